@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{CostMatching, Dataset, Features, Matrix, NamedCosts, norm};
+use crate::data::{CostMatching, Dataset, FeatureShape, Features, Matrix, NamedCosts};
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
 use crate::observer::Observer;
@@ -356,6 +356,12 @@ impl CostModel {
         observer: &dyn Observer,
     ) -> Result<Vec<Vec<f64>>> {
         let table = data.data();
+        if table.features().shape() != FeatureShape::Wide && table.has_absent_costs() {
+            return Err(Error::data(
+                "the instances have different items, whose features cannot be exchanged",
+            )
+            .with_remedy("importance needs a table whose instances have the same items"));
+        }
         let matching = self.matching(NamedCosts::new("the table", table.cost_names()))?;
         let mean_regret = |shuffle: Option<&FeatureShuffle>| -> Result<f64> {
             let predict = |part: &[usize]| -> Result<Matrix> {
@@ -533,31 +539,37 @@ pub(crate) fn unambiguous_regrets(
     const TIE_TOLERANCE: f64 = 1e-6;
     let mut worker = oracle.worker();
     let mut regrets = Vec::with_capacity(instances.len());
+    let (mut predicted, mut costs) = (Vec::new(), Vec::new());
     for (row, instance) in instances.iter().enumerate() {
         if observer.interrupted() {
             return Err(Error::Interrupted);
         }
         let failed = |failure| Error::solver(*instance, failure);
         worker.set_instance(*instance);
-        let (predicted, costs) = (predictions.row(row), data.data().costs().row(*instance));
-        let factor = TIE_TOLERANCE * norm(predicted) / norm(costs).max(MIN_DENOMINATOR);
+        predictions.read(row, &mut predicted);
+        data.data().costs().read(*instance, &mut costs);
+        let factor = TIE_TOLERANCE * norm_f64(&predicted) / norm_f64(&costs).max(MIN_DENOMINATOR);
         let perturbed: Vec<f64> = predicted
             .iter()
-            .zip(costs)
-            .map(|(predicted, cost)| f64::from(*predicted) - factor * f64::from(*cost))
+            .zip(&costs)
+            .map(|(predicted, cost)| predicted - factor * cost)
             .collect();
-        let decision = worker.solve_row(predicted).map_err(failed)?.decision;
+        let decision = worker.solve(&predicted).map_err(failed)?.decision;
         let worst = worker.solve(&perturbed).map_err(failed)?.decision;
-        let min = decision.dot(predicted);
-        let is_tied = worst.dot(predicted) <= min + TIE_TOLERANCE * min.abs().max(1.0);
+        let min = decision.dot(&predicted);
+        let is_tied = worst.dot(&predicted) <= min + TIE_TOLERANCE * min.abs().max(1.0);
         let cost = if is_tied {
-            worst.dot(costs).max(decision.dot(costs))
+            worst.dot(&costs).max(decision.dot(&costs))
         } else {
-            decision.dot(costs)
+            decision.dot(&costs)
         };
         regrets.push(cost - data.optimal_objective(*instance));
     }
     Ok(regrets)
+}
+
+fn norm_f64(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
 
 /// Sums of the errors of predicted costs, in the order of the instances.

@@ -55,6 +55,8 @@ impl CsvHeader<'_> {
         }
         let mut seen = vec![false; self.names.len()];
         selected.retain(|column| !std::mem::replace(&mut seen[*column], true));
+        // Patterns are read in the order of the table, whatever else names one of their columns.
+        selected.sort_unstable();
         Ok(selected)
     }
 }

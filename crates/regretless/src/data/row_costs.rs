@@ -64,7 +64,8 @@ impl Dataset {
         self.check_existing_costs()
     }
 
-    fn check_existing_costs(&self) -> Result<()> {
+    /// Checks that all costs of rows that have the item are finite.
+    pub(crate) fn check_existing_costs(&self) -> Result<()> {
         match self.costs.first_not_finite() {
             None => Ok(()),
             Some((row, column, _)) => {

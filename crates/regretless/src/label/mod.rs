@@ -107,7 +107,12 @@ fn complete_costs(data: &mut Dataset, oracle: &Oracle, sense: Sense) -> Result<(
     let mut present: Option<Vec<bool>> = None;
     let may_have_absent_costs = problem.may_have_absent_costs();
     if !may_have_absent_costs && !problem.has_known_costs() {
-        return Ok(());
+        // A table of a problem whose items were not known may have been read with empty costs.
+        return if oracle.has_row_problems() {
+            data.check_existing_costs()
+        } else {
+            Ok(())
+        };
     }
     for row in 0..data.len() {
         values.clear();

@@ -99,7 +99,13 @@ impl LossDefinition for LavaSpec {
         observer.begin("adjacent vertices", costs.rows() as u64);
         let store = |_, _, adjacent, slot: &mut Vec<VertexDelta>| *slot = adjacent;
         oracle
-            .adjacent_vertices_all(costs, &mut deltas, store, observer)
+            .adjacent_vertices_all(
+                costs,
+                &mut deltas,
+                |row| data.has_label(row),
+                store,
+                observer,
+            )
             .map_err(|error| error.for_method(&self.to_string()))?;
         observer.end();
         Ok(Box::new(LavaLoss::new(self.threshold, deltas)))

@@ -19,6 +19,12 @@ use crate::solve::relaxation::{
 };
 use crate::solve::{Solution, SolveFailure, check_not_stopped};
 
+/// The rows of a table that are solved.
+struct RowsOfCosts<'a, W> {
+    costs: &'a Matrix,
+    is_wanted: W,
+}
+
 impl Oracle {
     /// Solves of the linear relaxation so far.
     pub fn relaxed_solves(&self) -> u64 {
@@ -159,8 +165,8 @@ impl Oracle {
         results.ok_or(Error::Interrupted)
     }
 
-    /// Computes the cost ranges of each row of costs (to be minimized) by one solve of the
-    /// relaxation and passes them to `store` with the row number and the row's slot.
+    /// Computes the cost ranges of each row of costs (to be minimized) that `is_wanted` by one solve
+    /// of the relaxation and passes them to `store` with the row number and the row's slot.
     ///
     /// # Errors
     /// When the problem has no such ranges, a relaxation has no optimum, or the user interrupts.
@@ -169,6 +175,7 @@ impl Oracle {
         costs: &Matrix,
         kind: CostRangeKind,
         slots: &mut [T],
+        is_wanted: impl Fn(usize) -> bool + Sync + Send,
         store: impl Fn(usize, &CostRanges, &mut T) + Sync + Send,
         observer: &dyn Observer,
     ) -> Result<()> {
@@ -176,7 +183,8 @@ impl Oracle {
         let make = |problem: &dyn ProblemKind| problem.cost_ranging(kind, &self.limits);
         let solve = |solver: &mut Box<dyn CostRanging>, costs: &[f64]| solver.ranges(costs);
         let store = |row: usize, ranges: CostRanges, slot: &mut T| store(row, &ranges, slot);
-        self.run_on_rows(costs, slots, make, solve, store, observer)
+        let rows = RowsOfCosts { costs, is_wanted };
+        self.run_on_rows(&rows, slots, make, solve, store, observer)
     }
 
     /// Computes the relaxed optimum of each row of costs (to be minimized) and the differences to
@@ -190,6 +198,7 @@ impl Oracle {
         &self,
         costs: &Matrix,
         slots: &mut [T],
+        is_wanted: impl Fn(usize) -> bool + Sync + Send,
         store: impl Fn(usize, Solution, Vec<VertexDelta>, &mut T) + Sync + Send,
         observer: &dyn Observer,
     ) -> Result<()> {
@@ -200,7 +209,8 @@ impl Oracle {
         let store = |row: usize, result: (Solution, Vec<VertexDelta>), slot: &mut T| {
             store(row, result.0, result.1, slot);
         };
-        self.run_on_rows(costs, slots, make, solve, store, observer)
+        let rows = RowsOfCosts { costs, is_wanted };
+        self.run_on_rows(&rows, slots, make, solve, store, observer)
     }
 
     /// The normal cone of a decision, computed without a solve.
@@ -223,9 +233,9 @@ impl Oracle {
     /// Runs one solver per thread on the rows of costs, or one per row where rows have problems of
     /// their own: `make` builds a solver, `solve` runs it on one row, `store` writes its result to
     /// the row's slot.
-    fn run_on_rows<S, R, T: Send>(
+    fn run_on_rows<S, R, T: Send, W: Fn(usize) -> bool + Sync + Send>(
         &self,
-        costs: &Matrix,
+        rows: &RowsOfCosts<'_, W>,
         slots: &mut [T],
         make: impl Fn(&dyn ProblemKind) -> Option<S> + Sync + Send,
         solve: impl Fn(&mut S, &[f64]) -> Result<R, SolveFailure> + Sync + Send,
@@ -243,7 +253,11 @@ impl Oracle {
                 let Some(solver) = solver.as_mut().filter(|_| !observer.interrupted()) else {
                     return;
                 };
-                costs.read(row, costs_f64);
+                if !(rows.is_wanted)(row) {
+                    **outcome = Ok(());
+                    return;
+                }
+                rows.costs.read(row, costs_f64);
                 let prepared = self.prepare_for_row(row, solver, &make);
                 let result = prepared.and_then(|()| {
                     self.count_relaxed_solve(costs_f64, |costs| solve(solver, costs))

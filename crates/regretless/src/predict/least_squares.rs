@@ -64,8 +64,8 @@ impl LinearFit {
             row_weights: row_weights.as_deref(),
             output: &output,
         };
-        let weights = targets.solve()?;
-        Self::assemble(input, output, &weights)
+        let fitted = targets.solve()?;
+        Self::assemble(input, output, &fitted)
     }
 
     /// Predicted costs of all rows of features, row by row, in the objective sense of the
@@ -82,14 +82,21 @@ impl LinearFit {
             .collect()
     }
 
-    /// `weights` holds one row per feature; a network holds one row per output, then the biases.
-    fn assemble(input: FeatureScaler, output: CostScaler, weights: &[f64]) -> Result<Self> {
+    /// A network holds one row of weights per output, then the biases.
+    fn assemble(
+        input: FeatureScaler,
+        output: CostScaler,
+        fitted: &FittedParameters,
+    ) -> Result<Self> {
         let (width, outputs) = (input.mean.len(), output.scale.len());
         let mut parameters = vec![0.0_f32; outputs * (width + 1)];
-        for (feature, row) in weights.chunks_exact(outputs).enumerate() {
+        for (feature, row) in fitted.weights.chunks_exact(outputs).enumerate() {
             for (output, weight) in row.iter().enumerate() {
                 parameters[output * width + feature] = *weight as f32;
             }
+        }
+        for (parameter, bias) in parameters[outputs * width..].iter_mut().zip(&fitted.biases) {
+            *parameter = *bias as f32;
         }
         let network = Network::with_parameters(vec![width, outputs], parameters);
         let network =
@@ -115,30 +122,62 @@ struct FitTargets<'a> {
 }
 
 impl FitTargets<'_> {
-    /// The weights, one row per feature.
-    fn solve(&self) -> Result<Vec<f64>> {
+    /// Weights and biases.
+    fn solve(&self) -> Result<FittedParameters> {
         let outputs = self.output.scale.len();
+        let width = self.features.names().len();
         let exists_everywhere = |i: &usize| self.data.present_costs(*i).is_none();
         if outputs == 1 || self.instances.iter().all(exists_everywhere) {
-            return self.solve_columns(0, outputs);
+            return Ok(FittedParameters {
+                weights: self.solve_columns(0, outputs, &vec![0.0; width])?,
+                biases: vec![0.0; outputs],
+            });
         }
-        // Each cost exists in rows of its own.
-        let width = self.features.names().len();
-        let mut weights = vec![0.0; width * outputs];
+        // Each cost exists in rows of its own, over which features do not have mean 0: they are
+        // centered there, and the bias makes up for it.
+        let mut fitted = FittedParameters {
+            weights: vec![0.0; width * outputs],
+            biases: vec![0.0; outputs],
+        };
         for column in 0..outputs {
-            for (feature, weight) in self.solve_columns(column, 1)?.into_iter().enumerate() {
-                weights[feature * outputs + column] = weight;
+            let center = self.mean_features(column);
+            let weights = self.solve_columns(column, 1, &center)?;
+            for (feature, weight) in weights.into_iter().enumerate() {
+                fitted.weights[feature * outputs + column] = weight;
+                fitted.biases[column] -= weight * center[feature];
             }
         }
-        Ok(weights)
+        Ok(fitted)
     }
 
-    /// The weights of some outputs, which exist in the same rows.
-    fn solve_columns(&self, first: usize, count: usize) -> Result<Vec<f64>> {
+    /// Mean scaled features of the instances of a wide table in which a cost exists.
+    fn mean_features(&self, column: usize) -> Vec<f64> {
+        let mut sums = vec![0.0; self.features.names().len()];
+        let mut count = 0.0;
+        for (i, instance) in self.instances.iter().enumerate() {
+            let exists = self.data.present_costs(*instance);
+            if exists.is_none_or(|exists| exists[column]) {
+                let weight = self.row_weights.map_or(1.0, |weights| weights[*instance]);
+                count += weight;
+                for (sum, value) in sums.iter_mut().zip(self.features.instance(i)) {
+                    *sum += weight * f64::from(*value);
+                }
+            }
+        }
+        sums.iter()
+            .map(|sum| sum / f64::max(count, f64::MIN_POSITIVE))
+            .collect()
+    }
+
+    /// The weights of some outputs, which exist in the same rows, one row per feature; `center` is
+    /// subtracted from the features.
+    fn solve_columns(&self, first: usize, count: usize, center: &[f64]) -> Result<Vec<f64>> {
         let width = self.features.names().len();
         let outputs = self.output.scale.len();
+        let is_centered = center.iter().any(|mean| *mean != 0.0);
         let mut equations = NormalEquations::new(width, count);
         let mut targets = vec![0.0; count];
+        let mut centered: Vec<f32> = Vec::new();
         for (i, instance) in self.instances.iter().enumerate() {
             let rows = self.features.instance(i).chunks_exact(width);
             let row_costs = self.costs.row(*instance).chunks_exact(outputs);
@@ -154,11 +193,24 @@ impl FitTargets<'_> {
                     let j = first + position;
                     *target = (f64::from(costs[j]) - self.output.offset[j]) / self.output.scale[j];
                 }
-                equations.add(row_weight, row, &targets);
+                if is_centered {
+                    centered.clear();
+                    let values = row.iter().zip(center);
+                    centered.extend(values.map(|(value, mean)| (f64::from(*value) - mean) as f32));
+                    equations.add(row_weight, &centered, &targets);
+                } else {
+                    equations.add(row_weight, row, &targets);
+                }
             }
         }
         equations.solve()
     }
+}
+
+/// Parameters of a linear fit: one row of weights per feature, and one bias per output.
+struct FittedParameters {
+    weights: Vec<f64>,
+    biases: Vec<f64>,
 }
 
 /// Weighted sums over rows: features times features, and features times targets.

@@ -1,5 +1,7 @@
 //! One gradient step: forward pass of a batch, its losses, and the backward pass to the parameters.
 
+use std::sync::Arc;
+
 use super::{PreparedData, WeightedLoss};
 use crate::data::{FeatureShape, Matrix, first_not_finite};
 use crate::decision::Decision;
@@ -138,8 +140,15 @@ impl<'a> BatchWorkspace<'a> {
                 worker.set_instance(instance);
             }
             let data = prepared.context.data;
-            let costs = data.data().costs().row(instance).iter();
-            let costs = buffer::filled(costs.map(|cost| f64::from(*cost)));
+            // Totals with large known parts differ in digits that single precision does not have.
+            let costs = if data.data().has_plain_costs() {
+                let costs = data.data().costs().row(instance).iter();
+                buffer::filled(costs.map(|cost| f64::from(*cost)))
+            } else {
+                let mut totals = Vec::new();
+                data.data().costs().read(instance, &mut totals);
+                buffer::filled(totals.into_iter())
+            };
             let input = LossInput {
                 instance,
                 costs: &costs,
@@ -245,10 +254,15 @@ impl<'a> BatchWorkspace<'a> {
         instances: &[usize],
     ) -> Result<Matrix> {
         let width = prepared.context.data.data().costs().cols();
+        let has_plain_costs = prepared.context.data.data().has_plain_costs();
         let mut costs = Vec::with_capacity(instances.len() * width);
+        let mut totals = Vec::new();
         for chunk in instances.chunks(EVALUATION_ROWS_PER_CHUNK) {
             self.predict(prepared, network, chunk);
             costs.extend(self.predictions.iter().map(|cost| *cost as f32));
+            if !has_plain_costs {
+                totals.extend_from_slice(&self.predictions);
+            }
         }
         if let Some(index) = costs.iter().position(|cost| !cost.is_finite()) {
             let (instance, output) = (instances[index / width], Some(index % width));
@@ -259,7 +273,12 @@ impl<'a> BatchWorkspace<'a> {
                 output,
             });
         }
-        Matrix::new(instances.len(), width, costs)
+        let matrix = Matrix::new(instances.len(), width, costs)?;
+        if has_plain_costs {
+            Ok(matrix)
+        } else {
+            matrix.with_f64_values(Arc::new(totals))
+        }
     }
 
     /// Losses of any number of instances.
@@ -294,8 +313,11 @@ impl<'a> BatchWorkspace<'a> {
         instances: &[usize],
     ) -> Result<Vec<f64>> {
         self.predictions.clear();
-        self.predictions
-            .extend(predictions.as_slice().iter().map(|cost| f64::from(*cost)));
+        let mut row = Vec::new();
+        for position in 0..predictions.rows() {
+            predictions.read(position, &mut row);
+            self.predictions.extend_from_slice(&row);
+        }
         let step = StepId {
             epoch: 0,
             batch: 0,

@@ -42,7 +42,14 @@ pub(super) fn limits(
         }
     };
     oracle
-        .ranges_all(costs, kind, &mut rows, store_limits, observer)
+        .ranges_all(
+            costs,
+            kind,
+            &mut rows,
+            |row| data.has_label(row),
+            store_limits,
+            observer,
+        )
         .map_err(|error| error.for_method(loss_name))?;
     observer.end();
     Ok(limits)

@@ -88,6 +88,10 @@ impl Field {
                 Some(Self::left_out(Numbers::Whole).with_size(FieldSize::Fixed(2)))
             }
             ("grid_path", [Step::Key("source" | "target")]) => Some(Self::left_out(Numbers::Whole)),
+            ("grid_path", [Step::Key("source" | "target"), Step::Index(_)]) => {
+                // The whole list is left out of the problem with placeholders.
+                Some(Self::left_out(Numbers::Whole))
+            }
             ("linear", steps) => Self::linear(steps),
             ("linear_arrays", steps) => Self::linear_arrays(steps),
             ("schedule", steps) => Self::schedule(steps),

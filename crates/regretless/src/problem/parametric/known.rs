@@ -56,6 +56,20 @@ impl KnownCosts {
             targets: Vec::new(),
         };
         if let Some(ScaledReference { reference, factor }) = ScaledReference::from_value(known) {
+            // Costs with names have the columns of their names, in whatever order the table has
+            // them.
+            let names = problem.cost_names();
+            let is_pattern = reference.is_plural && reference.pattern.matches('*').count() == 1;
+            if let Some(names) = names.filter(|_| is_pattern) {
+                for (cost, name) in names.iter().enumerate() {
+                    this.targets.push(Target { cost, factor });
+                    this.columns.push(ParameterColumns {
+                        pattern: reference.pattern.replace('*', &name),
+                        count: 1,
+                    });
+                }
+                return Ok(this);
+            }
             this.targets = (0..count).map(|cost| Target { cost, factor }).collect();
             this.columns.push(ParameterColumns {
                 pattern: reference.pattern,

@@ -31,6 +31,9 @@ mod template;
 use self::fast_path::FastPath;
 pub(super) use self::template::is_template;
 
+/// Most parameters of a row in a message. Untuned: keeps messages short.
+const MAX_PLACES_SHOWN: usize = 4;
+
 /// A problem with parameters per row.
 #[derive(Debug)]
 pub(super) struct ParametricProblem {
@@ -94,6 +97,34 @@ impl ParametricProblem {
         self.ranges.last().map_or(0, |range| range.end)
     }
 
+    /// The problem of a row with these numbers in its places, which are checked.
+    fn build_row(&self, values: &[f64]) -> std::result::Result<Arc<dyn ProblemKind>, String> {
+        if let Some(fast_path) = &self.fast_path {
+            return fast_path.row_problem(values);
+        }
+        let mut spec = self.template.spec().clone();
+        for (place, range) in self.places() {
+            place.write(&mut spec, &values[range.clone()])?;
+        }
+        let spec: ProblemSpec = serde_json::from_value(spec).map_err(|error| error.to_string())?;
+        spec.build().map_err(|error| error.to_string())
+    }
+
+    /// Why a row has no problem, with the columns its numbers come from.
+    fn explain(&self, message: &str, values: &[f64]) -> String {
+        let shown: Vec<String> = self
+            .places()
+            .take(MAX_PLACES_SHOWN)
+            .map(|(place, range)| place.describe(&values[range.clone()]))
+            .collect();
+        let more = if self.ranges.len() > MAX_PLACES_SHOWN {
+            ", …"
+        } else {
+            ""
+        };
+        format!("{message}; the row has {}{more}", shown.join(", "))
+    }
+
     fn places(&self) -> impl Iterator<Item = (&Place, &Range<usize>)> {
         self.template.places().iter().zip(&self.ranges)
     }
@@ -121,15 +152,8 @@ impl ProblemKind for ParametricProblem {
         for (place, range) in self.places() {
             place.check(&values[range.clone()])?;
         }
-        if let Some(fast_path) = &self.fast_path {
-            return fast_path.row_problem(values);
-        }
-        let mut spec = self.template.spec().clone();
-        for (place, range) in self.places() {
-            place.write(&mut spec, &values[range.clone()])?;
-        }
-        let spec: ProblemSpec = serde_json::from_value(spec).map_err(|error| error.to_string())?;
-        spec.build().map_err(|error| error.to_string())
+        self.build_row(values)
+            .map_err(|message| self.explain(&message, values))
     }
 
     fn known_costs(&self, values: &[f64]) -> Option<Vec<f64>> {

@@ -22,6 +22,9 @@ const ITEM_COUNTS: [(&str, &str); 3] = [
     ("cvrp", "customers"),
 ];
 
+/// Most numbers of one parameter of a row: the problem of a row holds a copy of them.
+const MAX_ROW_NUMBERS: usize = 1 << 22;
+
 /// One step from the root of a problem file to a value in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum PathStep {
@@ -151,7 +154,20 @@ impl Template {
             items: stated_items,
             places: Vec::new(),
         };
-        template.items = stated_items.or_else(|| template.items_of_lists());
+        let listed_items = template.items_of_lists();
+        if let (Some(stated), Some(listed)) = (stated_items, listed_items)
+            && stated != listed
+        {
+            return Err(Error::setting(format!(
+                "{stated} items are stated, but {listed} are listed"
+            )));
+        }
+        template.items = stated_items.or(listed_items);
+        if template.items.is_some_and(|items| items > MAX_ROW_NUMBERS) {
+            return Err(Error::setting(format!(
+                "more than {MAX_ROW_NUMBERS} items cannot differ per row"
+            )));
+        }
         template.find_places()?;
         Ok(template)
     }
@@ -194,6 +210,18 @@ impl Template {
 
     pub(super) fn take_known(&mut self) -> Option<Value> {
         self.known.take()
+    }
+
+    /// Dimensions of a knapsack: a list of numbers, or of columns with one number each, is one row
+    /// of weights unless there are several capacities.
+    fn num_dimensions(&self) -> usize {
+        let rows = self.spec.get("weights").and_then(Value::as_array);
+        let has_rows = rows.is_some_and(|rows| rows.iter().any(Value::is_array));
+        match (self.spec.get("capacity"), rows) {
+            (Some(Value::Array(capacities)), _) => capacities.len(),
+            (_, Some(rows)) if has_rows => rows.len(),
+            _ => 1,
+        }
     }
 
     /// The number of items that fixed numbers of the file imply.
@@ -244,15 +272,14 @@ impl Template {
             .with_remedy(format!("these can: {}", fields_of(&self.kind))));
         };
         // `weights = [{ column = "a" }, { column = "b" }]`: one number per item, each from a
-        // column of its own.
+        // column of its own, unless there are as many capacities.
         let rows = self.spec.get("weights").and_then(Value::as_array);
-        let is_weight =
-            matches!(path.as_slice(), [PathStep::Key(key), PathStep::Index(_)] if key == "weights");
-        if is_weight
-            && !reference.is_plural
-            && self.items.is_some()
-            && rows.map(Vec::len) == self.items
-        {
+        let is_weight = matches!(
+            path.as_slice(),
+            [PathStep::Key(key), PathStep::Index(_)] if key == "weights"
+        );
+        let is_listed = rows.map(Vec::len) == self.items && self.items.is_some();
+        if is_weight && !reference.is_plural && is_listed && self.num_dimensions() == 1 {
             field.size = FieldSize::One;
         }
         let count = match field.size {
@@ -261,7 +288,7 @@ impl Template {
             // Known once the model is read.
             FieldSize::Costs => 0,
             // One capacity per dimension.
-            FieldSize::Fixed(0) => rows.map_or(1, Vec::len),
+            FieldSize::Fixed(0) => self.num_dimensions(),
             FieldSize::Fixed(count) => count,
         };
         if count == 1 && reference.is_plural && field.size == FieldSize::One {
@@ -299,10 +326,8 @@ impl Template {
         if self.kind != "linear" {
             return Ok(());
         }
-        for place in &mut self.places {
-            if place.field.size == FieldSize::Costs {
-                place.columns.count = base.num_costs();
-            }
+        for place in std::mem::take(&mut self.places) {
+            self.places.extend(place.of_costs(base));
         }
         let places = std::mem::take(&mut self.places);
         let (with_patterns, mut places): (Vec<Place>, Vec<Place>) = places
@@ -322,6 +347,47 @@ impl Template {
         self.places = places;
         Ok(())
     }
+}
+
+/// Replaces patterns by the names of the columns that match, in the order of the table: a model
+/// then finds its columns by name in other tables, whatever their order.
+fn name_columns(template: &mut Value, parameters: &RowParameters) -> Result<()> {
+    let matching = |pattern: &str| -> Vec<String> {
+        let is_single = |name: &&str| parameters.width(name) == Some(1);
+        let names = parameters
+            .names()
+            .filter(|name| matches_pattern(pattern, name));
+        let names: Vec<&str> = names.collect();
+        if pattern.contains('*') && names.len() > 1 && names.iter().all(is_single) {
+            names.into_iter().map(String::from).collect()
+        } else {
+            Vec::new()
+        }
+    };
+    let parsed = Template::new(template)?;
+    if parsed.kind == "linear" {
+        // Its patterns stand for names of the model.
+        return Ok(());
+    }
+    for place in parsed.places {
+        let names = matching(&place.columns.pattern);
+        if names.len() == place.columns.count && names.len() > 1 {
+            let references: Vec<Value> =
+                names.iter().map(|name| json!({ "column": name })).collect();
+            replace(template, &place.path, Some(Value::Array(references)));
+        }
+    }
+    if let Some(known) = template.get_mut(KNOWN)
+        && let Some(pattern) = known.get("columns").and_then(Value::as_str)
+    {
+        let factor = known.get("factor").cloned().unwrap_or(json!(1));
+        let names = matching(pattern);
+        if !names.is_empty() {
+            let reference = |name: &String| json!({ "column": name, "factor": factor });
+            *known = Value::Array(names.iter().map(reference).collect());
+        }
+    }
+    Ok(())
 }
 
 /// Removes the stated number of items, which only templates have.
@@ -385,7 +451,8 @@ fn replace(root: &mut Value, path: &[PathStep], value: Option<Value>) {
                 }
             }
         }
-        (PathStep::Index(_), None) => {}
+        // A list with a number that is left out is left out as a whole.
+        (PathStep::Index(_), None) => replace(root, parents, None),
         (PathStep::Key(key), Some(value)) => {
             if let Some(slot) = parent.get_mut(key) {
                 *slot = value;
@@ -471,12 +538,61 @@ fn expand(place: &Place, base: &dyn ProblemKind) -> Result<Vec<Place>> {
 }
 
 impl Place {
+    /// A list with one number per cost of a linear problem: each cost has the column whose name has
+    /// that of the cost in the place of `*`. Other places stay as they are.
+    fn of_costs(mut self, base: &dyn ProblemKind) -> Vec<Self> {
+        if self.field.size != FieldSize::Costs {
+            return vec![self];
+        }
+        let names = base.cost_names();
+        match names.filter(|_| self.columns.pattern.matches('*').count() == 1) {
+            Some(names) => names
+                .iter()
+                .map(|name| Self {
+                    path: [self.path.clone(), vec![PathStep::Key(name.to_string())]].concat(),
+                    columns: ParameterColumns {
+                        pattern: self.columns.pattern.replace('*', &name),
+                        count: 1,
+                    },
+                    field: Field {
+                        size: FieldSize::One,
+                        ..self.field.clone()
+                    },
+                })
+                .collect(),
+            None => {
+                self.columns.count = base.num_costs();
+                vec![self]
+            }
+        }
+    }
+
+    /// The column of the parameter and its numbers in a row, for messages.
+    pub(super) fn describe(&self, values: &[f64]) -> String {
+        let (path, column) = (ShownPath(&self.path), &self.columns.pattern);
+        match values {
+            [value] => format!("{path} = {value} (column {column})"),
+            _ => format!("{path} from {column}"),
+        }
+    }
+
     /// Checks the numbers of a row.
     ///
     /// # Errors
     /// When a number cannot stand in this place, as a message.
     pub(super) fn check(&self, values: &[f64]) -> std::result::Result<(), String> {
+        // A lower bound that is infinite is −∞, an upper bound ∞.
+        let is_lower = self
+            .path
+            .iter()
+            .any(|step| matches!(step, PathStep::Key(key) if key == "lower" || key == "row_lower"));
+        let impossible = if is_lower {
+            f64::INFINITY
+        } else {
+            f64::NEG_INFINITY
+        };
         let needed = |value: f64| match self.field.numbers {
+            Numbers::Bound if value == impossible => Some("a bound of any number"),
             Numbers::Finite if !value.is_finite() => Some("a finite number"),
             Numbers::Whole if !(value >= 0.0 && value.fract() == 0.0 && value < 1e15) => {
                 Some("a whole number of 0 or more")
@@ -585,7 +701,14 @@ impl ProblemSpec {
         let items = data.cost_names().len();
         let has_absent_items =
             parameters.is_some_and(|table| table.width(RowParameters::PRESENT_ITEMS).is_some());
-        self.for_items(items, has_absent_items)
+        let spec = self.for_items(items, has_absent_items)?;
+        match (spec, parameters) {
+            (Self::Parametric { mut template }, Some(parameters)) => {
+                name_columns(&mut template, parameters)?;
+                Ok(Self::Parametric { template })
+            }
+            (spec, _) => Ok(spec),
+        }
     }
 
     /// As [`ProblemSpec::for_table`], for this many items, of which instances may lack some.
@@ -612,7 +735,8 @@ impl ProblemSpec {
             object.insert((*key).to_owned(), json!(items));
         }
         if has_absent_items && !object.contains_key("present") {
-            if listed_items.is_some() && !is_linear {
+            let has_known_list = object.get(KNOWN).is_some_and(Value::is_array);
+            if (listed_items.is_some() || has_known_list) && !is_linear {
                 return Err(Error::data(
                     "the instances of the table have different items, but the problem file lists \
                      numbers of fixed items",

@@ -86,7 +86,7 @@ fn adjacent_vertices_and_ranges_are_counted_and_stored_by_row() {
         *slot = solution.objective;
     };
     oracle
-        .adjacent_vertices_all(&costs, &mut objectives, store, &NoopObserver)
+        .adjacent_vertices_all(&costs, &mut objectives, |_| true, store, &NoopObserver)
         .unwrap();
     let relaxed = oracle
         .relax_all(&costs, Relaxation::Plain, &NoopObserver)
@@ -104,6 +104,7 @@ fn adjacent_vertices_and_ranges_are_counted_and_stored_by_row() {
             &costs,
             CostRangeKind::Basis,
             &mut rows,
+            |_| true,
             |row, _, slot| *slot = row,
             &NoopObserver,
         )
@@ -121,11 +122,17 @@ fn a_missing_capability_is_an_error_with_the_method_and_an_alternative() {
         &costs,
         CostRangeKind::Basis,
         &mut slots,
+        |_| true,
         |_, _, ()| (),
         &NoopObserver,
     );
-    let no_vertices =
-        oracle.adjacent_vertices_all(&costs, &mut slots, |_, _, _, ()| (), &NoopObserver);
+    let no_vertices = oracle.adjacent_vertices_all(
+        &costs,
+        &mut slots,
+        |_| true,
+        |_, _, _, ()| (),
+        &NoopObserver,
+    );
     let errors = [
         (
             oracle.require_relaxation(Relaxation::Plain).unwrap_err(),
@@ -165,6 +172,7 @@ fn the_error_names_the_other_kind_of_ranges() {
         &costs,
         CostRangeKind::Exact,
         &mut slots,
+        |_| true,
         |_, _, ()| (),
         &NoopObserver,
     );
@@ -189,6 +197,7 @@ fn costs_that_are_not_finite_fail_their_own_row_only() {
         &costs,
         CostRangeKind::Exact,
         &mut slots,
+        |_| true,
         |_, _, ()| (),
         &NoopObserver,
     );
