@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use regretless::Decision;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix, RowParameters, SplitIndices};
 use regretless::evaluate::Evaluation;
 use regretless::label::LabeledDataset;
@@ -767,4 +768,213 @@ fn an_oracle_without_the_parameters_of_the_table_is_refused() {
         .unwrap();
     let error = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap_err();
     assert!(error.to_string().contains("another table"), "{error}");
+}
+
+#[test]
+fn least_squares_of_a_cost_has_the_intercept_of_its_own_rows() {
+    // Cost 1 exists where x is above 3 only, and is exactly linear there.
+    let features: Vec<[f64; 1]> = (0..8).map(|x| [f64::from(x)]).collect();
+    let costs: Vec<[f64; 2]> = (0..8)
+        .map(|x| [f64::from(x), 100.0 - 7.0 * f64::from(x)])
+        .collect();
+    let present: Vec<f64> = (0..8)
+        .flat_map(|x| [1.0, f64::from(u8::from(x > 3))])
+        .collect();
+    let parameters = RowParameters::new(8)
+        .with_column("on", 2, Arc::new(present))
+        .unwrap();
+    let data = Dataset::from_arrays(&features, &costs).unwrap();
+    let data = data.with_parameters(parameters).unwrap();
+    let spec = json!({"kind": "top_k", "items": 2, "k": 1, "sense": "minimize",
+        "present": {"columns": "on*"}});
+    let fixture = Fixture::new_of_rows(ProblemSpec::from_json(spec).unwrap(), data);
+    let rows: Vec<usize> = (4..8).collect();
+    let predicted = fixture
+        .data
+        .data()
+        .least_squares_predictions(&rows)
+        .unwrap();
+    for (row, predicted) in rows.iter().zip(predicted.chunks_exact(2)) {
+        for (predicted, cost) in predicted.iter().zip(costs[*row]) {
+            assert!(
+                (f64::from(*predicted) - cost).abs() < 1e-3,
+                "{row}: {predicted} {cost}"
+            );
+        }
+    }
+}
+
+#[test]
+fn large_known_costs_do_not_disturb_training() {
+    let case = &cases()[0];
+    let fixture = |size: f64| {
+        let fees = numbers("fees", 4, ROWS * 6, 0.0, 1.0);
+        let fees = fees.into_iter().map(|fee| size + fee).collect::<Vec<f64>>();
+        let parameters = case
+            .parameters()
+            .with_column("fee", 6, Arc::new(fees))
+            .unwrap();
+        let mut template = case.template.clone();
+        template["known"] = json!({"columns": "fee*"});
+        let spec = ProblemSpec::from_json(template).unwrap();
+        Fixture::new(spec, case.dataset().with_parameters(parameters).unwrap(), 1)
+    };
+    let predictions = |fixture: &Fixture| {
+        let model = fixture.train("MSE").model;
+        let features = fixture.data.data().features();
+        model.predict(features).unwrap().as_slice().to_vec()
+    };
+    let (small, large) = (predictions(&fixture(0.0)), predictions(&fixture(1e8)));
+    for (a, b) in small.iter().zip(&large) {
+        assert!((a - b).abs() < 1e-2, "{a} {b}");
+    }
+}
+
+#[test]
+fn a_table_names_the_columns_of_its_patterns() {
+    let template = json!({"kind": "knapsack", "weights": [{"columns": "w_*"}],
+        "capacity": [{"column": "w_c"}], "items": 2, "known": {"columns": "k_*", "factor": -1}});
+    let spec = ProblemSpec::from_json(template).unwrap();
+    let data = Dataset::from_arrays(&[[0.0]], &[[3.0, 4.0]]).unwrap();
+    let column = |parameters: RowParameters, name: &str, value: f64| {
+        parameters
+            .with_column(name, 1, Arc::new(vec![value]))
+            .unwrap()
+    };
+    let mut parameters = RowParameters::new(1);
+    for (name, value) in [("w_b", 2.0), ("w_a", 1.0), ("k_b", 5.0), ("k_a", 6.0)] {
+        parameters = column(parameters, name, value);
+    }
+    let spec = spec
+        .for_table(&data.clone().with_parameters(parameters).unwrap())
+        .unwrap();
+    let ProblemSpec::Parametric { template } = &spec else {
+        panic!("{spec:?}")
+    };
+    assert_eq!(
+        template["weights"],
+        json!([[{"column": "w_b"}, {"column": "w_a"}]])
+    );
+    let known = json!([{"column": "k_b", "factor": -1}, {"column": "k_a", "factor": -1}]);
+    assert_eq!(template["known"], known);
+    // Another table may have the columns in another order.
+    let mut parameters = RowParameters::new(1);
+    for (name, value) in [
+        ("k_a", 6.0),
+        ("w_c", 2.0),
+        ("w_a", 1.0),
+        ("k_b", 5.0),
+        ("w_b", 2.0),
+    ] {
+        parameters = column(parameters, name, value);
+    }
+    let problem = spec.build().unwrap();
+    let bound = Arc::new(parameters).bind(problem.parameters()).unwrap();
+    let mut values = Vec::new();
+    bound.read(0, &mut values);
+    assert_eq!(problem.known_costs(&values), Some(vec![-5.0, -6.0]));
+    let load = |items: &[u32]| Decision::from_indices(items.iter().copied());
+    let row = problem.row_problem(&values).unwrap();
+    assert!(row.check(&load(&[0])).is_ok() && row.check(&load(&[0, 1])).is_err());
+}
+
+#[cfg(feature = "highs")]
+#[test]
+fn patterns_of_named_costs_are_matched_by_name() {
+    let template = json!({"kind": "linear", "file": plan_file(), "costs": ["a*", "b*"],
+        "known": {"columns": "fee_*"}, "present": {"columns": "on_*"}});
+    let problem = ProblemSpec::from_json(template).unwrap().build().unwrap();
+    let columns: Vec<&str> = problem
+        .parameters()
+        .iter()
+        .map(|c| c.pattern.as_str())
+        .collect();
+    let names = ["a1", "a2", "a3", "b1", "b2", "b3"];
+    let expected: Vec<String> = ["on", "fee"]
+        .iter()
+        .flat_map(|kind| names.iter().map(move |name| format!("{kind}_{name}")))
+        .collect();
+    assert_eq!(columns, expected);
+    let mut values = vec![1.0; 12];
+    values[0] = 0.0;
+    values[6] = 9.0;
+    let row = problem.row_problem(&values).unwrap();
+    assert_eq!(
+        row.present_costs().unwrap(),
+        [false, true, true, true, true, true]
+    );
+    assert_eq!(problem.known_costs(&values).unwrap()[0], 9.0);
+}
+
+#[cfg(feature = "highs")]
+#[test]
+fn an_infinite_bound_of_the_other_sign_is_refused() {
+    let template = json!({"kind": "linear_arrays", "name": "plan", "sense": "minimize",
+        "columns": [{"lower": 0.0, "upper": {"column": "most"}}],
+        "rows": [{"lower": {"column": "least"}, "entries": [[0, 1.0]]}]});
+    let problem = ProblemSpec::from_json(template).unwrap().build().unwrap();
+    let infinity = f64::INFINITY;
+    for (values, is_right) in [
+        ([infinity, -infinity], true),
+        ([-infinity, 1.0], false),
+        ([5.0, infinity], false),
+    ] {
+        let built = problem.row_problem(&values);
+        assert_eq!(built.is_ok(), is_right, "{values:?} {:?}", built.err());
+    }
+}
+
+#[test]
+fn as_many_items_as_dimensions_and_huge_counts() {
+    // Two dimensions, two items: columns of the items, not one weight per item.
+    let template = json!({"kind": "knapsack", "items": 2,
+        "weights": [{"column": "kg"}, {"column": "liters"}], "capacity": [3.0, 4.0]});
+    let problem = ProblemSpec::from_json(template).unwrap().build().unwrap();
+    let counts: Vec<usize> = problem.parameters().iter().map(|c| c.count).collect();
+    assert_eq!(counts, [2, 2]);
+    for template in [
+        json!({"kind": "knapsack", "items": 1_000_000_000_000_u64,
+            "weights": [{"columns": "w*"}], "capacity": [1.0]}),
+        json!({"kind": "tsp", "nodes": 4_000_000_000_u64, "present": {"columns": "v*"}}),
+        json!({"kind": "grid_path", "grid": [1_000_000, 1_000_000], "present": {"columns": "v*"}}),
+        json!({"kind": "knapsack", "items": 3, "weights": [[1.0, 2.0]],
+            "capacity": [{"column": "c"}]}),
+    ] {
+        let refused = ProblemSpec::from_json(template).and_then(|spec| spec.build());
+        assert!(refused.is_err());
+    }
+}
+
+#[test]
+fn ranges_and_adjacent_vertices_leave_out_rows_without_a_label() {
+    let template = json!({"kind": "knapsack", "weights": [[1.0, 2.0, 3.0]],
+        "capacity": [{"column": "cap"}]});
+    let spec = ProblemSpec::from_json(template).unwrap();
+    let costs: Vec<[f64; 3]> = (0..10).map(|row| [1.0, f64::from(row), 4.0]).collect();
+    let features: Vec<[f64; 1]> = (0..10).map(|row| [f64::from(row)]).collect();
+    let mut capacities = vec![3.0; 10];
+    capacities[4] = -1.0;
+    let parameters = RowParameters::new(10)
+        .with_column("cap", 1, Arc::new(capacities))
+        .unwrap();
+    let data = table(&features, &costs)
+        .with_parameters(parameters)
+        .unwrap();
+    let oracle = Oracle::new(spec.build().unwrap())
+        .for_dataset(&data)
+        .unwrap();
+    let (data, failed) = LabeledDataset::solve_feasible(data, &oracle, &NoopObserver).unwrap();
+    assert_eq!(failed.len(), 1);
+    let words = "capacity -1 must be 0 or more; the row has capacity[0] = -1 (column cap)";
+    assert!(failed[0].1.to_string().contains(words), "{}", failed[0].1);
+    let split = SplitIndices::in_order(10, [6, 2, 2]).unwrap();
+    let fixture = Fixture {
+        spec,
+        split: split.restrict_to(&data.rows()).unwrap(),
+        data,
+        oracle,
+    };
+    for method in ["MAE(O_S,S)", "LAVA"] {
+        fixture.train(method);
+    }
 }
