@@ -165,8 +165,8 @@ impl Oracle {
         results.ok_or(Error::Interrupted)
     }
 
-    /// Computes the cost ranges of each row of costs (to be minimized) that `is_wanted` by one solve
-    /// of the relaxation and passes them to `store` with the row number and the row's slot.
+    /// Computes the cost ranges of each row of costs (to be minimized) that `is_wanted` by one
+    /// solve of the relaxation and passes them to `store` with the row number and the row's slot.
     ///
     /// # Errors
     /// When the problem has no such ranges, a relaxation has no optimum, or the user interrupts.

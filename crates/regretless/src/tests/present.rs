@@ -7,7 +7,9 @@ use regretless::problem::{Knapsack, ProblemKind, ProblemSpec, Sense, TopK, Tsp};
 use regretless::random::{Purpose, RandomStream};
 use regretless::solve::relaxation::{CostRangeKind, Relaxation, RelaxationSolver};
 use regretless::solve::warm_start::WarmStart;
-use regretless::solve::{SearchLimits, Solution, SolveFailure, Solver};
+#[cfg(feature = "highs")]
+use regretless::solve::SolveFailure;
+use regretless::solve::{SearchLimits, Solution, Solver};
 
 use serde_json::{Value, json};
 

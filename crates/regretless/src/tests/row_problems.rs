@@ -846,7 +846,7 @@ fn a_table_names_the_columns_of_its_patterns() {
         parameters = column(parameters, name, value);
     }
     let spec = spec
-        .for_table(&data.clone().with_parameters(parameters).unwrap())
+        .for_table(&data.with_parameters(parameters).unwrap())
         .unwrap();
     let ProblemSpec::Parametric { template } = &spec else {
         panic!("{spec:?}")

@@ -36,6 +36,10 @@ impl FastPath {
     /// # Errors
     /// When a linear problem, which has no other path, does not have the named rows and columns, or
     /// a number is set twice.
+    #[cfg_attr(
+        not(feature = "highs"),
+        expect(unused_variables, reason = "linear problems need HiGHS")
+    )]
     pub(super) fn new(
         template: &Template,
         spec: &ProblemSpec,
