@@ -254,8 +254,28 @@ pub fn table_source(options: &DataOptions) -> Result<TableSource> {
     }
 }
 
+/// The files and the layout of a table for a model.
+pub fn table_source_for_model(options: &DataOptions, model: &Model) -> Result<TableSource> {
+    let predictor = model.predictor();
+    let mut source = table_source(&options_for_model(options, predictor))?;
+    let is_long = matches!(predictor.metadata.shape, FeatureShape::Long { .. });
+    let is_parametric = matches!(model.problem().spec(), ProblemSpec::Parametric { .. });
+    if let TableSource::Csv {
+        layout: Layout::Long(columns),
+        ..
+    } = &mut source
+        && columns.item.is_some()
+        && is_long
+        && is_parametric
+    {
+        // Instances may lack items that the model knows, even all instances of the table.
+        columns.items = predictor.metadata.costs.to_vec();
+    }
+    Ok(source)
+}
+
 /// The options, completed from a model: names of features and costs, and the layout.
-pub fn options_for_model(options: &DataOptions, model: &CostModel) -> DataOptions {
+fn options_for_model(options: &DataOptions, model: &CostModel) -> DataOptions {
     let mut options = options.clone();
     options
         .features
@@ -378,12 +398,15 @@ pub fn keys_of_table(
         } => InstanceKeys::read_csv(file, layout, key, *dialect)?,
         TableSource::CsvPair {
             features,
+            costs,
             columns,
             dialect,
             ..
         } => {
+            // The keys are with the features or else with the costs.
             let layout = Layout::Wide(columns.clone());
-            InstanceKeys::read_csv(features, &layout, key, *dialect)?
+            let read = |file: &Path| InstanceKeys::read_csv(file, &layout, key, *dialect);
+            read(features).or_else(|error| read(costs).map_err(|_| error))?
         }
         TableSource::Npy { features, .. } => refuse_key(features, key)?,
     };
@@ -454,6 +477,17 @@ pub fn costs_only(options: &DataOptions, problem: &ProblemSource) -> Result<Cost
         .ok_or_else(missing)?;
     let dialect = options.csv.dialect(path)?;
     let parameters = options.parameter_files.files();
+    let spec = load_spec(problem)?;
+    // The file of features may have parameters.
+    let features = match &options.data {
+        Some(data)
+            if matches!(spec, ProblemSpec::Parametric { .. })
+                && TableFormat::of_input(data).ok() == Some(TableFormat::Csv) =>
+        {
+            data
+        }
+        _ => path,
+    };
     let source = match (TableFormat::of_input(path)?, options.layout()) {
         (TableFormat::Npy, _) => TableSource::Npy {
             features: path.clone(),
@@ -467,15 +501,18 @@ pub fn costs_only(options: &DataOptions, problem: &ProblemSource) -> Result<Cost
             parameters,
         },
         (TableFormat::Csv, Layout::Wide(columns)) => TableSource::CsvPair {
-            features: path.clone(),
+            features: features.clone(),
             costs: path.clone(),
             columns,
             dialect,
             parameters,
         },
     };
-    let read = source.read_costs_for(load_spec(problem)?);
-    let (problem, data) = read.map_err(|error| in_problem_file(problem, error))?;
+    let read = source.read_costs_for(spec);
+    let (problem, data) = read.map_err(|error| match &error {
+        Error::Setting { message, .. } if options.parameter_files.is_named_in(message) => error,
+        _ => in_problem_file(problem, error),
+    })?;
     Ok(CostTable {
         source,
         problem,

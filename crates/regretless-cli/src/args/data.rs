@@ -67,6 +67,14 @@ impl ParameterOptions {
     pub fn files(&self) -> Vec<String> {
         self.parameters.clone().unwrap_or_default()
     }
+
+    /// Whether an error message is about one of the files.
+    pub fn is_named_in(&self, message: &str) -> bool {
+        let names_file = |file: &String| {
+            message.starts_with(&format!("{file}: ")) || message.starts_with(&format!("'{file}' "))
+        };
+        self.parameters.iter().flatten().any(names_file)
+    }
 }
 
 /// How CSV files separate cells and write decimals.
@@ -203,9 +211,13 @@ impl<'de> Deserialize<'de> for ProblemSource {
             toml::Value::String(path) => Ok(Self::File(path.into())),
             table => {
                 // A problem that refers to columns of the table is a template.
-                let content = serde_json::to_value(&table).map_err(serde::de::Error::custom)?;
-                if let Ok(spec @ ProblemSpec::Parametric { .. }) = ProblemSpec::from_json(content) {
-                    return Ok(Self::Inline(Box::new(spec)));
+                if table.is_table() {
+                    let text = toml::to_string(&table).map_err(serde::de::Error::custom)?;
+                    let template = ProblemSpec::template_from_toml(&text)
+                        .map_err(|error| serde::de::Error::custom(error.message()))?;
+                    if let Some(spec) = template {
+                        return Ok(Self::Inline(Box::new(spec)));
+                    }
                 }
                 table
                     .try_into()

@@ -12,6 +12,7 @@ use regretless::label::LabeledDataset;
 use regretless::problem::Benchmark;
 use regretless::{Error, Problem, Result};
 
+use super::skipped_rows::SkippedRows;
 use super::{CommandContext, UnusedColumns, labeled, oracle, store};
 use crate::args::{DataOptions, ExecutionOptions, ProblemOptions};
 use crate::input::{in_file, keys_of_table, table_and_problem, table_source};
@@ -45,6 +46,14 @@ pub struct DataSource<'a> {
     execution: &'a ExecutionOptions,
     context: &'a CommandContext,
     origin: DataOrigin,
+}
+
+/// The data of each seed.
+pub struct LabeledSplits {
+    /// Labeled and divided rows, in the order of the seeds.
+    pub cells: Vec<CellData>,
+    /// Rows of the table that have no label and are in no part.
+    pub skipped_rows: SkippedRows,
 }
 
 enum DataOrigin {
@@ -157,7 +166,7 @@ impl<'a> DataSource<'a> {
     }
 
     /// The labeled and divided rows of some seeds, in their order.
-    pub fn data_splits(self, seeds: impl Iterator<Item = u32>) -> Result<Vec<CellData>> {
+    pub fn data_splits(self, seeds: impl Iterator<Item = u32>) -> Result<LabeledSplits> {
         let Self {
             split,
             execution,
@@ -179,7 +188,10 @@ impl<'a> DataSource<'a> {
                         split,
                     })
                 };
-                seeds.map(data_split).collect()
+                Ok(LabeledSplits {
+                    cells: seeds.map(data_split).collect::<Result<_>>()?,
+                    skipped_rows: SkippedRows::default(),
+                })
             }
             DataOrigin::Table(table) => {
                 let UserTable {
@@ -194,7 +206,8 @@ impl<'a> DataSource<'a> {
                 let labels = store(file, execution);
                 let oracle = oracle(&problem, &data, execution).map_err(in_file(file))?;
                 let labeled = labeled(data, &source, &labels, &problem, &oracle, context);
-                let data = Arc::new(labeled.map_err(in_file(file))?.0);
+                let labeled = labeled.map_err(in_file(file))?;
+                let data = Arc::new(labeled.data);
                 let rows = data.rows();
                 let data_split = |split: SplitIndices| {
                     Ok(CellData {
@@ -203,7 +216,11 @@ impl<'a> DataSource<'a> {
                         split: split.restrict_to(&rows)?,
                     })
                 };
-                splits.into_iter().map(data_split).collect()
+                let cells = splits.into_iter().map(data_split);
+                Ok(LabeledSplits {
+                    cells: cells.collect::<Result<_>>()?,
+                    skipped_rows: labeled.skipped_rows,
+                })
             }
         }
     }

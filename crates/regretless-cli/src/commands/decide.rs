@@ -11,6 +11,7 @@ use regretless::{Error, Result};
 use serde_json::json;
 
 use super::CommandContext;
+use super::skipped_rows::SkippedRows;
 use crate::args::{DecideOptions, ResultFormat};
 use crate::input::{InputFile, NewRows, TableFormat, in_file, load_model, require};
 use crate::output::{CommandReport, ResultTarget, grouped, is_stream, path_json};
@@ -88,6 +89,9 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
     }
     target.write(content)?;
     let mut report = report(options, &out, &decided);
+    let has_names = all_keys != InstanceKeys::numbered(all_keys.values().len());
+    let failed = SkippedRows::new(&decided.failed, has_names.then_some(&all_keys));
+    report.json["failed"] = json!(failed);
     // The decisions are written, but not all that were asked for.
     report.failure = decided
         .failed
@@ -160,7 +164,6 @@ fn report(options: &DecideOptions, out: &Path, decided: &PredictedDecisions) -> 
             "instances": instances,
             "columns": decided.columns.len(),
             "not_proven_optimal": unproven,
-            "failed": decided.failed,
             "decisions": path_json(out),
             "predictions": options.predictions_out.as_deref().map(path_json),
         }),

@@ -13,11 +13,12 @@ use regretless::{Error, Model, Result};
 use serde_json::json;
 
 use super::row_file::RowFile;
-use super::{CommandContext, UnusedColumns, json, labeled, oracle, store};
+use super::skipped_rows::SkippedRows;
+use super::{CommandContext, LabeledTable, UnusedColumns, json, labeled, oracle, store};
 use crate::args::EvaluateOptions;
 use crate::input::{
     CostTable, TableFormat, costs_only, dataset_for_model, in_file, keys_of_table, load_model,
-    options_for_model, predictions, table_source,
+    predictions, table_source_for_model,
 };
 use crate::output::{CommandReport, grouped, is_stream, number, path_json, percent};
 
@@ -27,6 +28,7 @@ struct EvaluationInput {
     data: LabeledDataset,
     /// Rows without a label, and why.
     failed: Vec<(usize, SolveFailure)>,
+    skipped_rows: SkippedRows,
     /// The keys of all rows, if rows are written.
     keys: Option<InstanceKeys>,
     oracle: Oracle,
@@ -71,6 +73,7 @@ pub fn run(options: &EvaluateOptions, context: &CommandContext) -> Result<Comman
     json_report["heuristic"] = json!(input.oracle.heuristic());
     json_report["problem"] = json!(input.oracle.problem().name());
     json_report["unused_columns"] = input.unused_columns.json();
+    json_report["skipped_rows"] = json!(input.skipped_rows);
     if let PredictionSource::Model(model) = &input.predictions {
         let rows = input.data.rows();
         let overlap = context.warn_about_overlap(model.predictor(), &input.data, &rows);
@@ -106,7 +109,7 @@ impl EvaluationInput {
     fn of_model(file: &Path, options: &EvaluateOptions, context: &CommandContext) -> Result<Self> {
         let model = load_model(file, options.problem.as_ref())?;
         let predictor = model.predictor();
-        let source = table_source(&options_for_model(&options.data, predictor))?;
+        let source = table_source_for_model(&options.data, &model)?;
         let (problem, mut table) = dataset_for_model(&source, &model)?;
         let unused_columns = context.unused_columns(&source, &table, options.key.as_deref())?;
         predictor
@@ -126,11 +129,16 @@ impl EvaluationInput {
         let oracle = oracle(&problem, &table, &options.execution).map_err(&in_table)?;
         let labels = store(source.costs_file(), &options.execution);
         let labeled = labeled(table, &source, &labels, &problem, &oracle, context);
-        let (data, label_report) = labeled.map_err(&in_table)?;
+        let LabeledTable {
+            data,
+            report: label_report,
+            skipped_rows,
+        } = labeled.map_err(&in_table)?;
         Ok(Self {
             predictions: PredictionSource::Model(Box::new(model)),
             data,
             failed: label_report.failed,
+            skipped_rows,
             keys,
             oracle,
             unused_columns,
@@ -173,12 +181,17 @@ impl EvaluationInput {
         let keys = requested_keys(&source, table.len(), options, context)?;
         let oracle = oracle(&problem, &table, &options.execution).map_err(in_file(&costs_file))?;
         let labels = store(&costs_file, &options.execution);
-        let (data, label_report) = labeled(table, &source, &labels, &problem, &oracle, context)
+        let LabeledTable {
+            data,
+            report: label_report,
+            skipped_rows,
+        } = labeled(table, &source, &labels, &problem, &oracle, context)
             .map_err(in_file(&costs_file))?;
         Ok(Self {
             predictions: PredictionSource::Known(predictions),
             data,
             failed: label_report.failed,
+            skipped_rows,
             keys,
             oracle,
             unused_columns,

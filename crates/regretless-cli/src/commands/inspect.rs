@@ -9,9 +9,7 @@ use serde_json::{Value, json};
 
 use super::{CommandContext, json, labeled, oracle, store};
 use crate::args::InspectOptions;
-use crate::input::{
-    dataset_for_model, in_file, load_model, options_for_model, require, table_source,
-};
+use crate::input::{dataset_for_model, in_file, load_model, require, table_source_for_model};
 use crate::output::{CommandReport, grouped, number, percent};
 use crate::text_table::TextTable;
 
@@ -242,7 +240,7 @@ fn importance(model: &Model, options: &InspectOptions, context: &CommandContext)
     }
     let seed = options.seed.unwrap_or(0);
     let predictor = model.predictor();
-    let source = table_source(&options_for_model(&options.data, predictor))?;
+    let source = table_source_for_model(&options.data, model)?;
     let (problem, mut table) = dataset_for_model(&source, model)?;
     let in_table = in_file(source.costs_file());
     predictor.check(table.features()).map_err(&in_table)?;
@@ -252,7 +250,7 @@ fn importance(model: &Model, options: &InspectOptions, context: &CommandContext)
     let oracle = oracle(&problem, &table, &options.execution).map_err(&in_table)?;
     let labels = store(source.costs_file(), &options.execution);
     let labeled = labeled(table, &source, &labels, &problem, &oracle, context);
-    let (data, _) = labeled.map_err(&in_table)?;
+    let data = labeled.map_err(&in_table)?.data;
     let rows = data.rows();
     context.warn_about_overlap(predictor, &data, &rows);
     let before = oracle.counts();

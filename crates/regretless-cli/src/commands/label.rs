@@ -6,7 +6,7 @@ use regretless::label::Shard;
 use regretless::{Error, Result};
 use serde_json::json;
 
-use super::{CommandContext, labeled, oracle, store};
+use super::{CommandContext, LabeledTable, labeled, oracle, store};
 use crate::args::LabelOptions;
 use crate::input::{CostTable, costs_only, in_file, require};
 use crate::output::{CommandReport, grouped, path_json};
@@ -30,8 +30,11 @@ pub fn run(options: &LabelOptions, context: &CommandContext) -> Result<CommandRe
     let oracle = oracle(&problem, &table, &options.execution).map_err(in_file(&file))?;
     let store = store(&file, &options.execution);
     let Some(shard) = shard else {
-        let (data, labels) =
-            labeled(table, &source, &store, &problem, &oracle, context).map_err(in_file(&file))?;
+        let LabeledTable {
+            data,
+            report: labels,
+            skipped_rows,
+        } = labeled(table, &source, &store, &problem, &oracle, context).map_err(in_file(&file))?;
         let solved = oracle.counts().total();
         let json = json!({
             "heuristic": oracle.heuristic(),
@@ -40,7 +43,7 @@ pub fn run(options: &LabelOptions, context: &CommandContext) -> Result<CommandRe
             "stored": labels.stored_rows,
             "labels": labels.is_stored.then(|| path_json(store.folder())),
             "quality": data.label_counts(&data.rows()),
-            "failed": labels.failed,
+            "failed": skipped_rows,
             "unused_columns": unused.json(),
         });
         let mut report = CommandReport {

@@ -29,8 +29,11 @@ mod inspect;
 mod label;
 mod reproduce;
 mod row_file;
+mod skipped_rows;
 mod solve;
 mod train;
+
+use skipped_rows::SkippedRows;
 
 /// State that all commands have.
 pub struct CommandContext {
@@ -229,6 +232,14 @@ fn store(file: &Path, execution: &ExecutionOptions) -> LabelStore {
         .with_flush_interval(execution.checkpoint_interval(LabelStore::DEFAULT_FLUSH_INTERVAL))
 }
 
+/// A labeled table.
+struct LabeledTable {
+    data: LabeledDataset,
+    report: LabelReport,
+    /// The rows without a label, as the user calls them.
+    skipped_rows: SkippedRows,
+}
+
 /// Labels a table; stored labels are used where they exist. Rows that cannot be solved are named as
 /// the user calls them.
 fn labeled(
@@ -238,7 +249,7 @@ fn labeled(
     problem: &Problem,
     oracle: &Oracle,
     context: &CommandContext,
-) -> Result<(LabeledDataset, LabelReport)> {
+) -> Result<LabeledTable> {
     let (labeled, report) = store
         .label(data, problem.spec(), oracle, &context.progress)
         .map_err(|error| context.explain_interrupted_labels(error, store))?;
@@ -286,7 +297,11 @@ fn labeled(
             grouped(report.failed.len() as u64)
         ));
     }
-    Ok((labeled, report))
+    Ok(LabeledTable {
+        skipped_rows: SkippedRows::new(&report.failed, keys.as_ref()),
+        data: labeled,
+        report,
+    })
 }
 
 /// How the user calls the rows of a table: by a column of dates, or by the instances of a long

@@ -16,6 +16,7 @@ use regretless::{Error, Result};
 use serde_json::json;
 
 use super::data_split::{DataSource, standard_split};
+use super::skipped_rows::SkippedRows;
 use super::{CommandContext, UnusedColumns, first_names, json, oracle};
 use crate::args::{Profile, TrainOptions};
 use crate::csv_text::{CsvText, optional_cell};
@@ -112,6 +113,7 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
     let unused_columns = source.unused_columns();
     let data_splits = source.data_splits(std::iter::once(seed))?;
     let data_split = data_splits
+        .cells
         .first()
         .ok_or_else(|| Error::setting("no data for the seed"))?;
     let CellData {
@@ -136,6 +138,7 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
         trainer: &trainer,
         outcome: &outcome,
         unused_columns,
+        skipped_rows: &data_splits.skipped_rows,
     };
     write(&out, &result, &settings, &results)?;
     checkpoints.remove()?;
@@ -213,12 +216,14 @@ struct TrainCommandResult<'a> {
     trainer: &'a Trainer,
     outcome: &'a TrainingOutcome,
     unused_columns: UnusedColumns,
+    skipped_rows: &'a SkippedRows,
 }
 
 impl TrainCommandResult<'_> {
     fn json(&self) -> Result<serde_json::Value> {
         let mut report = json(&self.trainer.summary(self.outcome))?;
         report["unused_columns"] = self.unused_columns.json();
+        report["skipped_rows"] = json!(self.skipped_rows);
         Ok(report)
     }
 
@@ -281,6 +286,13 @@ impl TrainCommandResult<'_> {
         }
         if !self.outcome.labels.are_optimal() {
             report.line(format!("  labels             {}", self.outcome.labels));
+        }
+        if self.skipped_rows.count() > 0 {
+            report.line(format!(
+                "  skipped rows       {}; {} says why",
+                grouped(self.skipped_rows.count() as u64),
+                out.report.display()
+            ));
         }
         report.line(format!(
             "  solves             {}",

@@ -334,7 +334,12 @@ impl TableSource {
                     used: &used,
                     ignore: &columns.ignore,
                 };
-                let mut unused = FirstRow::read(features, *dialect)?.unused(&choice)?;
+                let mut unused = if costs != features && csv::are_placeholders(data.features()) {
+                    // Its features were not asked for.
+                    Vec::new()
+                } else {
+                    FirstRow::read(features, *dialect)?.unused(&choice)?
+                };
                 if costs != features {
                     let mut used: HashSet<&str> = cost_names.iter().map(String::as_str).collect();
                     used.extend(&parameters);

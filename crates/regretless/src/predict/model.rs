@@ -176,13 +176,19 @@ impl CostModel {
             (shape, expected) => shape == expected,
         };
         if !fits {
-            let message = format!(
-                "the model expects {:?} features, the table is {:?}",
-                self.metadata.shape,
-                features.shape()
-            );
+            let [expected, found] = [self.metadata.shape, features.shape()].map(described);
+            let message = format!("the model expects {expected}, but this is {found}");
             return Err(Error::data(message));
         }
         Ok(())
+    }
+}
+
+/// A table with features of this shape, for people.
+fn described(shape: FeatureShape) -> String {
+    match shape {
+        FeatureShape::Wide => "a table with one row per instance".into(),
+        FeatureShape::Long { items: 1 } => "a long table with one item per instance".into(),
+        FeatureShape::Long { items } => format!("a long table with {items} items per instance"),
     }
 }

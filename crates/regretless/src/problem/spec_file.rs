@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde_json::{Map, Value, json};
+
 use super::ProblemSpec;
 use super::parametric::is_template;
 use crate::error::{Error, Result};
@@ -13,11 +15,37 @@ impl ProblemSpec {
     ///
     /// # Errors
     /// When the value describes no problem.
-    pub fn from_json(content: serde_json::Value) -> Result<Self> {
+    pub fn from_json(content: Value) -> Result<Self> {
         if is_template(&content) {
             return Ok(Self::Parametric { template: content });
         }
         serde_json::from_value(content).map_err(|error| Error::setting(explain(&error.to_string())))
+    }
+
+    /// The problem of the text of a problem file that refers to columns of a table; `None` if it
+    /// refers to none.
+    ///
+    /// # Errors
+    /// When the text is no TOML, or a number is infinite where that has no meaning.
+    pub fn template_from_toml(text: &str) -> Result<Option<Self>> {
+        let table = toml::from_str(text).map_err(|error| Error::setting(error.message()))?;
+        Self::template_of(&table)
+    }
+
+    fn template_of(table: &toml::Table) -> Result<Option<Self>> {
+        // Infinite numbers do not matter for this question.
+        let is_template = is_template(&json!(table));
+        if !is_template {
+            return Ok(None);
+        }
+        let kind = table.get("kind").and_then(toml::Value::as_str);
+        let infinity = match kind {
+            Some("linear") => Infinity::AsText,
+            Some("linear_arrays") => Infinity::AsMissingBound,
+            _ => Infinity::Refused,
+        };
+        let template = Value::Object(infinity.table_to_json(table, "")?);
+        Ok(Some(Self::Parametric { template }))
     }
 
     /// Reads a problem file; paths in it are relative to its folder.
@@ -39,15 +67,159 @@ impl ProblemSpec {
                 explain(error.message())
             ))
         };
-        let content: serde_json::Value = toml::from_str(&text).map_err(|error| refused(&error))?;
-        let spec: Self = if is_template(&content) {
-            Self::Parametric { template: content }
-        } else {
-            toml::from_str(&text).map_err(|error| refused(&error))?
+        let table: toml::Table = toml::from_str(&text).map_err(|error| refused(&error))?;
+        let template = Self::template_of(&table)
+            .map_err(|error| Error::setting(format!("{}: {}", path.display(), error.message())))?;
+        let spec: Self = match template {
+            Some(template) => template,
+            None => toml::from_str(&text).map_err(|error| refused(&error))?,
         };
         match (spec.file(), path.parent()) {
             (Some(file), Some(folder)) => Ok(spec.with_file(&folder.join(file))),
             _ => Ok(spec),
+        }
+    }
+}
+
+/// What an infinite number of a TOML file becomes in JSON, which has none.
+#[derive(Clone, Copy)]
+enum Infinity {
+    /// `"inf"` and `"-inf"`, which linear problems read as numbers.
+    AsText,
+    /// A bound that is left out.
+    AsMissingBound,
+    /// An error.
+    Refused,
+}
+
+impl Infinity {
+    fn table_to_json(self, table: &toml::Table, path: &str) -> Result<Map<String, Value>> {
+        let mut object = Map::new();
+        for (key, value) in table {
+            let place = if path.is_empty() {
+                key.clone()
+            } else {
+                format!("{path}.{key}")
+            };
+            // Known costs are finite in all kinds.
+            let infinity = if place == "known" {
+                Self::Refused
+            } else {
+                self
+            };
+            if let Some(value) = infinity.to_json(value, &place, key)? {
+                object.insert(key.clone(), value);
+            }
+        }
+        Ok(object)
+    }
+
+    /// A value as JSON; `None` if it is left out. `key` is the last one of the path.
+    fn to_json(self, value: &toml::Value, path: &str, key: &str) -> Result<Option<Value>> {
+        Ok(Some(match value {
+            toml::Value::String(text) => json!(text),
+            toml::Value::Integer(number) => json!(number),
+            toml::Value::Float(number) if number.is_finite() => json!(number),
+            toml::Value::Float(number) => return self.infinite(*number, path, key),
+            toml::Value::Boolean(value) => json!(value),
+            toml::Value::Datetime(date) => json!(date.to_string()),
+            toml::Value::Array(values) => {
+                let mut array = Vec::with_capacity(values.len());
+                for (number, value) in values.iter().enumerate() {
+                    // Values of an array are identified by position: none is left out.
+                    let place = format!("{path}[{number}]");
+                    array.extend(self.to_json(value, &place, "")?);
+                }
+                Value::Array(array)
+            }
+            toml::Value::Table(table) => Value::Object(self.table_to_json(table, path)?),
+        }))
+    }
+
+    fn infinite(self, number: f64, path: &str, key: &str) -> Result<Option<Value>> {
+        let refused = |reason: &str| Err(Error::setting(format!("{path} = {number}: {reason}")));
+        match (self, key) {
+            _ if number.is_nan() => refused("this is not a number"),
+            (Self::AsText, _) => Ok(Some(json!(number.to_string()))),
+            (Self::AsMissingBound, "lower") if number < 0.0 => Ok(None),
+            (Self::AsMissingBound, "upper") if number > 0.0 => Ok(None),
+            (Self::AsMissingBound, "lower") => refused("no number is above this lower bound"),
+            (Self::AsMissingBound, "upper") => refused("no number is below this upper bound"),
+            (Self::AsMissingBound | Self::Refused, _) => refused("a finite number is expected"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed step should show where")]
+
+    use serde_json::json;
+
+    use super::ProblemSpec;
+
+    fn template(text: &str) -> Result<serde_json::Value, String> {
+        match ProblemSpec::template_from_toml(text) {
+            Ok(Some(ProblemSpec::Parametric { template })) => Ok(template),
+            Ok(other) => Err(format!("{other:?}")),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    #[test]
+    fn infinite_numbers_are_texts_or_missing_bounds() {
+        let linear = "kind = 'linear'\nfile = 'p.lp'\nrhs = { a = { column = 'd' } }\n\
+                      upper = { late = inf, soon = 2.5 }\nlower = { late = -inf }";
+        let found = template(linear).unwrap();
+        assert_eq!(found["upper"], json!({"late": "inf", "soon": 2.5}));
+        assert_eq!(found["lower"], json!({"late": "-inf"}));
+        let arrays = "kind = 'linear_arrays'\nname = 'p'\nsense = 'minimize'\n\
+                      columns = [{ lower = -inf, upper = 1.0 }]\n\
+                      rows = [{ lower = { column = 'd' }, upper = inf, entries = [[0, 1.0]] }]";
+        let found = template(arrays).unwrap();
+        assert_eq!(found["columns"], json!([{"upper": 1.0}]));
+        let row = json!([{"lower": {"column": "d"}, "entries": [[0, 1.0]]}]);
+        assert_eq!(found["rows"], row);
+    }
+
+    #[test]
+    fn infinite_numbers_without_a_meaning_are_refused_with_their_place() {
+        let arrays = "kind = 'linear_arrays'\nname = 'p'\nsense = 'minimize'\n\
+                      columns = [{ LOWER }]\n\
+                      rows = [{ lower = { column = 'd' }, entries = [[0, ENTRY]] }]";
+        let knapsack = "kind = 'knapsack'\nweights = [[1.0, inf]]\ncapacity = { column = 'c' }";
+        let linear = "kind = 'linear'\nfile = 'p.lp'\nrhs = { a = { column = 'd' } }\nKEY";
+        let cases = [
+            (
+                arrays.replace("LOWER", "lower = inf").replace("ENTRY", "1"),
+                "columns[0].lower = inf: no number is above this lower bound",
+            ),
+            (
+                arrays
+                    .replace("LOWER", "upper = -inf")
+                    .replace("ENTRY", "1"),
+                "columns[0].upper = -inf: no number is below this upper bound",
+            ),
+            (
+                arrays.replace("LOWER", "").replace("ENTRY", "inf"),
+                "rows[0].entries[0][1] = inf: a finite number is expected",
+            ),
+            (
+                knapsack.to_owned(),
+                "weights[0][1] = inf: a finite number is expected",
+            ),
+            (
+                linear.replace("KEY", "known = [inf]"),
+                "known[0] = inf: a finite number is expected",
+            ),
+            (
+                linear.replace("KEY", "upper = { b = nan }"),
+                "upper.b = NaN: this is not a number",
+            ),
+        ];
+        for (text, expected) in cases {
+            let message = template(&text).unwrap_err();
+            assert!(message.contains(expected), "{message}");
         }
     }
 }

@@ -1,10 +1,12 @@
 //! Tables for a problem: its parameters per row, items and absent costs are read with them.
 
+use serde_json::json;
+
 use super::{Problem, ProblemSpec};
 use crate::data::{
     Dataset, Features, ParameterColumns, ProblemColumns, RowParameters, TableSource,
 };
-use crate::error::Result;
+use crate::error::{Error, InputPlace, Result};
 
 impl<'a> ProblemColumns<'a> {
     /// The columns of a problem that is built.
@@ -13,7 +15,8 @@ impl<'a> ProblemColumns<'a> {
         Self {
             parameters: kind.parameters(),
             cost_names: kind.cost_names(),
-            may_have_absent_costs: kind.may_have_absent_costs(),
+            may_have_absent_costs: kind.may_have_absent_costs()
+                && problem.spec().presence_is_stated().unwrap_or(true),
             items_may_differ: problem.spec().items_may_differ(),
             without_features: false,
         }
@@ -24,14 +27,44 @@ impl<'a> ProblemColumns<'a> {
         Self {
             parameters,
             cost_names: None,
-            may_have_absent_costs: true,
+            may_have_absent_costs: spec.presence_is_stated().unwrap_or(true),
             items_may_differ: spec.items_may_differ(),
             without_features: false,
         }
     }
 }
 
+impl ProblemSpec {
+    /// Whether the problem file itself says which items a row has, rather than the rows of a long
+    /// table; `None` for problems without parameters per row.
+    fn presence_is_stated(&self) -> Option<bool> {
+        let Self::Parametric { template } = self else {
+            return None;
+        };
+        let by_rows = json!({ "column": RowParameters::PRESENT_ITEMS });
+        let present = template.get("present");
+        Some(present.is_some_and(|present| *present != by_rows))
+    }
+}
+
 impl TableSource {
+    /// Refuses a long table whose instances have different items where the problem file says too
+    /// which items there are.
+    fn check_presence(&self, spec: &ProblemSpec, parameters: Option<&RowParameters>) -> Result<()> {
+        let may_lack_items = parameters.is_some_and(RowParameters::may_lack_items);
+        if !may_lack_items || spec.presence_is_stated() != Some(true) {
+            return Ok(());
+        }
+        let message = "the instances have different items, and the problem file says by `present` \
+            which items there are; both cannot be combined";
+        Err(
+            Error::input(InputPlace::file(self.costs_file()), message).with_remedy(
+                "give every instance a row for each item, or drop the rows of absent items and \
+                 leave `present` out",
+            ),
+        )
+    }
+
     /// Reads a table and builds its problem. Parameters per row are read from the files of
     /// parameters, or else from the table, where they may be features too. Costs may be absent
     /// where the problem allows it: empty cells are NaN until the table is labeled, and the
@@ -45,7 +78,7 @@ impl TableSource {
     }
 
     /// The same for a table of which only costs and parameters are used: features are placeholders,
-    /// and their file is not read, except for long tables.
+    /// and their file is read only for long tables and where it has parameters.
     ///
     /// # Errors
     /// As [`TableSource::read_for`].
@@ -64,6 +97,7 @@ impl TableSource {
                 without_features,
                 ..ProblemColumns::of_open(&problem, &parameters)
             })?;
+            self.check_presence(&problem, data.parameters().map(AsRef::as_ref))?;
             return Ok((Problem::from_spec(problem.for_table(&data)?)?, data));
         }
         let problem = Problem::from_spec(problem)?;
@@ -71,6 +105,7 @@ impl TableSource {
             without_features,
             ..ProblemColumns::of(&problem)
         })?;
+        self.check_presence(problem.spec(), data.parameters().map(AsRef::as_ref))?;
         Ok((problem.for_table(&data)?, data))
     }
 
@@ -81,6 +116,7 @@ impl TableSource {
     /// As [`TableSource::read_for`].
     pub fn read_for_problem(&self, problem: &Problem) -> Result<(Problem, Dataset)> {
         let data = self.read_columns(&ProblemColumns::of(problem))?;
+        self.check_presence(problem.spec(), data.parameters().map(AsRef::as_ref))?;
         Ok((problem.for_table(&data)?, data))
     }
 
@@ -94,6 +130,9 @@ impl TableSource {
         wanted: &[String],
         problem: &Problem,
     ) -> Result<(Features, RowParameters)> {
-        self.read_feature_columns(wanted, &ProblemColumns::of(problem))
+        let (features, parameters) =
+            self.read_feature_columns(wanted, &ProblemColumns::of(problem))?;
+        self.check_presence(problem.spec(), Some(&parameters))?;
+        Ok((features, parameters))
     }
 }

@@ -25,7 +25,8 @@ use regretless::problem::Benchmark;
 use regretless::train::TrainingContext;
 use regretless::{Error, Result, Trainer};
 
-use super::data_split::{DataSource, standard_split};
+use super::data_split::{DataSource, LabeledSplits, standard_split};
+use super::skipped_rows::SkippedRows;
 use super::train::check_utf8;
 use super::{CommandContext, UnusedColumns, first_names, oracle};
 use crate::args::{CompareOptions, Profile};
@@ -99,6 +100,7 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     report.json["split"] = serde_json::json!(comparison.data[0].split.to_string());
     report.json["features"] = serde_json::json!(comparison.features());
     report.json["unused_columns"] = comparison.unused_columns.json();
+    report.json["skipped_rows"] = serde_json::json!(comparison.skipped_rows);
     report.line(comparison.title(&options));
     report.line(format!(
         "{} features: {}",
@@ -252,6 +254,7 @@ struct Comparison {
     data: Vec<CellData>,
     runner: ExperimentRunner,
     unused_columns: UnusedColumns,
+    skipped_rows: SkippedRows,
     /// How the user calls the rows of the table.
     keys: Option<InstanceKeys>,
 }
@@ -306,7 +309,10 @@ impl Comparison {
         }
         let unused_columns = source.unused_columns();
         let keys = source.row_keys()?;
-        let data = source.data_splits(first..past)?;
+        let LabeledSplits {
+            cells: data,
+            skipped_rows,
+        } = source.data_splits(first..past)?;
         if data.iter().any(|data| data.split.test.is_empty()) {
             return Err(Error::setting("compare needs test rows")
                 .with_remedy("give --split a fraction or a number of test rows"));
@@ -374,6 +380,7 @@ impl Comparison {
             data,
             runner,
             unused_columns,
+            skipped_rows,
             keys,
         })
     }

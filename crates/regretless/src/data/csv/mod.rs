@@ -66,10 +66,17 @@ pub(super) fn read_pair(
     dialect: CsvDialect,
     problem: &ProblemColumns<'_>,
 ) -> Result<Dataset> {
-    if problem.without_features {
+    let needs_both = problem.parameters_in_files().next().is_some() && features != costs;
+    if problem.without_features && !needs_both {
         return wide::read_costs(costs, columns, dialect, problem);
     }
     wide::read_pair(features, costs, columns, dialect, problem)
+}
+
+/// Whether the features of a wide table are placeholders, because only its costs and parameters
+/// were read.
+pub(super) fn are_placeholders(features: &Features) -> bool {
+    features.names() == [wide::PLACEHOLDER_FEATURE]
 }
 
 /// Reads the features that a model expects, in its order, and ignores all other columns except

@@ -14,7 +14,7 @@ use crate::data::{
 use crate::error::{Error, InputPlace, Result};
 
 /// The feature of a table of which only the costs are read. No header has this name by accident.
-const PLACEHOLDER_FEATURE: &str = "#none";
+pub(super) const PLACEHOLDER_FEATURE: &str = "#none";
 
 /// Features and costs from one file.
 pub(super) fn read(
@@ -82,9 +82,14 @@ pub(super) fn read_pair(
     let (with_costs, with_features): (Vec<_>, Vec<_>) =
         problem.parameters_in_files().partition(is_with_costs);
     let header = feature_table.header();
+    let features_wanted = if problem.without_features {
+        Vec::new()
+    } else {
+        header.features(&columns.features, &columns.ignore, &[])?
+    };
     let chosen = ColumnSelection {
-        features: header.features(&columns.features, &columns.ignore, &[])?,
-        all_remaining: columns.features.is_empty(),
+        features: features_wanted,
+        all_remaining: columns.features.is_empty() && !problem.without_features,
         parameters: header.parameters(with_features.into_iter())?,
         ..ColumnSelection::default()
     };
@@ -120,12 +125,13 @@ pub(super) fn read_pair(
     feature_columns.parameters.extend(cost_columns.parameters);
     let parameters = parameters_of(parameter_names, &mut feature_columns)?;
     let costs = Matrix::new(cost_columns.rows, cost_names.len(), cost_columns.costs)?;
-    Dataset::from_finite_parts(
-        features_of(&feature_table, feature_columns)?,
-        costs,
-        Some(cost_names.into()),
-    )?
-    .with_any_parameters(parameters)
+    let features = if problem.without_features {
+        placeholder_features(feature_columns.rows)?
+    } else {
+        features_of(&feature_table, feature_columns)?
+    };
+    Dataset::from_finite_parts(features, costs, Some(cost_names.into()))?
+        .with_any_parameters(parameters)
 }
 
 /// Costs and parameters from one file; the table has one feature, which is always 0.
@@ -156,11 +162,7 @@ pub(super) fn read_costs(
     let mut numbers = table.read(chosen, |_| Ok(()))?;
     let parameters = parameters_of(parameter_names, &mut numbers)?;
     let costs = Matrix::new(numbers.rows, cost_names.len(), numbers.costs)?;
-    let features = Features::new(
-        Matrix::zeros(numbers.rows, 1),
-        FeatureShape::Wide,
-        Some(vec![PLACEHOLDER_FEATURE.into()]),
-    )?;
+    let features = placeholder_features(numbers.rows)?;
     Dataset::from_finite_parts(features, costs, Some(cost_names.into()))?
         .with_any_parameters(parameters)
 }
@@ -225,6 +227,12 @@ pub(super) fn read_keys(path: &Path, column: &str, dialect: CsvDialect) -> Resul
         Ok(())
     })?;
     Ok(InstanceKeys::new(column, keys))
+}
+
+/// One feature, which is always 0.
+fn placeholder_features(rows: usize) -> Result<Features> {
+    let names = Some(vec![PLACEHOLDER_FEATURE.into()]);
+    Features::new(Matrix::zeros(rows, 1), FeatureShape::Wide, names)
 }
 
 fn features_of(table: &CsvTable, numbers: NumericColumns) -> Result<Features> {
