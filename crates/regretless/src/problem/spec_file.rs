@@ -40,9 +40,9 @@ impl ProblemSpec {
         }
         let kind = table.get("kind").and_then(toml::Value::as_str);
         let infinity = match kind {
-            Some("linear") => Infinity::AsText,
-            Some("linear_arrays") => Infinity::AsMissingBound,
-            _ => Infinity::Refused,
+            Some("linear") => InfinityRule::AsText,
+            Some("linear_arrays") => InfinityRule::AsMissingBound,
+            _ => InfinityRule::Refused,
         };
         let template = Value::Object(infinity.table_to_json(table, "")?);
         Ok(Some(Self::Parametric { template }))
@@ -83,7 +83,7 @@ impl ProblemSpec {
 
 /// What an infinite number of a TOML file becomes in JSON, which has none.
 #[derive(Clone, Copy)]
-enum Infinity {
+enum InfinityRule {
     /// `"inf"` and `"-inf"`, which linear problems read as numbers.
     AsText,
     /// A bound that is left out.
@@ -92,7 +92,7 @@ enum Infinity {
     Refused,
 }
 
-impl Infinity {
+impl InfinityRule {
     fn table_to_json(self, table: &toml::Table, path: &str) -> Result<Map<String, Value>> {
         let mut object = Map::new();
         for (key, value) in table {
