@@ -5,10 +5,10 @@ use std::sync::Arc;
 use regretless::Decision;
 use regretless::problem::{Knapsack, ProblemKind, ProblemSpec, Sense, TopK, Tsp};
 use regretless::random::{Purpose, RandomStream};
-use regretless::solve::relaxation::{CostRangeKind, Relaxation, RelaxationSolver};
-use regretless::solve::warm_start::WarmStart;
 #[cfg(feature = "highs")]
 use regretless::solve::SolveFailure;
+use regretless::solve::relaxation::{CostRangeKind, Relaxation, RelaxationSolver};
+use regretless::solve::warm_start::WarmStart;
 use regretless::solve::{SearchLimits, Solution, Solver};
 
 use serde_json::{Value, json};
