@@ -537,3 +537,27 @@ fn errors_in_files_of_parameters_do_not_name_the_problem_file() {
             .failed(2, &[message]);
     }
 }
+
+#[test]
+fn instances_that_lack_items_are_counted() {
+    let workspace = TestWorkspace::new();
+    let mut table = String::from("day,job,x,cost\n");
+    for day in 0..12 {
+        for job in ["a", "b", "c"] {
+            // Day 4 has no row of job b.
+            if (day, job) != (4, "b") {
+                table.push_str(&format!("{day},{job},{},{}\n", day % 3, 1 + day % 4));
+            }
+        }
+    }
+    workspace.write("t.csv", &table);
+    workspace.write("p.toml", "kind = 'top_k'\nk = 1\nsense = 'minimize'\n");
+    let columns = "--data t.csv --instance-column day --item-column job";
+    let words = "1 of 12 instances have fewer items than others, the first of them is instance 4";
+    let train = format!("train {columns} --problem p.toml --out m.safetensors");
+    let run = workspace.run(&train).succeeded();
+    assert!(run.err.contains(words), "{}", run.err);
+    let decide = format!("decide {columns} --model m.safetensors --out d.csv");
+    let run = workspace.run(&decide).succeeded();
+    assert!(run.err.contains(words), "{}", run.err);
+}

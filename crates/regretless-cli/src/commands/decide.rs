@@ -61,6 +61,7 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
             by --item-column";
         context.warn(&format!("note: {}: {warning}", data.display()));
     }
+    context.warn_about_absent_items(input.path(), &parameters);
     let keys = rows
         .keys(predictor, options.key.as_deref(), features.instances())
         .map_err(in_input)?;

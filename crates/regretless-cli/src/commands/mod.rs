@@ -3,7 +3,9 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use regretless::data::{CostMatching, Dataset, InstanceKeys, NamedCosts, TableSource};
+use regretless::data::{
+    CostMatching, Dataset, InstanceKeys, NamedCosts, RowParameters, TableSource,
+};
 use regretless::evaluate::TrainingOverlap;
 use regretless::label::{LabelReport, LabelStore, LabeledDataset};
 use regretless::observer::Observer;
@@ -120,6 +122,19 @@ impl CommandContext {
                 "note: {count} instances have the key '{key}' in column {}; results are in the \
                  order of the table",
                 keys.name()
+            ));
+        }
+    }
+
+    /// Notes that instances lack items which others have: a row may have been forgotten.
+    fn warn_about_absent_items(&self, file: &Path, parameters: &RowParameters) {
+        let lacking = parameters.rows_lacking_items();
+        if let Some(first) = lacking.first() {
+            let [count, rows] = [lacking.len(), parameters.rows()].map(|n| grouped(n as u64));
+            self.warn(&format!(
+                "note: {}: {count} of {rows} instances have fewer items than others, the first of \
+                 them is instance {first} (counted from 0); missing items count as absent",
+                file.display()
             ));
         }
     }
@@ -250,6 +265,9 @@ fn labeled(
     oracle: &Oracle,
     context: &CommandContext,
 ) -> Result<LabeledTable> {
+    if let Some(parameters) = data.parameters() {
+        context.warn_about_absent_items(source.costs_file(), parameters);
+    }
     let (labeled, report) = store
         .label(data, problem.spec(), oracle, &context.progress)
         .map_err(|error| context.explain_interrupted_labels(error, store))?;

@@ -208,6 +208,13 @@ impl RowParameters {
         self.width(Self::PRESENT_ITEMS).is_some()
     }
 
+    /// The rows that lack items which others have.
+    pub fn rows_lacking_items(&self) -> Vec<usize> {
+        let items = self.width(Self::PRESENT_ITEMS).unwrap_or(0);
+        let lacks_items = |row: &usize| (0..items).any(|item| !self.has_item(*row, item));
+        (0..self.rows).filter(lacks_items).collect()
+    }
+
     /// Whether every row names its own items ([`RowParameters::item_name`]).
     pub fn name_items(&self) -> bool {
         self.item_names.is_some()
