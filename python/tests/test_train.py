@@ -116,7 +116,7 @@ def test_items_may_have_features_of_their_own():
     costs = np.exp(items @ np.array([1.0, -0.5, 0.2])).astype(np.float32)
     model, _ = rl.train(PROBLEM, items, costs, "MSE", epochs=3)
     assert model.predict(items).shape == (60, 24)
-    with pytest.raises(ValueError, match="Long"):
+    with pytest.raises(ValueError, match="long table with 24 items"):
         model.predict(items[:, 0, :])
 
 
