@@ -1026,3 +1026,28 @@ def test_boosted_trees_take_parameters():
     np.testing.assert_array_equal(decided.decisions, expected.decisions)
     with pytest.raises(ValueError, match="no parameters of rows"):
         RegretMetric(case.problem)
+
+
+def test_a_model_finds_its_parameter_columns_by_name():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    C = np.abs(X @ rng.normal(size=(3, 3)) + 3)
+    columns = {f"w_{name}": rng.integers(1, 5, 60).astype(float) for name in "abc"}
+    table = pandas.DataFrame({**columns, "cap": 5.0})
+    problem = rl.Problem(
+        {
+            "kind": "knapsack",
+            "items": 3,
+            "weights": [{"columns": "w_*"}],
+            "capacity": [{"column": "cap"}],
+        }
+    )
+    model, _ = rl.train(problem, X, C, parameters=table, method="MSE", epochs=3)
+    moved = table[["cap", "w_c", "w_a", "w_b"]]
+    expected = model.decide(X, parameters=table).decisions
+    assert np.array_equal(model.decide(X, parameters=moved).decisions, expected)
+    regrets = [model.evaluate(X, C, parameters=frame).regret for frame in (table, moved)]
+    assert regrets[0] == regrets[1]
+    with pytest.raises(ValueError, match="w_b"):
+        model.decide(X, parameters=table.rename(columns={"w_b": "w_x"}))

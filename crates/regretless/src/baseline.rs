@@ -97,7 +97,7 @@ pub(crate) fn least_squares(
     let data = context.data.data();
     let fit = LinearFit::least_squares(data, &context.split.train)?;
     let output = context.data.sense().convert_scaler(fit.output);
-    let problem = serde_json::to_value(problem);
+    let problem = serde_json::to_value(context.named_problem(problem)?);
     let metadata = ModelMetadata {
         method: Baseline::LeastSquares.to_string(),
         problem_file_hash: context.oracle.problem().file_hash().map(String::from),

@@ -413,9 +413,10 @@ impl Trainer {
         data: &DataSplit,
         observer: &dyn Observer,
     ) -> Result<Model> {
+        let problem = data.problem_for_table(problem)?;
         let oracle = Oracle::new(problem.kind().clone()).with_threads(Threads::new(self.threads)?);
         let oracle = data.bind(oracle)?;
-        let labeled = data.label(problem, &oracle, observer)?;
+        let labeled = data.label(&problem, &oracle, observer)?;
         let split = data.indices().clone().restrict_to(&labeled.rows())?;
         let context = TrainingContext {
             data: &labeled,
@@ -424,7 +425,7 @@ impl Trainer {
             observer,
         };
         let trained = self.train(&context, problem.spec(), None)?;
-        let model = Model::new(trained.model, problem.clone())?;
+        let model = Model::new(trained.model, problem)?;
         Ok(model
             .with_threads(self.threads)?
             .with_report(trained.report))

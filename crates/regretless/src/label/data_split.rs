@@ -188,6 +188,15 @@ impl DataSplit {
         Ok(data)
     }
 
+    /// The problem for this table: with the names of its parameter columns, by which a model finds
+    /// them in other tables.
+    ///
+    /// # Errors
+    /// When the problem cannot serve the instances of the table.
+    pub(crate) fn problem_for_table(&self, problem: &Problem) -> Result<Problem> {
+        self.with_table(|data| problem.for_table(data))
+    }
+
     /// An oracle for the rows of this table, where the feasible sets of a problem differ between
     /// rows.
     ///
@@ -350,11 +359,7 @@ impl Row<'_> {
                 data,
                 rows,
                 position,
-            } => match rows.get(position) {
-                Some(instance) => Ok(data.features(*instance)),
-                None => Err(Error::data(format!("row {position} does not exist"))
-                    .with_remedy(format!("the part has {} rows", rows.len()))),
-            },
+            } => Ok(data.features(instance_at(rows, position)?)),
             RowSource::Values { features, .. } => layout.features(features),
         }
     }
@@ -362,7 +367,7 @@ impl Row<'_> {
     /// The parameters as those of a table of one instance, in the order of the problem's costs.
     ///
     /// # Errors
-    /// When the costs of the table do not match those of the problem.
+    /// When the row does not exist, or the costs of the table do not match those of the problem.
     pub(crate) fn parameters(
         &self,
         problem: &dyn ProblemKind,
@@ -372,15 +377,20 @@ impl Row<'_> {
                 data,
                 rows,
                 position,
-            } => match rows.get(position) {
-                Some(instance) => data.parameters(*instance, problem),
-                None => Ok(None),
-            },
+            } => data.parameters(instance_at(rows, position)?, problem),
             RowSource::Values { parameters, .. } => {
                 Ok(parameters.map(|parameters| Arc::new(parameters.clone())))
             }
         }
     }
+}
+
+/// The instance at a position of a part.
+fn instance_at(rows: &[usize], position: usize) -> Result<usize> {
+    rows.get(position).copied().ok_or_else(|| {
+        Error::data(format!("row {position} does not exist"))
+            .with_remedy(format!("the part has {} rows", rows.len()))
+    })
 }
 
 /// Names and shape of the features that a model expects.

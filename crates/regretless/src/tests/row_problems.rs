@@ -978,3 +978,44 @@ fn ranges_and_adjacent_vertices_leave_out_rows_without_a_label() {
         fixture.train(method);
     }
 }
+
+#[test]
+fn a_model_finds_its_parameter_columns_by_name() {
+    let template = json!({"kind": "knapsack", "items": 2, "weights": [{"columns": "w_*"}],
+        "capacity": [3.0]});
+    let spec = ProblemSpec::from_json(template).unwrap();
+    let problem = regretless::Problem::from_spec(spec).unwrap();
+    let parameters = |rows: usize, names: [&str; 2]| {
+        let weights = |name: &str| if name == "w_a" { 1.0 } else { 3.0 };
+        let mut parameters = RowParameters::new(rows);
+        for name in names {
+            let values = vec![weights(name); rows];
+            parameters = parameters.with_column(name, 1, Arc::new(values)).unwrap();
+        }
+        parameters
+    };
+    let features: Vec<[f64; 1]> = (0..20).map(|row| [f64::from(row)]).collect();
+    let costs: Vec<[f64; 2]> = (0..20).map(|row| [2.0 + f64::from(row % 3), 1.0]).collect();
+    let data = Dataset::from_arrays(&features, &costs).unwrap();
+    let data = data
+        .with_parameters(parameters(20, ["w_a", "w_b"]))
+        .unwrap();
+    let data = data.split(regretless::Split::random(0)).unwrap();
+    let model = Trainer::new(Method::mse())
+        .epochs(2)
+        .fit(&problem, &data)
+        .unwrap();
+    assert_eq!(
+        model.evaluate(data.test()).unwrap().instances,
+        data.test().len()
+    );
+    for names in [["w_a", "w_b"], ["w_b", "w_a"]] {
+        let today = parameters(1, names);
+        let decision = model.decide(regretless::Row::with_parameters(&[1.0], &today));
+        // The first item weighs 1 and is the more valuable one; the second fills the capacity.
+        assert_eq!(decision.unwrap().indices(), [0], "{names:?}");
+    }
+    let renamed = parameters(1, ["w_a", "w_x"]);
+    let row = regretless::Row::with_parameters(&[1.0], &renamed);
+    assert!(model.decide(row).unwrap_err().to_string().contains("w_b"));
+}

@@ -136,6 +136,7 @@ impl<'a> PreparedData<'a> {
         problem: &ProblemSpec,
     ) -> Result<CostModel> {
         let data = self.context.data;
+        let problem = self.context.named_problem(problem)?;
         let problem = serde_json::to_value(problem)
             .map_err(|error| Error::setting(format!("the problem cannot be stored: {error}")))?;
         let metadata = ModelMetadata {

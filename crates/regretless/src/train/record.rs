@@ -7,9 +7,21 @@ use crate::evaluate::Evaluation;
 use crate::predict::{
     CostModel, EmbeddedFile, RecordedRegret, RowSketch, TrainingRecord, row_digest, row_hash,
 };
+use crate::problem::ProblemSpec;
 use crate::settings::TrainingSettings;
 
 impl TrainingContext<'_> {
+    /// The problem as a model stores it: with the names of the table's parameter columns.
+    ///
+    /// # Errors
+    /// When the problem is invalid.
+    pub(crate) fn named_problem(&self, problem: &ProblemSpec) -> Result<ProblemSpec> {
+        let parameters = self.data.data().parameters();
+        problem
+            .clone()
+            .with_named_columns(parameters.map(AsRef::as_ref))
+    }
+
     /// Records in a model what it was trained on, and how; the model then holds the file of its
     /// problem too.
     ///

@@ -702,7 +702,16 @@ impl ProblemSpec {
         let has_absent_items =
             parameters.is_some_and(|table| table.width(RowParameters::PRESENT_ITEMS).is_some());
         let spec = self.for_items(items, has_absent_items)?;
-        match (spec, parameters) {
+        spec.with_named_columns(parameters.map(AsRef::as_ref))
+    }
+
+    /// The same problem, whose patterns are replaced by the names of the columns that match in a
+    /// table: a model finds them by name in other tables, whatever their order.
+    ///
+    /// # Errors
+    /// When a reference is in a place that cannot differ per row.
+    pub(crate) fn with_named_columns(self, parameters: Option<&RowParameters>) -> Result<Self> {
+        match (self, parameters) {
             (Self::Parametric { mut template }, Some(parameters)) => {
                 name_columns(&mut template, parameters)?;
                 Ok(Self::Parametric { template })
