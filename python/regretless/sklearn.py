@@ -216,6 +216,10 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
             feature_names=None if feature_names is None else list(map(str, feature_names)),
             **self._settings(len(costs), has_problem),
         )
+        problem = self.problem_
+        if problem is not None and problem.parameters and problem.to_dict()["kind"] != "external":
+            # It has the names of the parameter columns, which are then found in any order.
+            self.problem_ = self.model_.problem
         return self
 
     def predict(self, X: Any) -> np.ndarray:

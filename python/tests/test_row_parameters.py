@@ -1049,5 +1049,10 @@ def test_a_model_finds_its_parameter_columns_by_name():
     assert np.array_equal(model.decide(X, parameters=moved).decisions, expected)
     regrets = [model.evaluate(X, C, parameters=frame).regret for frame in (table, moved)]
     assert regrets[0] == regrets[1]
+    sklearn = pytest.importorskip("regretless.sklearn")
+    estimator = sklearn.DecisionFocusedRegressor(problem, method="MSE", epochs=3, random_state=0)
+    estimator.fit(X, C, parameters=table)
+    scores = [estimator.score(X, C, parameters=frame) for frame in (table, moved)]
+    assert scores[0] == scores[1]
     with pytest.raises(ValueError, match="w_b"):
         model.decide(X, parameters=table.rename(columns={"w_b": "w_x"}))
