@@ -353,3 +353,16 @@ def check_names(named: Mapping[str, Any], needed: Sequence[str]) -> None:
 def matches(pattern: str, name: str) -> bool:
     """Return whether a name matches a pattern in which ``*`` stands for any characters."""
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name) is not None
+
+
+def refuse_patterns(problem: Any) -> None:
+    """Raise ValueError where a problem reads columns by a pattern, in the order of each table.
+
+    For models that do not store the names of the columns: another order would be other numbers.
+    """
+    for name in problem.parameters:
+        if "*" in name:
+            raise ValueError(
+                f"the problem reads '{name}' in the order of each table, which this model does "
+                "not store; use the name of one array of shape (n, k), or name every column"
+            )

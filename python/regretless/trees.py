@@ -35,7 +35,7 @@ from regretless._boosters import LIGHTGBM_MSE, XGBOOST_MSE
 from regretless._fine_tune import FineTuning, gradient_scale
 from regretless._frames import as_float_rows, column_names, row_labels
 from regretless._names import costs_in_order, names_of, with_names
-from regretless._parameters import as_arrays
+from regretless._parameters import as_arrays, refuse_patterns
 from regretless._renamed import refuse_renamed
 from regretless._results import FineTuningReport, FineTuningRound
 from regretless._rows import as_cost_rows
@@ -97,6 +97,7 @@ class CostSensitiveObjective:
     ) -> None:
         spec = rl.CostSensitiveSpec(loss)
         names, self.row_labels = column_names(C), row_labels(C)
+        refuse_patterns(problem)
         self.problem, self.name = problem, loss
         costs = with_names(as_float_rows(C, "C", allow_missing=False), names)
         self.costs = costs_in_order(problem, costs)

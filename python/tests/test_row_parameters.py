@@ -1056,3 +1056,13 @@ def test_a_model_finds_its_parameter_columns_by_name():
     assert scores[0] == scores[1]
     with pytest.raises(ValueError, match="w_b"):
         model.decide(X, parameters=table.rename(columns={"w_b": "w_x"}))
+
+
+def test_trees_refuse_patterns_whose_order_they_do_not_store():
+    trees = pytest.importorskip("regretless.trees")
+    problem = rl.Problem(
+        {"kind": "top_k", "items": 2, "k": 1, "sense": "minimize", "present": {"columns": "on_*"}}
+    )
+    present = {"on_a": [1, 1, 0], "on_b": [1, 1, 1]}
+    with pytest.raises(ValueError, match="in the order of each table"):
+        trees.CostSensitiveObjective(problem, np.ones((3, 2)), parameters=present)
