@@ -5,6 +5,7 @@
 //! is timed.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use regretless::Result;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix};
@@ -13,7 +14,7 @@ use regretless::label::LabeledDataset;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
-use regretless::problem::{ProblemSpec, Sense, TopK};
+use regretless::problem::{Problem, Sense};
 use regretless::solve::Solution;
 
 use crate::epochs::{SEED, order};
@@ -188,9 +189,8 @@ impl TrainingCase {
     ///
     /// # Errors
     /// When more costs are chosen than there are.
-    pub fn problem(&self) -> Result<ProblemSpec> {
-        let problem = TopK::new(self.costs, self.chosen, Sense::Minimize)?;
-        Ok(ProblemSpec::TopK(problem))
+    pub fn problem(&self) -> Result<Problem> {
+        Problem::top_k(self.costs, self.chosen, Sense::Minimize)
     }
 }
 
@@ -203,7 +203,8 @@ pub struct TrainingData {
 impl TrainingData {
     /// The table with its decisions as labels, and the oracle, which holds the threads of training.
     pub fn labeled(&self, case: &TrainingCase, threads: usize) -> Result<(LabeledDataset, Oracle)> {
-        let oracle = Oracle::new(case.problem()?.build()?).with_threads(Threads::new(threads)?);
+        let oracle =
+            Oracle::new(Arc::clone(case.problem()?.kind())).with_threads(Threads::new(threads)?);
         let labels = self
             .decisions
             .iter()

@@ -35,7 +35,7 @@ pub fn epochs(case: &TrainingCase, data: &TrainingData, threads: usize) -> Resul
         &Trainer::new(method)
             .predictor(case.predictor())
             .settings(settings),
-        &case.problem()?,
+        case.problem()?.spec(),
     )?;
     Ok(epochs)
 }

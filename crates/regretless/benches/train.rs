@@ -30,7 +30,7 @@ use regretless::observer::{NoopObserver, Observer};
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
-use regretless::problem::{ProblemSpec, Sense, TopK};
+use regretless::problem::{Problem, Sense};
 use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::train::TrainingContext;
 use regretless::trainer::Trainer;
@@ -103,7 +103,7 @@ fn cpu_seconds() -> Option<f64> {
 struct Case {
     data: LabeledDataset,
     oracle: Oracle,
-    problem: TopK,
+    problem: Problem,
     threads: usize,
 }
 
@@ -132,9 +132,9 @@ impl Case {
         .unwrap();
         let data = Dataset::new(features, Matrix::new(rows, costs, values).unwrap(), None).unwrap();
         let k = ((2 * costs) as f64).sqrt() as usize;
-        let problem = TopK::new(costs, k, Sense::Minimize).unwrap();
+        let problem = Problem::top_k(costs, k, Sense::Minimize).unwrap();
         let oracle =
-            Oracle::new(Arc::new(problem.clone())).with_threads(Threads::new(threads).unwrap());
+            Oracle::new(Arc::clone(problem.kind())).with_threads(Threads::new(threads).unwrap());
         let data = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
         Self {
             data,
@@ -164,9 +164,7 @@ impl Case {
         let trainer = Trainer::new(loss.parse::<Method>().unwrap())
             .predictor(PredictorSpec::Linear)
             .settings(settings);
-        trainer
-            .train(&task, &ProblemSpec::TopK(self.problem.clone()), None)
-            .unwrap();
+        trainer.train(&task, self.problem.spec(), None).unwrap();
         let times = clock.0.into_inner().unwrap();
         let wall = best(
             times
@@ -179,7 +177,7 @@ impl Case {
                 .map(|pair| pair[1].1.zip(pair[0].1).map_or(f64::NAN, |(b, a)| b - a)),
         );
         let seconds = if self.threads == 1 { own } else { wall };
-        let work = Work::of(loss, rows, self.problem.items());
+        let work = Work::of(loss, rows, self.problem.num_costs());
         let (bytes, arithmetic) = (
             work.bytes / (machine.triad * WRITE_ALLOCATE_FACTOR),
             work.flops / machine.flops,
@@ -188,7 +186,7 @@ impl Case {
             "{loss:9} d {:6} n {rows:4}: {:9.4} ms an epoch (wall {:9.4}), {:7.1} MB = {:5.1} \
                 GB/s, {:7.1} MFLOP = {:5.1} GFLOP/s, \
              memory bound {:.4} ms, arithmetic bound {:.4} ms, {:.0} % of the roofline",
-            self.problem.items(),
+            self.problem.num_costs(),
             seconds * 1e3,
             wall * 1e3,
             work.bytes / 1e6,

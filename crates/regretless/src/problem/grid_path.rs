@@ -144,15 +144,6 @@ impl GridPath {
     /// Paths from one node to another, numbered row by row from 0, along the arcs that are present:
     /// the others are closed and have no cost. `None`: all arcs are present.
     ///
-    /// ```
-    /// use regretless::problem::GridPath;
-    ///
-    /// let grid = GridPath::new(3, 3)?;
-    /// assert!(grid.restricted(3, 8, None).is_ok());
-    /// assert!(grid.restricted(4, 3, None).is_err(), "arcs lead right and down");
-    /// # Ok::<(), regretless::Error>(())
-    /// ```
-    ///
     /// # Errors
     /// When a node does not exist, the number of flags is not that of the arcs, or the target
     /// cannot be reached from the source.

@@ -45,16 +45,17 @@ pub(crate) use benchmark::paper_weights;
 pub use cvrp::Cvrp;
 pub use external::ExternalProblem;
 pub use from_file::{FileFormat, FileProblem, ReadOptions};
-pub use grid_path::GridPath;
+pub(crate) use grid_path::GridPath;
 pub use handle::Problem;
 pub use knapsack::Knapsack;
-pub use linear::{CostColumns, LinearArrays, LinearColumn, LinearFile, LinearRow};
+pub(crate) use linear::LinearFile;
+pub use linear::{CostColumns, LinearArrays, LinearColumn, LinearRow};
 #[cfg(feature = "highs")]
 pub use linear::{LinearBuilder, LinearProblem, VariableDomain};
 pub(crate) use model_problem::ModelProblem;
 #[cfg(feature = "highs")]
-pub use schedule::Schedule;
-pub use top_k::TopK;
+pub(crate) use schedule::Schedule;
+pub(crate) use top_k::TopK;
 pub use tsp::Tsp;
 
 /// The bounds of the variables of a problem.
