@@ -59,6 +59,7 @@ fn comparison(results: &ExperimentResults) -> String {
             format!("A warning about {}.", results.title),
         ],
         facts: vec![("table".into(), "table.csv".into())],
+        data_check: Some(vec![format!("A finding about {}.", results.title)]),
         commands: vec![results.provenance.command.clone()],
     };
     comparison_page(&results, &summary)

@@ -87,6 +87,30 @@ pub struct SolveOptions {
     pub out: Option<PathBuf>,
 }
 
+/// Options of `check`.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+pub struct CheckOptions {
+    /// The table.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub data: DataOptions,
+    /// Problem file; with it, features that give the best objective away are found too, which
+    /// solves every row once
+    #[arg(long, value_name = "FILE.toml", help_heading = "Problem")]
+    pub problem: Option<ProblemSource>,
+    /// The split of the rows that train would use, for drift between its parts
+    /// [default: 0.2,0.2]
+    #[arg(long, value_name = "SPLIT")]
+    pub split: Option<SplitRule>,
+    /// Seed of a random split [default: 0]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u32>,
+    /// Threads, checkpoints, heuristic.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub execution: ExecutionOptions,
+}
+
 /// Options of `label`.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct LabelOptions {

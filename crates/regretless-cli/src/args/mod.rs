@@ -18,8 +18,8 @@ mod training;
 mod values;
 
 pub use commands::{
-    CompareOptions, DecideOptions, EvaluateOptions, GenerateOptions, InspectOptions, LabelOptions,
-    ReproduceOptions, SolveOptions, TrainOptions,
+    CheckOptions, CompareOptions, DecideOptions, EvaluateOptions, GenerateOptions, InspectOptions,
+    LabelOptions, ReproduceOptions, SolveOptions, TrainOptions,
 };
 pub use data::{
     ColumnOptions, CsvOptions, DataOptions, ParameterOptions, ProblemOptions, ProblemSource,
@@ -72,6 +72,17 @@ Example:
 
 With --format npy rows are written as they are generated: a table can be larger than memory.")]
     Generate(CommandArgs<GenerateOptions>),
+
+    /// Check a table for columns and rows that spoil training or its results
+    #[command(after_help = "\
+Examples:
+  regretless check --data table.csv --costs 'c*'
+  regretless check --data table.csv --costs 'c*' --problem problem.toml --split time:date
+
+It reports constant, duplicate and nearly duplicate features, features that give costs away, outliers
+that dominate the loss, rows out of time order, and drift between training and test rows. Findings
+are hints: the exit code is 0. train and compare print the first of them.")]
+    Check(CommandArgs<CheckOptions>),
 
     /// Solve every row of a table once and store the optimal decisions next to it
     #[command(after_help = "\

@@ -6,12 +6,13 @@
 use std::sync::Arc;
 
 use regretless::data::SyntheticSpec;
-use regretless::data::{Dataset, InstanceKeys, SplitIndices, SplitRule, TableSource};
+use regretless::data::{DataCheck, Dataset, InstanceKeys, SplitIndices, SplitRule, TableSource};
 use regretless::experiment::CellData;
 use regretless::label::LabeledDataset;
 use regretless::problem::Benchmark;
 use regretless::{Error, Problem, Result};
 
+use super::check::{DataFindings, best_objectives};
 use super::skipped_rows::SkippedRows;
 use super::{CommandContext, UnusedColumns, labeled, oracle, store};
 use crate::args::{DataOptions, ExecutionOptions, ProblemOptions};
@@ -54,6 +55,8 @@ pub struct LabeledSplits {
     pub cells: Vec<CellData>,
     /// Rows of the table that have no label and are in no part.
     pub skipped_rows: SkippedRows,
+    /// Findings of the check of a user's table, by the split of the first seed.
+    pub findings: Option<DataFindings>,
 }
 
 enum DataOrigin {
@@ -191,6 +194,7 @@ impl<'a> DataSource<'a> {
                 Ok(LabeledSplits {
                     cells: seeds.map(data_split).collect::<Result<_>>()?,
                     skipped_rows: SkippedRows::default(),
+                    findings: None,
                 })
             }
             DataOrigin::Table(table) => {
@@ -217,13 +221,35 @@ impl<'a> DataSource<'a> {
                     })
                 };
                 let cells = splits.into_iter().map(data_split);
+                let cells: Vec<CellData> = cells.collect::<Result<_>>()?;
+                let findings = match cells.first() {
+                    Some(cell) => Some(checked(cell, &source, &split, context)?),
+                    None => None,
+                };
                 Ok(LabeledSplits {
-                    cells: cells.collect::<Result<_>>()?,
+                    cells,
                     skipped_rows: labeled.skipped_rows,
+                    findings,
                 })
             }
         }
     }
+}
+
+/// Checks a labeled table and prints the first findings.
+fn checked(
+    cell: &CellData,
+    source: &TableSource,
+    split: &SplitRule,
+    context: &CommandContext,
+) -> Result<DataFindings> {
+    let objectives = best_objectives(&cell.data);
+    let check = DataCheck::new(cell.data.data())
+        .with_split(&cell.split)
+        .with_objectives(&objectives);
+    let findings = DataFindings::of(source, check, split)?;
+    findings.warn(context);
+    Ok(findings)
 }
 
 /// The rows of each seed; only a random split depends on the seed.

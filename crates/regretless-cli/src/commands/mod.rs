@@ -22,6 +22,7 @@ use crate::output::{CommandReport, grouped, print_warning};
 use crate::progress::ProgressObserver;
 use crate::settings;
 
+mod check;
 mod compare;
 mod data_split;
 mod decide;
@@ -201,6 +202,7 @@ fn first_names(names: &[String]) -> String {
 pub fn run(command: Command, arguments: &[OsString]) -> Result<Option<Error>> {
     match command {
         Command::Generate(call) => run_command(call, arguments, "generate", generate::run),
+        Command::Check(call) => run_command(call, arguments, "check", check::run),
         Command::Label(call) => run_command(call, arguments, "label", label::run),
         Command::Train(call) => run_command(*call, arguments, "train", train::run),
         Command::Evaluate(call) => run_command(call, arguments, "evaluate", evaluate::run),

@@ -15,6 +15,7 @@ use regretless::trainer::{Trainer, TrainingOutcome};
 use regretless::{Error, Result};
 use serde_json::json;
 
+use super::check::DataFindings;
 use super::data_split::{DataSource, standard_split};
 use super::skipped_rows::SkippedRows;
 use super::{CommandContext, UnusedColumns, first_names, json, oracle};
@@ -139,6 +140,7 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
         outcome: &outcome,
         unused_columns,
         skipped_rows: &data_splits.skipped_rows,
+        findings: data_splits.findings.as_ref(),
     };
     write(&out, &result, &settings, &results)?;
     checkpoints.remove()?;
@@ -217,6 +219,7 @@ struct TrainCommandResult<'a> {
     outcome: &'a TrainingOutcome,
     unused_columns: UnusedColumns,
     skipped_rows: &'a SkippedRows,
+    findings: Option<&'a DataFindings>,
 }
 
 impl TrainCommandResult<'_> {
@@ -224,6 +227,9 @@ impl TrainCommandResult<'_> {
         let mut report = json(&self.trainer.summary(self.outcome))?;
         report["unused_columns"] = self.unused_columns.json();
         report["skipped_rows"] = json!(self.skipped_rows);
+        if let Some(findings) = self.findings {
+            report["data_check"] = findings.json()?;
+        }
         Ok(report)
     }
 

@@ -28,6 +28,8 @@ pub struct ComparisonSummary {
     pub verdict: Vec<String>,
     /// Data, split and settings: what it is, and its value.
     pub facts: Vec<(String, String)>,
+    /// Findings of the data check, a sentence each; `None` where data were not checked.
+    pub data_check: Option<Vec<String>>,
     /// Commands that repeat the comparison.
     pub commands: Vec<String>,
 }
@@ -62,6 +64,7 @@ pub fn comparison_page(results: &ExperimentResults, summary: &ComparisonSummary)
         parts::sections(results, &page_figures(results)),
         tables::details(results),
         tables::missing(results),
+        parts::data_check(summary),
         parts::facts(results, summary),
     ];
     document(results, &body.concat())

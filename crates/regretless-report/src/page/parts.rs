@@ -296,6 +296,25 @@ pub(super) fn footer(results: &ExperimentResults) -> String {
     .concat()
 }
 
+/// Findings of the data check.
+pub(super) fn data_check(summary: &ComparisonSummary) -> String {
+    let Some(findings) = &summary.data_check else {
+        return String::new();
+    };
+    let content = if findings.is_empty() {
+        "<p>No findings: no feature is constant, a duplicate or a cost in disguise, no row \
+            dominates the costs, and test rows look like training rows.</p>"
+            .to_owned()
+    } else {
+        let lines: String = findings
+            .iter()
+            .map(|finding| format!("<li>{}</li>", escaped(finding)))
+            .collect();
+        format!("<ul class=\"winners\">{lines}</ul>")
+    };
+    format!("<section id=\"data-check\"><h2>Data check</h2>{content}</section>")
+}
+
 /// Data, split and settings of a comparison, and how to repeat it.
 pub(super) fn facts(results: &ExperimentResults, summary: &ComparisonSummary) -> String {
     let mut lines = String::new();

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::error::{Error, InputPlace, Result};
 
 pub(crate) mod atomic_write;
+mod check;
 mod construct;
 mod cost_matching;
 pub(crate) mod csv;
@@ -33,6 +34,7 @@ pub(crate) mod synthetic;
 mod table;
 
 pub use atomic_write::OutputFile;
+pub use check::{DataCheck, Finding, FindingKind};
 pub use cost_matching::{CostMatching, NamedCosts};
 pub use csv_dialect::CsvDialect;
 pub use keys::InstanceKeys;

@@ -10,8 +10,8 @@ use super::parameter_files::ParameterFiles;
 use super::problem_columns::ProblemColumns;
 use super::row_times::RowTimes;
 use super::{
-    CsvDialect, Dataset, Features, Layout, LongColumns, RowParameters, Split, SplitIndices,
-    WideColumns, csv, npy,
+    CsvDialect, DataCheck, Dataset, Features, Finding, Layout, LongColumns, RowParameters, Split,
+    SplitIndices, WideColumns, csv, npy,
 };
 use crate::error::{Error, InputPlace, Result};
 
@@ -253,6 +253,23 @@ impl TableSource {
                 split.apply_to_parsed(&times)
             }
         }
+    }
+
+    /// Runs a check of the table that was read from these files, with the times in a column, or
+    /// else in the first column of dates, if there is one.
+    ///
+    /// # Errors
+    /// When a file cannot be read any more or a cell of the column is no time.
+    pub fn check(&self, check: DataCheck<'_>, time_column: Option<&str>) -> Result<Vec<Finding>> {
+        let column = match time_column {
+            Some(column) => Some(column.to_owned()),
+            None => self.date_column()?,
+        };
+        let Some(column) = column else {
+            return Ok(check.run());
+        };
+        let times = self.read_times(&column)?;
+        Ok(check.with_times(&times).run())
     }
 
     fn read_times(&self, column: &str) -> Result<RowTimes> {

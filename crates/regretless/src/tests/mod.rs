@@ -11,6 +11,7 @@
 mod cancellation;
 pub(crate) mod common;
 mod cost_sensitive;
+mod data_check;
 mod datagen;
 mod fixture;
 mod fused;

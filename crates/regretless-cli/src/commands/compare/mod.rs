@@ -25,6 +25,7 @@ use regretless::problem::Benchmark;
 use regretless::train::TrainingContext;
 use regretless::{Error, Result, Trainer};
 
+use super::check::DataFindings;
 use super::data_split::{DataSource, LabeledSplits, standard_split};
 use super::skipped_rows::SkippedRows;
 use super::train::check_utf8;
@@ -101,6 +102,9 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     report.json["features"] = serde_json::json!(comparison.features());
     report.json["unused_columns"] = comparison.unused_columns.json();
     report.json["skipped_rows"] = serde_json::json!(comparison.skipped_rows);
+    if let Some(findings) = &comparison.findings {
+        report.json["data_check"] = findings.json()?;
+    }
     report.line(comparison.title(&options));
     report.line(format!(
         "{} features: {}",
@@ -255,6 +259,8 @@ struct Comparison {
     runner: ExperimentRunner,
     unused_columns: UnusedColumns,
     skipped_rows: SkippedRows,
+    /// Findings of the check of the user's table.
+    findings: Option<DataFindings>,
     /// How the user calls the rows of the table.
     keys: Option<InstanceKeys>,
 }
@@ -312,6 +318,7 @@ impl Comparison {
         let LabeledSplits {
             cells: data,
             skipped_rows,
+            findings,
         } = source.data_splits(first..past)?;
         if data.iter().any(|data| data.split.test.is_empty()) {
             return Err(Error::setting("compare needs test rows")
@@ -381,6 +388,7 @@ impl Comparison {
             runner,
             unused_columns,
             skipped_rows,
+            findings,
             keys,
         })
     }

@@ -7,6 +7,7 @@ use regretless::experiment::{ExperimentResults, FigureKind, ProblemResults};
 use regretless_report::{ComparisonSummary, comparison_page};
 use time::OffsetDateTime;
 
+use super::super::check::DataFindings;
 use super::{Comparison, ComparisonResult, name, profile_name};
 use crate::args::CompareOptions;
 use crate::output::grouped;
@@ -40,6 +41,11 @@ pub fn html(input: &PageInput<'_>) -> String {
     let summary = ComparisonSummary {
         verdict,
         facts: facts(input),
+        data_check: input
+            .comparison
+            .findings
+            .as_ref()
+            .map(DataFindings::messages),
         commands: vec![
             command_line(input.arguments),
             format!(
@@ -135,6 +141,13 @@ fn facts(input: &PageInput<'_>) -> Vec<(String, String)> {
     add("features", comparison.features().join(", "));
     if let Some(unused) = comparison.unused_columns.text() {
         add("columns not used", unused);
+    }
+    let skipped = comparison.skipped_rows.count();
+    if skipped > 0 {
+        add(
+            "rows left out",
+            format!("{}, without a decision", grouped(skipped as u64)),
+        );
     }
     let [train, validation, test] = data.split.counts().map(|rows| grouped(rows as u64));
     let seeds = if comparison.shares_test_rows() {

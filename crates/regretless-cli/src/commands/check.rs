@@ -1,0 +1,140 @@
+//! `check`: defects of a table that make training useless or its results too good to be true.
+
+use regretless::data::{DataCheck, Dataset, Finding, SplitRule, TableSource};
+use regretless::label::LabeledDataset;
+use regretless::{Problem, Result};
+use serde_json::json;
+
+use super::{CommandContext, json, labeled, oracle, store};
+use crate::args::CheckOptions;
+use crate::input::{in_file, table_and_problem, table_source};
+use crate::output::{CommandReport, grouped};
+
+/// Most findings that other commands print; `check` prints all.
+const MAX_PRINTED_FINDINGS: usize = 8;
+/// Width of the column of kinds: that of the longest, `near-duplicate`.
+const KIND_WIDTH: usize = 14;
+
+/// Findings of the data check, for the output of commands.
+#[derive(Debug, Clone, Default)]
+pub struct DataFindings(Vec<Finding>);
+
+impl DataFindings {
+    /// Checks a table that was read from these files.
+    pub fn of(source: &TableSource, check: DataCheck<'_>, split: &SplitRule) -> Result<Self> {
+        let time_column = match split {
+            SplitRule::Time { column, .. } => Some(column.as_str()),
+            SplitRule::Fractions(_) | SplitRule::Ordered(_) | SplitRule::Counts(_) => None,
+        };
+        Ok(Self(source.check(check, time_column)?))
+    }
+
+    /// Prints a line for each of the first findings, and how many there are in total.
+    pub fn warn(&self, context: &CommandContext) {
+        for finding in self.0.iter().take(MAX_PRINTED_FINDINGS) {
+            context.warn(&format!("check: {}", finding.message));
+        }
+        if self.0.len() > MAX_PRINTED_FINDINGS {
+            let count = grouped(self.0.len() as u64);
+            context.warn(&format!(
+                "check: {count} findings in total; `regretless check` lists all"
+            ));
+        }
+    }
+
+    /// One sentence per finding.
+    pub fn messages(&self) -> Vec<String> {
+        self.0
+            .iter()
+            .map(|finding| finding.message.clone())
+            .collect()
+    }
+
+    /// All findings for machines.
+    pub fn json(&self) -> Result<serde_json::Value> {
+        json(&self.0)
+    }
+}
+
+/// Checks the table and prints every finding.
+pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandReport> {
+    let source = table_source(&options.data)?;
+    let file = source.costs_file();
+    let (problem, data) = match &options.problem {
+        Some(problem) => {
+            let (problem, mut data) = table_and_problem(&source, problem)?;
+            context.match_table(&mut data, file, &problem)?;
+            (Some(problem), data)
+        }
+        None => (None, source.read()?),
+    };
+    let unused = context.unused_columns(&source, &data, None)?;
+    let seed = u64::from(options.seed.unwrap_or(0));
+    let rule = options.split.clone().unwrap_or(SplitRule::DEFAULT);
+    let split = source.split(&rule.with_seed(seed), data.len())?;
+    let size = format!(
+        "{} rows, {} features, {} costs",
+        grouped(data.len() as u64),
+        grouped(data.features().names().len() as u64),
+        grouped(data.costs().cols() as u64)
+    );
+    let objectives = match &problem {
+        Some(problem) => Some(objectives(
+            data.clone(),
+            problem,
+            &source,
+            options,
+            context,
+        )?),
+        None => None,
+    };
+    let mut check = DataCheck::new(&data).with_split(&split);
+    if let Some(objectives) = &objectives {
+        check = check.with_objectives(objectives);
+    }
+    let findings = DataFindings::of(&source, check, &rule)?;
+    let mut report = CommandReport {
+        json: json!({
+            "rows": data.len(),
+            "findings": findings.json()?,
+            "unused_columns": unused.json(),
+        }),
+        ..CommandReport::default()
+    };
+    report.line(format!("{}: {size}", file.display()));
+    for finding in &findings.0 {
+        let kind = finding.kind.to_string();
+        report.line(format!("  {kind:KIND_WIDTH$}  {}", finding.message));
+    }
+    if findings.0.is_empty() {
+        report.line("  no findings".to_owned());
+    }
+    Ok(report)
+}
+
+/// The best objective of every row, solved or read from stored labels.
+fn objectives(
+    data: Dataset,
+    problem: &Problem,
+    source: &TableSource,
+    options: &CheckOptions,
+    context: &CommandContext,
+) -> Result<Vec<f64>> {
+    let file = source.costs_file();
+    let oracle = oracle(problem, &data, &options.execution).map_err(in_file(file))?;
+    let labels = store(file, &options.execution);
+    let labeled = labeled(data, source, &labels, problem, &oracle, context);
+    Ok(best_objectives(&labeled.map_err(in_file(file))?.data))
+}
+
+/// The best objective of every row; NaN where a row has no label.
+pub fn best_objectives(data: &LabeledDataset) -> Vec<f64> {
+    let objective = |row| {
+        if data.has_label(row) {
+            data.optimal_objective(row)
+        } else {
+            f64::NAN
+        }
+    };
+    (0..data.len()).map(objective).collect()
+}

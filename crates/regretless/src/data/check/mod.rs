@@ -1,0 +1,167 @@
+//! Checks of a table before it is used: columns without information, columns that give costs away,
+//! rows that dominate a loss, rows out of time order, and drift.
+//!
+//! A finding is a hint, not an error: a feature that determines a cost may be a known tariff. All
+//! thresholds are set so that a table of independent rows without these defects has no finding.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::row_times::RowTimes;
+use super::{Dataset, FeatureShape, SplitIndices};
+
+mod columns;
+mod drift;
+mod leaks;
+mod outliers;
+mod statistics;
+
+/// What a check found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// A feature is a cost in disguise, or may be known only after the decision.
+    Leak,
+    /// A feature has the same value in all rows.
+    Constant,
+    /// Two features are equal in all rows.
+    Duplicate,
+    /// Two features are almost perfectly correlated.
+    NearDuplicate,
+    /// A feature counts the rows.
+    RowNumber,
+    /// A row dominates squared losses, or a value is far from all others.
+    Outlier,
+    /// Rows are not in the order of their times.
+    TimeOrder,
+    /// Training and test rows have different distributions.
+    Drift,
+}
+
+impl fmt::Display for FindingKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Leak => "leak",
+            Self::Constant => "constant",
+            Self::Duplicate => "duplicate",
+            Self::NearDuplicate => "near-duplicate",
+            Self::RowNumber => "row number",
+            Self::Outlier => "outlier",
+            Self::TimeOrder => "time order",
+            Self::Drift => "drift",
+        })
+    }
+}
+
+/// One finding of a [`DataCheck`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// What it is.
+    pub kind: FindingKind,
+    /// The columns it is about; empty if it is about rows.
+    pub columns: Vec<String>,
+    /// The row it is about, counted from 0: an instance or, for a value of a long table, a row of
+    /// the table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row: Option<usize>,
+    /// One sentence.
+    pub message: String,
+}
+
+/// Checks a table for defects that make training useless or its results too good to be true.
+///
+/// ```
+/// use regretless::data::DataCheck;
+/// use regretless::{Dataset, Problem};
+///
+/// let data = Dataset::generate(&Problem::benchmark("SP3x3")?, 200)?;
+/// assert!(DataCheck::new(&data).run().is_empty());
+/// # Ok::<(), regretless::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct DataCheck<'a> {
+    data: &'a Dataset,
+    split: Option<&'a SplitIndices>,
+    objectives: Option<&'a [f64]>,
+    times: Option<&'a RowTimes>,
+}
+
+impl<'a> DataCheck<'a> {
+    /// A check of features and costs.
+    pub fn new(data: &'a Dataset) -> Self {
+        Self {
+            data,
+            split: None,
+            objectives: None,
+            times: None,
+        }
+    }
+
+    /// Compares training rows with test rows too, or with validation rows where there are none.
+    #[must_use]
+    pub fn with_split(self, split: &'a SplitIndices) -> Self {
+        Self {
+            split: Some(split),
+            ..self
+        }
+    }
+
+    /// Looks for features that give the best objective of a row away; one objective per row.
+    #[must_use]
+    pub fn with_objectives(self, objectives: &'a [f64]) -> Self {
+        Self {
+            objectives: (objectives.len() == self.data.len()).then_some(objectives),
+            ..self
+        }
+    }
+
+    /// Checks the order of the rows, and looks for features that are costs of the next row.
+    #[must_use]
+    pub(crate) fn with_times(self, times: &'a RowTimes) -> Self {
+        Self {
+            times: (times.len() == self.data.len()).then_some(times),
+            ..self
+        }
+    }
+
+    /// All findings, by kind and then by column.
+    pub fn run(&self) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        leaks::find(self, &mut findings);
+        columns::find(self.data.features(), &mut findings);
+        outliers::find(self.data, &mut findings);
+        if let Some(times) = self.times {
+            findings.extend(time_order(times));
+        }
+        if let Some(split) = self.split {
+            drift::find(self.data, split, &mut findings);
+        }
+        findings.sort_by_key(|finding| finding.kind);
+        findings
+    }
+
+    fn is_long(&self) -> bool {
+        matches!(self.data.features().shape(), FeatureShape::Long { .. })
+    }
+}
+
+/// The first row that is earlier than the one before it, and how many are.
+fn time_order(times: &RowTimes) -> Option<Finding> {
+    let is_earlier = |row: &usize| times.compare(*row, row - 1).is_lt();
+    let earlier: Vec<usize> = (1..times.len()).filter(is_earlier).collect();
+    let first = *earlier.first()?;
+    let count = earlier.len();
+    Some(Finding {
+        kind: FindingKind::TimeOrder,
+        columns: Vec::new(),
+        row: Some(first),
+        message: format!(
+            "rows are not in time order: {count} are earlier than the row before, the first is row \
+             {first} ({} after {}); a split in table order does not test on the latest rows",
+            times.text(first),
+            times.text(first - 1)
+        ),
+    })
+}
