@@ -40,7 +40,7 @@ fn findings(data: &Dataset, seed: u32) -> Vec<Finding> {
 
 /// A number that looks random but depends on the row and seed alone.
 fn noise(row: usize, seed: u32) -> f32 {
-    let mut hash = (row as u64 + 1) * 0x9e37_79b9_7f4a_7c15 ^ (u64::from(seed) << 32);
+    let mut hash = (row as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (u64::from(seed) << 32);
     hash ^= hash >> 31;
     hash = hash.wrapping_mul(0xbf58_476d_1ce4_e5b9);
     hash ^= hash >> 27;
