@@ -209,20 +209,15 @@ impl<'de> Deserialize<'de> for ProblemSource {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match toml::Value::deserialize(deserializer)? {
             toml::Value::String(path) => Ok(Self::File(path.into())),
-            table => {
-                // A problem that refers to columns of the table is a template.
-                if table.is_table() {
-                    let text = toml::to_string(&table).map_err(serde::de::Error::custom)?;
-                    let template = ProblemSpec::template_from_toml(&text)
-                        .map_err(|error| serde::de::Error::custom(error.message()))?;
-                    if let Some(spec) = template {
-                        return Ok(Self::Inline(Box::new(spec)));
-                    }
-                }
-                table
-                    .try_into()
-                    .map(|spec: ProblemSpec| Self::Inline(Box::new(spec)))
-                    .map_err(|e: toml::de::Error| serde::de::Error::custom(e.message()))
+            toml::Value::Table(table) => {
+                let text = toml::to_string(&table).map_err(serde::de::Error::custom)?;
+                let spec = ProblemSpec::from_toml(&text)
+                    .map_err(|error| serde::de::Error::custom(error.to_string()))?;
+                Ok(Self::Inline(Box::new(spec)))
+            }
+            other => {
+                let message = format!("{other} is neither a problem file nor a problem");
+                Err(serde::de::Error::custom(message))
             }
         }
     }

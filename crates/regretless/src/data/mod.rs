@@ -21,6 +21,8 @@ mod layout;
 pub(crate) mod mapped;
 mod matrix;
 mod names;
+#[allow(dead_code, reason = "for the problems on networks that follow")]
+mod node_names;
 pub(crate) mod npy;
 mod parameter_files;
 mod problem_columns;
@@ -43,6 +45,8 @@ pub use matrix::{Matrix, SharedArray};
 pub(crate) use matrix::{first_not_finite, norm};
 pub use names::CostNames;
 pub(crate) use names::check_names;
+
+pub(crate) use node_names::{NodeNames, NodeNamesBuilder};
 pub(crate) use problem_columns::ProblemColumns;
 pub(crate) use row_parameters::BoundParameters;
 pub use row_parameters::{ParameterColumns, RowParameters};

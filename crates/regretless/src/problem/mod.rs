@@ -18,6 +18,8 @@ use crate::solve::relaxation::{
 };
 use crate::solve::{SearchLimits, Solver};
 
+#[allow(dead_code, reason = "for the problems on networks that follow")]
+mod arc_table;
 mod benchmark;
 mod cvrp;
 mod external;

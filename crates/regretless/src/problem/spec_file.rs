@@ -5,17 +5,22 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::ProblemSpec;
+use super::arc_table::{names_arc_file, read_arc_files};
 use super::parametric::is_template;
 use crate::error::{Error, Result};
 use crate::renamed::explain;
 use crate::size_limits::read_text_file;
 
 impl ProblemSpec {
-    /// The problem of a problem file that was read into a JSON value.
+    /// The problem of a problem file that was read into a JSON value. Files of arcs that it names
+    /// are read.
     ///
     /// # Errors
     /// When the value describes no problem.
-    pub fn from_json(content: Value) -> Result<Self> {
+    pub fn from_json(mut content: Value) -> Result<Self> {
+        if names_arc_file(&content) {
+            read_arc_files(&mut content, Path::new(""))?;
+        }
         if is_template(&content) {
             return Ok(Self::Parametric { template: content });
         }
@@ -30,6 +35,34 @@ impl ProblemSpec {
     pub fn template_from_toml(text: &str) -> Result<Option<Self>> {
         let table = toml::from_str(text).map_err(|error| Error::setting(error.message()))?;
         Self::template_of(&table)
+    }
+
+    /// The problem of the text of a problem file; paths in it are relative to the working
+    /// directory.
+    ///
+    /// # Errors
+    /// As [`ProblemSpec::template_from_toml`], and when the text describes no problem.
+    pub fn from_toml(text: &str) -> Result<Self> {
+        let refused = |error: toml::de::Error| Error::setting(explain(error.message()));
+        let table: toml::Table = toml::from_str(text).map_err(refused)?;
+        if let Some(content) = Self::content_with_arcs(&table, Path::new(""))? {
+            return Self::from_json(content);
+        }
+        if let Some(template) = Self::template_of(&table)? {
+            return Ok(template);
+        }
+        toml::Value::Table(table).try_into().map_err(refused)
+    }
+
+    /// The content of a problem file that names a file of arcs, with these arcs; `None` if it names
+    /// none.
+    fn content_with_arcs(table: &toml::Table, folder: &Path) -> Result<Option<Value>> {
+        if !names_arc_file(&json!(table)) {
+            return Ok(None);
+        }
+        let mut content = Value::Object(InfinityRule::Refused.table_to_json(table, "")?);
+        read_arc_files(&mut content, folder)?;
+        Ok(Some(content))
     }
 
     fn template_of(table: &toml::Table) -> Result<Option<Self>> {
@@ -68,8 +101,19 @@ impl ProblemSpec {
             ))
         };
         let table: toml::Table = toml::from_str(&text).map_err(|error| refused(&error))?;
-        let template = Self::template_of(&table)
-            .map_err(|error| Error::setting(format!("{}: {}", path.display(), error.message())))?;
+        // An error in another file, such as that of the arcs, has its place already.
+        let in_file = |error: Error| match error {
+            Error::Setting { message, remedy } => Error::Setting {
+                message: format!("{}: {message}", path.display()),
+                remedy,
+            },
+            other => other,
+        };
+        let folder = path.parent().unwrap_or(Path::new(""));
+        if let Some(content) = Self::content_with_arcs(&table, folder).map_err(in_file)? {
+            return Self::from_json(content).map_err(in_file);
+        }
+        let template = Self::template_of(&table).map_err(in_file)?;
         let spec: Self = match template {
             Some(template) => template,
             None => toml::from_str(&text).map_err(|error| refused(&error))?,

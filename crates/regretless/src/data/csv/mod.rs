@@ -12,6 +12,7 @@ use super::row_times::RowTimes;
 use super::{CsvDialect, Dataset, Features, InstanceKeys, RowParameters};
 use crate::error::Result;
 
+mod arcs;
 mod item_slots;
 mod long;
 mod number;
@@ -22,6 +23,7 @@ mod unused;
 mod wide;
 mod write;
 
+pub(crate) use arcs::{ArcColumns, read_arcs};
 pub(crate) use number::shortest;
 pub(super) use parameters::{ParameterTable, read_parameters};
 pub(super) use unused::{ColumnChoice, FirstRow};

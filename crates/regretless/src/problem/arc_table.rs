@@ -1,0 +1,457 @@
+//! Arcs or edges between named nodes: a list in the problem file, or the rows of a CSV file.
+//!
+//! A list has `[from, to]` or `[from, to, name]` for each arc; nodes are texts or whole numbers. A
+//! file is named by `{ file = "arcs.csv", from = "from", to = "to", name = "name" }`, relative to
+//! the problem file. It is read once, when the problem file is read, and becomes a list in the
+//! specification, so that model files carry it and need no other file. Further keys of that table
+//! name columns of numbers (`capacity = "vehicles"`): they become lists of the problem's field of
+//! this name, in the order of the arcs, with `null` for empty cells.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::de::{Error as _, SeqAccess, Visitor};
+use serde::ser::SerializeSeq;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
+
+use crate::data::csv::{ArcColumns, read_arcs};
+use crate::data::{CostNames, CsvDialect, NodeNames, NodeNamesBuilder};
+use crate::error::{Error, Result};
+use crate::size_limits;
+
+/// The fields of problem files that hold arcs, and what one of them is.
+const ARC_FIELDS: [(&str, &str); 2] = [("arcs", "arc"), ("edges", "edge")];
+
+/// The arcs or edges of a network.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArcTable {
+    nodes: Arc<NodeNames>,
+    /// The places of the two nodes of each arc in the list of nodes.
+    ends: Vec<[u32; 2]>,
+    /// Whether the names were given; otherwise they follow from the nodes.
+    has_own_names: bool,
+    cost_names: Option<CostNames>,
+}
+
+impl ArcTable {
+    /// Arcs by the names of their two nodes; `names` are those of the arcs, if they have some.
+    ///
+    /// # Errors
+    /// When there is no arc, or too many, an arc leads from a node to itself, a node has no name,
+    /// or names of arcs are empty or duplicated.
+    pub fn new<T: AsRef<str>>(
+        arcs: impl IntoIterator<Item = [T; 2]>,
+        names: Option<Vec<String>>,
+    ) -> Result<Self> {
+        let mut nodes = NodeNamesBuilder::default();
+        let mut ends = Vec::new();
+        for [from, to] in arcs {
+            let number = ends.len();
+            if from.as_ref().is_empty() || to.as_ref().is_empty() {
+                return Err(Error::setting(format!(
+                    "a node of arc {number} has no name (arcs are counted from 0)"
+                )));
+            }
+            let arc = [nodes.place(from.as_ref()), nodes.place(to.as_ref())];
+            if arc[0] == arc[1] {
+                return Err(Error::setting(format!(
+                    "arc {number} leads from node '{}' to itself (arcs are counted from 0)",
+                    from.as_ref()
+                ))
+                .with_remedy("leave it out"));
+            }
+            ends.push(arc);
+        }
+        if ends.is_empty() {
+            return Err(Error::setting("there is no arc"));
+        }
+        size_limits::checked_product("arcs", &[ends.len()], size_limits::MAX_COSTS)?;
+        let nodes = Arc::new(nodes.build());
+        let has_own_names = names.is_some();
+        let cost_names = match names {
+            Some(names) if names.len() == ends.len() => {
+                let names = CostNames::from(names);
+                names.check("arc")?;
+                Some(names)
+            }
+            Some(names) => {
+                return Err(Error::setting(format!(
+                    "{} names for {} arcs",
+                    names.len(),
+                    ends.len()
+                )));
+            }
+            None => names_of_ends(&nodes, &ends),
+        };
+        Ok(Self {
+            nodes,
+            ends,
+            has_own_names,
+            cost_names,
+        })
+    }
+
+    /// Number of arcs.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The names of the nodes, in the order in which the arcs name them.
+    pub fn nodes(&self) -> &Arc<NodeNames> {
+        &self.nodes
+    }
+
+    /// The places of the two nodes of each arc in the list of nodes.
+    pub fn ends(&self) -> &[[u32; 2]] {
+        &self.ends
+    }
+
+    /// The names of the arcs: their own, or else `from-to` where these differ.
+    pub fn cost_names(&self) -> Option<&CostNames> {
+        self.cost_names.as_ref()
+    }
+
+    /// The name of a node by its place.
+    pub fn node(&self, place: u32) -> &str {
+        &self.nodes.list()[place as usize]
+    }
+
+    /// An arc for messages.
+    pub fn describe(&self, arc: usize) -> String {
+        let [from, to] = self.ends[arc].map(|place| self.node(place));
+        match &self.cost_names {
+            Some(names) if self.has_own_names => {
+                format!("arc {} ({from} to {to})", names.get(arc))
+            }
+            _ => format!("arc {arc} ({from} to {to})"),
+        }
+    }
+}
+
+/// `from-to` for each arc; `None` where two are the same.
+fn names_of_ends(nodes: &NodeNames, ends: &[[u32; 2]]) -> Option<CostNames> {
+    let name = |arc: &[u32; 2]| {
+        let [from, to] = arc.map(|place| nodes.list()[place as usize].as_str());
+        format!("{from}-{to}")
+    };
+    let names = CostNames::from(ends.iter().map(name).collect::<Vec<String>>());
+    names.check("arc").is_ok().then_some(names)
+}
+
+impl Serialize for ArcTable {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut arcs = serializer.serialize_seq(Some(self.ends.len()))?;
+        for (number, ends) in self.ends.iter().enumerate() {
+            let mut arc: Vec<Value> = ends
+                .iter()
+                .map(|place| node_value(&self.nodes, *place))
+                .collect();
+            if self.has_own_names
+                && let Some(names) = &self.cost_names
+            {
+                arc.push(json!(names.get(number)));
+            }
+            arcs.serialize_element(&arc)?;
+        }
+        arcs.end()
+    }
+}
+
+/// A node as problem files write it: a whole number where all nodes are.
+fn node_value(nodes: &NodeNames, place: u32) -> Value {
+    let name = &nodes.list()[place as usize];
+    match name.parse::<i64>() {
+        Ok(number) if nodes.are_numbers() => json!(number),
+        _ => json!(name),
+    }
+}
+
+impl<'de> Deserialize<'de> for ArcTable {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_any(ArcsVisitor)
+    }
+}
+
+struct ArcsVisitor;
+
+impl<'de> Visitor<'de> for ArcsVisitor {
+    type Value = ArcTable;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "a list with [from, to] or [from, to, name] for each arc, or a file in a problem file",
+        )
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<ArcTable, A::Error> {
+        let mut ends = Vec::new();
+        let mut names = Vec::new();
+        while let Some(arc) = list.next_element::<Vec<NodeName>>()? {
+            let number = ends.len();
+            let mut parts = arc.into_iter().map(|node| node.0);
+            match (parts.next(), parts.next(), parts.next(), parts.next()) {
+                (Some(from), Some(to), name, None) => {
+                    ends.push([from, to]);
+                    names.extend(name);
+                }
+                _ => {
+                    return Err(A::Error::custom(format!(
+                        "arc {number} is not [from, to] or [from, to, name] (arcs are counted \
+                         from 0)"
+                    )));
+                }
+            }
+            if !names.is_empty() && names.len() != ends.len() {
+                return Err(A::Error::custom(format!(
+                    "some arcs have names and others, up to arc {number}, have none"
+                )));
+            }
+        }
+        let names = (!names.is_empty()).then_some(names);
+        ArcTable::new(ends, names).map_err(A::Error::custom)
+    }
+}
+
+/// The name of a node in a problem file: text or a whole number.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct NodeName(pub String);
+
+impl<'de> Deserialize<'de> for NodeName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_any(NodeNameVisitor)
+    }
+}
+
+struct NodeNameVisitor;
+
+impl Visitor<'_> for NodeNameVisitor {
+    type Value = NodeName;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a node, a text or a whole number")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, name: &str) -> std::result::Result<NodeName, E> {
+        Ok(NodeName(name.to_owned()))
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, number: i64) -> std::result::Result<NodeName, E> {
+        Ok(NodeName(number.to_string()))
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> std::result::Result<NodeName, E> {
+        Ok(NodeName(number.to_string()))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, number: f64) -> std::result::Result<NodeName, E> {
+        if number.fract() == 0.0 && number.abs() < 1e15 {
+            return Ok(NodeName((number as i64).to_string()));
+        }
+        Err(E::custom(format!(
+            "{number} is no node: nodes are texts or whole numbers"
+        )))
+    }
+}
+
+/// Whether a problem file names a file of arcs.
+pub(super) fn names_arc_file(problem: &Value) -> bool {
+    ARC_FIELDS
+        .iter()
+        .any(|(field, _)| problem.get(field).is_some_and(Value::is_object))
+}
+
+/// Reads the file of arcs that a problem file names: its rows and numbers take the place of the
+/// file's name. Paths are relative to `folder`.
+///
+/// # Errors
+/// When the file cannot be read, lacks a column or has a cell that cannot be used; when the table
+/// has no `file`, or a field is stated twice.
+pub(super) fn read_arc_files(problem: &mut Value, folder: &Path) -> Result<()> {
+    for (field, item) in ARC_FIELDS {
+        let Some(table) = problem.get(field).and_then(Value::as_object) else {
+            continue;
+        };
+        let mut columns = ArcColumns {
+            from: "from".into(),
+            to: "to".into(),
+            name: None,
+            numbers: Vec::new(),
+        };
+        let (mut file, mut delimiter, mut decimal) = (None, ",".to_owned(), ".".to_owned());
+        let mut number_fields = Vec::new();
+        for (key, value) in table {
+            let Some(text) = value.as_str().map(str::to_owned) else {
+                return Err(
+                    Error::setting(format!("{field}.{key} = {value} is no text"))
+                        .with_remedy("it is the name of a file or of one of its columns"),
+                );
+            };
+            match key.as_str() {
+                "file" => file = Some(text),
+                "from" => columns.from = text,
+                "to" => columns.to = text,
+                "name" => columns.name = Some(text),
+                "delimiter" => delimiter = text,
+                "decimal" => decimal = text,
+                _ => {
+                    number_fields.push(key.clone());
+                    columns.numbers.push(text);
+                }
+            }
+        }
+        let Some(file) = file else {
+            return Err(Error::setting(format!("{field} has no `file`")).with_remedy(format!(
+                "write {field} = {{ file = \"{field}.csv\", from = \"from\", to = \"to\" }}, or a \
+                 list"
+            )));
+        };
+        if let Some(stated) = number_fields
+            .iter()
+            .find(|number_field| problem.get(number_field.as_str()).is_some())
+        {
+            return Err(Error::setting(format!(
+                "`{stated}` is stated twice: by a column of {file}, and in the problem file"
+            )));
+        }
+        let dialect = CsvDialect::new(&delimiter, &decimal)?;
+        let path = folder.join(&file);
+        let rows = read_arcs(&path, &columns, dialect, item)?;
+        let Some(object) = problem.as_object_mut() else {
+            return Ok(());
+        };
+        let table = ArcTable::new(rows.ends, rows.names).map_err(|error| error.with_file(&path))?;
+        object.insert(field.to_owned(), json!(table));
+        for (number_field, numbers) in number_fields.into_iter().zip(rows.numbers) {
+            let stated = |number: &f64| number.is_finite().then_some(*number);
+            let numbers: Vec<Option<f64>> = numbers.iter().map(stated).collect();
+            object.insert(number_field, json!(numbers));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed step should show where")]
+
+    use std::path::Path;
+
+    use serde_json::{Value, json};
+
+    use super::{ArcTable, read_arc_files};
+
+    fn parse(arcs: Value) -> Result<ArcTable, String> {
+        serde_json::from_value(arcs).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn arcs_read_back_as_they_are_written() {
+        for arcs in [
+            json!([["a", "b"], ["b", "c"], ["a", "c"]]),
+            json!([[3, 10], [10, 7]]),
+            json!([["a", "b", "first"], ["a", "b", "second"]]),
+            json!([[1, 2, "x"], [2, 1, "y"]]),
+        ] {
+            let table = parse(arcs.clone()).unwrap();
+            assert_eq!(json!(table), arcs);
+            assert_eq!(parse(json!(table)).unwrap(), table);
+        }
+    }
+
+    #[test]
+    fn arcs_are_named_by_their_ends_where_these_differ() {
+        let names = |arcs: Value| {
+            parse(arcs)
+                .unwrap()
+                .cost_names()
+                .map(|names| names.to_vec())
+        };
+        let of_ends = names(json!([["a", "b"], [2.0, "b"]]));
+        assert_eq!(of_ends, Some(vec!["a-b".into(), "2-b".into()]));
+        assert_eq!(names(json!([["a", "b"], ["a", "b"]])), None);
+        let own = names(json!([["a", "b", "north"], ["a", "b", "south"]]));
+        assert_eq!(own, Some(vec!["north".into(), "south".into()]));
+    }
+
+    #[test]
+    fn what_is_no_arc_is_refused() {
+        for (arcs, expected) in [
+            (json!([]), "there is no arc"),
+            (json!([["a"]]), "arc 0 is not [from, to]"),
+            (json!([["a", "b", "c", "d"]]), "arc 0 is not [from, to]"),
+            (
+                json!([["a", "b"], ["c", "c"]]),
+                "arc 1 leads from node 'c' to itself",
+            ),
+            (json!([["a", ""]]), "a node of arc 0 has no name"),
+            (json!([["a", 1.5]]), "1.5 is no node"),
+            (
+                json!([["a", "b", "x"], ["b", "c"]]),
+                "up to arc 1, have none",
+            ),
+            (json!([["a", "b", "x"], ["b", "c", "x"]]), "x"),
+            (json!("arcs.csv"), "a list with [from, to]"),
+        ] {
+            let message = parse(arcs).unwrap_err();
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+
+    fn read(content: &str, problem: Value) -> Result<Value, String> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("arcs.csv"), content).unwrap();
+        let mut problem = problem;
+        read_arc_files(&mut problem, folder.path())
+            .map(|()| problem)
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_file_of_arcs_becomes_a_list_with_its_numbers() {
+        let content = "id,tail,head,cap\nr1,A,B,3\nr2,B,C,\n";
+        let file = json!({"file": "arcs.csv", "from": "tail", "to": "head", "name": "id",
+                          "capacity": "cap"});
+        let found = read(content, json!({"kind": "min_cost_flow", "arcs": file})).unwrap();
+        assert_eq!(found["arcs"], json!([["A", "B", "r1"], ["B", "C", "r2"]]));
+        assert_eq!(found["capacity"], json!([3.0, null]));
+        let semicolons = json!({"edges": {"file": "arcs.csv", "delimiter": ";"}});
+        let found = read("from;to\n1;2\n2;3.0\n", semicolons).unwrap();
+        assert_eq!(found["edges"], json!([[1, 2], [2, 3]]));
+    }
+
+    #[test]
+    fn errors_in_a_file_of_arcs_have_row_and_column() {
+        let file = json!({"arcs": {"file": "arcs.csv"}});
+        for (content, expected) in [
+            ("from,to\nA,B\nB,\n", "row 3, column to: the cell is empty"),
+            (
+                "from,to\nA,B\nC,C\n",
+                "row 3, column to: this arc leads from a node to itself",
+            ),
+            ("from,head\nA,B\n", "column to: there is no such column"),
+            ("from,to\n", "no row of data"),
+        ] {
+            let message = read(content, file.clone()).unwrap_err();
+            assert!(message.contains(expected), "{message}");
+        }
+        let number = json!({"arcs": {"file": "arcs.csv", "capacity": "cap"}});
+        let message = read("from,to,cap\nA,B,2\nB,C,many\n", number).unwrap_err();
+        assert!(
+            message.contains("row 3, column cap: 'many' is not a number"),
+            "{message}"
+        );
+        let twice = json!({"arcs": {"file": "arcs.csv", "capacity": "cap"}, "capacity": [1.0]});
+        let message = read("from,to,cap\nA,B,2\n", twice).unwrap_err();
+        assert!(message.contains("`capacity` is stated twice"), "{message}");
+        let nameless = read("from,to\nA,B\n", json!({"arcs": {"from": "from"}})).unwrap_err();
+        assert!(nameless.contains("arcs has no `file`"), "{nameless}");
+        let missing = read_arc_files(
+            &mut json!({"arcs": {"file": "no_such.csv"}}),
+            Path::new("nowhere"),
+        );
+        let missing = missing.unwrap_err().to_string();
+        assert!(missing.contains("no_such.csv"), "{missing}");
+    }
+}
