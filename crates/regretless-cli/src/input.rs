@@ -19,7 +19,7 @@ use crate::output::is_stream;
 /// Kinds of table files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableFormat {
-    /// Text with values separated by commas.
+    /// Text with values separated by commas; Parquet files, which are read in the same way.
     Csv,
     /// numpy's arrays.
     Npy,
@@ -43,7 +43,8 @@ impl TableFormat {
     }
 
     /// The format of a file to read, by its extension. CSV files may be compressed (.csv.gz,
-    /// .csv.bz2); cells of .tsv files are separated by tabs.
+    /// .csv.bz2); cells of .tsv files are separated by tabs; .parquet files have cells like CSV
+    /// files.
     pub fn of_input(path: &Path) -> Result<Self> {
         let has_extension = |path: &Path, names: &[&str]| {
             let extension = path.extension().unwrap_or_default();
@@ -57,7 +58,7 @@ impl TableFormat {
         } else {
             path
         };
-        if has_extension(content, &["tsv"]) {
+        if has_extension(content, &["tsv"]) || has_extension(path, &["parquet"]) {
             return Ok(Self::Csv);
         }
         match Self::of(content) {
@@ -82,6 +83,8 @@ pub struct InputFile {
 
 /// The first bytes of every NPY file; no text in UTF-8 begins with them.
 const NPY_MAGIC: &[u8] = b"\x93NUMPY";
+/// The first bytes of every Parquet file, followed by a byte that no text has.
+const PARQUET_MAGIC: &[u8] = b"PAR1\x15";
 
 impl InputFile {
     /// The file of a path; `-` is standard input.
@@ -110,6 +113,8 @@ impl InputFile {
             .read_to_end(&mut beginning)?;
         let suffix = if beginning == NPY_MAGIC {
             ".npy"
+        } else if beginning.starts_with(PARQUET_MAGIC) {
+            ".parquet"
         } else {
             ".csv"
         };

@@ -79,9 +79,9 @@ Examples:
   regretless check --data table.csv --costs 'c*'
   regretless check --data table.csv --costs 'c*' --problem problem.toml --split time:date
 
-It reports constant, duplicate and nearly duplicate features, features that give costs away, outliers
-that dominate the loss, rows out of time order, and drift between training and test rows. Findings
-are hints: the exit code is 0. train and compare print the first of them.")]
+It reports constant, duplicate and nearly duplicate features, features that give costs away,
+outliers that dominate the loss, rows out of time order, and drift between training and test rows.
+Findings are hints: the exit code is 0. train and compare print the first of them.")]
     Check(CommandArgs<CheckOptions>),
 
     /// Solve every row of a table once and store the optimal decisions next to it

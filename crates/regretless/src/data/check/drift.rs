@@ -115,10 +115,11 @@ fn distance(first: &[f64], second: &[f64]) -> f64 {
 }
 
 /// The probability of this distance or more under one distribution: Kolmogorov's series with
-/// Stephens' correction for small samples (1970).
+/// Stephens' correction for small samples (1970), in which `rows` is the square root of the rows
+/// that one sample with the same variance would have.
 fn probability(distance: f64, first: usize, second: usize) -> f64 {
-    let effective = ((first * second) as f64 / (first + second) as f64).sqrt();
-    let scaled = (effective + 0.12 + 0.11 / effective) * distance;
+    let rows = ((first * second) as f64 / (first + second) as f64).sqrt();
+    let scaled = (rows + 0.12 + 0.11 / rows) * distance;
     let mut sum = 0.0;
     let mut sign = 1.0;
     // The terms fall below 1e-16 after a few; the series is needed for large distances only.

@@ -21,7 +21,7 @@ const MIN_SAMPLED_ROWS: usize = 300;
 const MIN_ROWS: usize = 12;
 
 /// A quantity that is unknown when the decision is made.
-struct Target {
+struct UnknownQuantity {
     name: String,
     values: Vec<f64>,
 }
@@ -108,7 +108,7 @@ fn leak(feature: &str, best: &BestMatch) -> Finding {
 }
 
 /// Costs, their sum per instance, and the best objective, at these rows of the features.
-fn targets(check: &DataCheck<'_>, rows: &[usize]) -> Vec<Target> {
+fn targets(check: &DataCheck<'_>, rows: &[usize]) -> Vec<UnknownQuantity> {
     let costs = check.data.costs();
     let names = check.data.cost_names();
     let instance_of = |row: usize| match check.data.features().shape() {
@@ -118,13 +118,13 @@ fn targets(check: &DataCheck<'_>, rows: &[usize]) -> Vec<Target> {
     let mut targets = Vec::new();
     if let FeatureShape::Long { items } = check.data.features().shape() {
         let cost = |row: &usize| f64::from(costs.row(row / items)[row % items]);
-        targets.push(Target {
+        targets.push(UnknownQuantity {
             name: "the cost".into(),
             values: rows.iter().map(cost).collect(),
         });
     } else {
         for column in 0..costs.cols() {
-            targets.push(Target {
+            targets.push(UnknownQuantity {
                 name: format!("cost {}", names.get(column)),
                 values: column_at(costs, column, rows),
             });
@@ -138,13 +138,13 @@ fn targets(check: &DataCheck<'_>, rows: &[usize]) -> Vec<Target> {
                 .map(|cost| f64::from(*cost))
                 .sum()
         };
-        targets.push(Target {
+        targets.push(UnknownQuantity {
             name: "the sum of all costs of a row".into(),
             values: rows.iter().map(sum).collect(),
         });
     }
     if let Some(objectives) = check.objectives {
-        targets.push(Target {
+        targets.push(UnknownQuantity {
             name: "the best objective of a row".into(),
             values: rows
                 .iter()
@@ -155,7 +155,7 @@ fn targets(check: &DataCheck<'_>, rows: &[usize]) -> Vec<Target> {
     targets
 }
 
-fn standardized_ranks(targets: &[Target]) -> Vec<Vec<f64>> {
+fn standardized_ranks(targets: &[UnknownQuantity]) -> Vec<Vec<f64>> {
     targets
         .iter()
         .map(|target| standardized(ranks(&target.values)))

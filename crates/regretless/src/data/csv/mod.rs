@@ -17,6 +17,8 @@ mod item_slots;
 mod long;
 mod number;
 mod parameters;
+#[cfg(feature = "parquet")]
+mod parquet_rows;
 mod row_numbers;
 mod table;
 mod unused;

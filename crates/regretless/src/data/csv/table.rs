@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
 
 use super::number;
+#[cfg(feature = "parquet")]
+use super::parquet_rows::ParquetRows;
 use super::row_numbers::row_of;
 use crate::compressed::DecompressedStream;
 use crate::data::CsvDialect;
@@ -40,15 +42,28 @@ impl Read for LimitedRows {
     }
 }
 
+/// Where records come from.
+enum RecordReader {
+    Csv(Box<csv::Reader<LimitedRows>>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetRows>),
+}
+
 /// An open file with its current row.
 pub(super) struct CsvTable {
     path: PathBuf,
     dialect: CsvDialect,
     names: Vec<String>,
-    reader: csv::Reader<LimitedRows>,
+    reader: RecordReader,
     record: ByteRecord,
     /// Number of the current record, the header being 0.
     index: u64,
+}
+
+/// Whether a file is read as Parquet.
+fn has_parquet_extension(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
 }
 
 /// The values of the selected columns, row by row.
@@ -65,6 +80,9 @@ pub(super) struct NumericColumns {
 impl CsvTable {
     /// Opens a file and reads its header.
     pub fn open(path: &Path, dialect: CsvDialect) -> Result<Self> {
+        if has_parquet_extension(path) {
+            return Self::open_parquet(path);
+        }
         let file = DecompressedStream::open(path)?;
         let reader = ReaderBuilder::new()
             .has_headers(false)
@@ -75,7 +93,7 @@ impl CsvTable {
             path: path.to_path_buf(),
             dialect,
             names: Vec::new(),
-            reader,
+            reader: RecordReader::Csv(Box::new(reader)),
             record: ByteRecord::new(),
             index: 0,
         };
@@ -87,6 +105,29 @@ impl CsvTable {
         table.names = (0..table.record.len()).map(name).collect::<Result<_>>()?;
         table.check_names()?;
         Ok(table)
+    }
+
+    /// Opens a Parquet file, whose cells are written with a decimal point.
+    #[cfg(feature = "parquet")]
+    fn open_parquet(path: &Path) -> Result<Self> {
+        let (rows, names) = ParquetRows::open(path)?;
+        let table = Self {
+            path: path.to_path_buf(),
+            dialect: CsvDialect::default(),
+            names,
+            reader: RecordReader::Parquet(Box::new(rows)),
+            record: ByteRecord::new(),
+            index: 0,
+        };
+        table.check_names()?;
+        Ok(table)
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn open_parquet(path: &Path) -> Result<Self> {
+        let message = "this program was built without Parquet (cargo feature `parquet`)";
+        Err(Error::input(InputPlace::file(path), message)
+            .with_remedy("build it with the feature, or save the table as CSV"))
     }
 
     /// The names of the columns.
@@ -151,10 +192,20 @@ impl CsvTable {
         let name = name.map_or_else(|| (column + 1).to_string(), String::clone);
         Error::input(
             InputPlace::file(&self.path)
-                .row(row_of(&self.path, record, self.dialect))
+                .row(self.row_number(record))
                 .column(name),
             message,
         )
+    }
+
+    /// The row of a record as a spreadsheet shows it; rows of Parquet files, which have no header,
+    /// are counted from 1.
+    fn row_number(&self, record: u64) -> u64 {
+        match &self.reader {
+            RecordReader::Csv(_) => row_of(&self.path, record, self.dialect),
+            #[cfg(feature = "parquet")]
+            RecordReader::Parquet(_) => record,
+        }
     }
 
     /// Reads all rows and calls `each_row` for each of them.
@@ -262,8 +313,13 @@ impl CsvTable {
 
     fn read_record(&mut self) -> Result<bool> {
         let path = &self.path;
-        self.reader.get_mut().row_bytes = 0;
-        self.reader
+        let reader = match &mut self.reader {
+            RecordReader::Csv(reader) => reader,
+            #[cfg(feature = "parquet")]
+            RecordReader::Parquet(rows) => return rows.read(&mut self.record),
+        };
+        reader.get_mut().row_bytes = 0;
+        reader
             .read_byte_record(&mut self.record)
             .map_err(|error| match error.into_kind() {
                 ErrorKind::Io(source) => Error::io(path)(source),

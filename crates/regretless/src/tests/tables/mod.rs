@@ -8,6 +8,8 @@ mod energy;
 mod good_csv;
 mod housing;
 mod larger_than_memory;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod properties;
 mod row_parameters;
 
