@@ -31,33 +31,51 @@ pub(super) fn find(data: &Dataset, split: &SplitIndices, findings: &mut Vec<Find
     let tests = features.names().len() + costs.len();
     let level = FALSE_ALARM_PROBABILITY / tests as f64;
     let feature_rows = [&train, &later].map(|instances| rows_of(features.shape(), instances));
+    let mut drifting = Vec::new();
     for (column, name) in features.names().iter().enumerate() {
         let samples = feature_rows
             .each_ref()
             .map(|rows| column_at(features.values(), column, rows));
         if let Some(distance) = significant_distance(samples, level) {
-            findings.push(drift("feature", name, distance, later_name));
+            let name = name.clone();
+            drifting.push(DriftingColumn { name, distance });
         }
     }
+    findings.extend(drift("features", drifting, later_name));
+    let mut drifting = Vec::new();
     for column in costs {
         let samples = [&train, &later].map(|rows| column_at(data.costs(), column, rows));
         if let Some(distance) = significant_distance(samples, level) {
-            let name = data.cost_names().get(column);
-            findings.push(drift("cost", &name, distance, later_name));
+            let name = data.cost_names().get(column).into_owned();
+            drifting.push(DriftingColumn { name, distance });
         }
     }
+    findings.extend(drift("costs", drifting, later_name));
 }
 
-fn drift(role: &str, name: &str, distance: f64, later: &str) -> Finding {
-    Finding {
+struct DriftingColumn {
+    name: String,
+    distance: f64,
+}
+
+/// One finding for all columns of a role: where the season changes, most of them differ.
+fn drift(role: &str, columns: Vec<DriftingColumn>, later: &str) -> Option<Finding> {
+    let most = columns
+        .iter()
+        .max_by(|a, b| a.distance.total_cmp(&b.distance))?;
+    let message = format!(
+        "{} {role} have another distribution in {later} rows than in training rows, most of all {} \
+         (Kolmogorov–Smirnov distance {:.2})",
+        columns.len(),
+        most.name,
+        most.distance
+    );
+    Some(Finding {
         kind: FindingKind::Drift,
-        columns: vec![name.to_owned()],
+        message,
+        columns: columns.into_iter().map(|column| column.name).collect(),
         row: None,
-        message: format!(
-            "{role} {name} has another distribution in {later} rows than in training rows \
-             (Kolmogorov–Smirnov distance {distance:.2})"
-        ),
-    }
+    })
 }
 
 fn sample(rows: &[usize]) -> Vec<usize> {
