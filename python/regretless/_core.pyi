@@ -94,6 +94,50 @@ class Problem:
         present: Any = None,
     ) -> Problem: ...
     @classmethod
+    def assignment(
+        cls,
+        agents: int | Sequence[str],
+        tasks: int | Sequence[str],
+        *,
+        sense: _Sense = "minimize",
+        forbidden: Sequence[tuple[Any, Any]] | None = None,
+        present: Any = None,
+    ) -> Problem: ...
+    @classmethod
+    def multiple_choice_knapsack(
+        cls,
+        weights: Any,
+        capacity: Any,
+        *,
+        optional: bool = False,
+        sense: _Sense = "maximize",
+        groups: Sequence[int] | None = None,
+        present: Any = None,
+    ) -> Problem: ...
+    @classmethod
+    def min_cost_flow(
+        cls,
+        arcs: Any,
+        supply: Any,
+        *,
+        capacity: Any = None,
+        lower: Any = None,
+        sense: _Sense = "minimize",
+        present: Any = None,
+    ) -> Problem: ...
+    @classmethod
+    def transport(
+        cls,
+        supply: Any,
+        demand: Any,
+        *,
+        capacity: Any = None,
+        sources: int | Sequence[str] | None = None,
+        destinations: int | Sequence[str] | None = None,
+        sense: _Sense = "minimize",
+        present: Any = None,
+    ) -> Problem: ...
+    @classmethod
     def tsp(cls, nodes: int, *, present: Any = None) -> Problem: ...
     @classmethod
     def cvrp(

@@ -3,6 +3,7 @@
 The first columns of each model are the costs of the problem, in their order; further columns are
 auxiliary. Decisions are integral as those of the problem are.
 
+* Assignments give each member of the smaller side one of the larger.
 * Paths are flows of one unit from the source to the target, by default the first and last node.
 * Tours have two edges at each node and are connected by a flow of one unit from node 0 to every
   other node (Gavish and Graves, 1978).
@@ -240,6 +241,43 @@ def top_k(description: Description) -> LinearModel:
     return rows.model(items, 0, maximize=description["sense"] == "maximize")
 
 
+def assignment(description: Description) -> LinearModel:
+    """Return the assignment of each member of the smaller side to one of the larger."""
+    sides = [description["agents"], description["tasks"]]
+    agents, tasks = (side if isinstance(side, int) else len(side) for side in sides)
+    pairs = np.arange(agents * tasks).reshape(agents, tasks)
+    rows = Rows()
+    for members, count in ((pairs, agents), (pairs.T, tasks)):
+        for member in members:
+            rows.add(dict.fromkeys(member.tolist(), 1.0), float(count == min(pairs.shape)), 1.0)
+    absent = [pair for pair, flag in enumerate(description.get("present", [])) if not flag]
+    for members in description.get("forbidden", []):
+        numbers = [
+            number if isinstance(side, int) else [str(name) for name in side].index(str(number))
+            for number, side in zip(members, sides)
+        ]
+        absent.append(int(pairs[tuple(numbers)]))
+    if absent:
+        rows.add(dict.fromkeys(absent, 1.0), 0.0, 0.0)
+    return rows.model(pairs.size, 0, maximize=description["sense"] == "maximize")
+
+
+def multiple_choice_knapsack(description: Description) -> LinearModel:
+    """Return the choice of one offer of each group within a capacity."""
+    weights = description["weights"]
+    rows = Rows()
+    first = 0
+    for group in weights:
+        offers = dict.fromkeys(range(first, first + len(group)), 1.0)
+        rows.add(offers, 0.0 if description.get("optional") else 1.0, 1.0)
+        first += len(group)
+    rows.add(dict(enumerate(sum(weights, []))), -np.inf, description["capacity"])
+    absent = [offer for offer, flag in enumerate(description.get("present", [])) if not flag]
+    if absent:
+        rows.add(dict.fromkeys(absent, 1.0), 0.0, 0.0)
+    return rows.model(first, 0, maximize=description["sense"] == "maximize")
+
+
 def tsp(description: Description) -> LinearModel:
     """Return tours: two edges at each node, connected by a flow."""
     nodes = description["nodes"]
@@ -358,6 +396,8 @@ def linear_arrays(description: Description) -> LinearModel:
 
 BUILDERS: dict[str, Callable[[Description], LinearModel]] = {
     "grid_path": grid_path,
+    "assignment": assignment,
+    "multiple_choice_knapsack": multiple_choice_knapsack,
     "knapsack": knapsack,
     "top_k": top_k,
     "tsp": tsp,

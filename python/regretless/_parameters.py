@@ -150,6 +150,19 @@ def knapsack_capacity(capacity: Any) -> Any:
     return [plain] if is_one_number(plain) else plain
 
 
+def flat_cells(present: Any) -> Any:
+    """Return the cells of a table as one list, row by row."""
+    plain = as_plain(present)
+    if isinstance(plain, list) and any(isinstance(row, list) for row in plain):
+        return [cell for row in plain for cell in (row if isinstance(row, list) else [row])]
+    return plain
+
+
+def flow_bounds(bounds: Any) -> Any:
+    """Return bounds of flows as one list, row by row; those that are infinite are "inf"."""
+    return flat_cells(as_plain(bounds, is_bound=True))
+
+
 def known_costs(known: Any) -> Any:
     """Return known costs as problem files write them; a Series with names becomes a table."""
     index = getattr(known, "index", None)

@@ -389,6 +389,8 @@ BINDING = {
     ),
     "top 2": rl.Problem({"kind": "top_k", "items": 5, "k": 2, "sense": "minimize"}),
     "linear": linear_choice(),
+    "assignment": rl.Problem.assignment(["a", "b", "c"], 4, forbidden=[("b", 2)]),
+    "offers": rl.Problem.multiple_choice_knapsack([[1, 3], [2, 4, 1]], 5, present=[1, 1, 1, 0, 1]),
     "KS5 absent": rl.Problem(
         {"kind": "knapsack", "weights": [3, 4, 2, 5, 3], "capacity": 8, "present": [1, 0, 1, 1, 1]}
     ),

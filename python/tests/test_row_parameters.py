@@ -110,6 +110,52 @@ def present_items(_folder):
     )
 
 
+def assigned_pairs(_folder):
+    allowed = (RNG.uniform(size=(ROWS, 12)) < 0.7).astype(float)
+    # Agent i may always do task i.
+    allowed[:, [0, 5, 10]] = 1.0
+    return Case(
+        rl.Problem.assignment(["a", "b", "c"], 4, present=rl.columns("allowed")),
+        {"allowed": allowed},
+        lambda allowed: rl.Problem.assignment(["a", "b", "c"], 4, present=allowed),
+        costs_of(12),
+    )
+
+
+def budgets(_folder):
+    weights = [[1.0, 3.0, 2.5], [2.0], [4.0, 0.5]]
+    return Case(
+        rl.Problem.multiple_choice_knapsack(weights, rl.column("budget")),
+        {"budget": RNG.uniform(4, 9, size=ROWS)},
+        lambda budget: rl.Problem.multiple_choice_knapsack(weights, budget),
+        costs_of(6),
+    )
+
+
+def supplies(_folder):
+    arcs = [("a", "b"), ("b", "c"), ("a", "c")]
+    sent = RNG.integers(1, 5, size=ROWS).astype(float)
+    supply = {"a": rl.column("sent"), "c": rl.column("got")}
+    return Case(
+        rl.Problem.min_cost_flow(arcs, supply, capacity=[2, np.inf, np.inf]),
+        {"sent": sent, "got": -sent},
+        lambda sent, got: rl.Problem.min_cost_flow(
+            arcs, {"a": sent, "c": got}, capacity=[2, np.inf, np.inf]
+        ),
+        costs_of(3),
+    )
+
+
+def demands(_folder):
+    capacity = np.array([[2.0, np.inf, 4.0], [3.0, 3.0, 3.0]])
+    return Case(
+        rl.Problem.transport([8.0, 6.0], rl.columns("need"), capacity=capacity, destinations=3),
+        {"need": RNG.uniform(0, 4, size=(ROWS, 3))},
+        lambda need: rl.Problem.transport([8.0, 6.0], need, capacity=capacity),
+        costs_of(6),
+    )
+
+
 def model_file(folder):
     path = folder / "model.lp"
     path.write_text(MODEL)
@@ -153,6 +199,10 @@ CASES = [
     top_k,
     grid_ends,
     present_items,
+    assigned_pairs,
+    budgets,
+    supplies,
+    demands,
     model_file,
     function,
 ]
@@ -818,6 +868,48 @@ def test_constructors_are_the_problems_of_their_descriptions():
             {"kind": "top_k", "items": 4, "k": 2, "sense": "maximize", "at_most": True},
         ),
         (rl.Problem.grid_path(3, 4), {"kind": "grid_path", "grid": [3, 4]}),
+        (
+            rl.Problem.assignment(["a", "b"], 2, sense="max", forbidden=[("a", 1)]),
+            {
+                "kind": "assignment",
+                "agents": ["a", "b"],
+                "tasks": 2,
+                "sense": "maximize",
+                "forbidden": [["a", 1]],
+            },
+        ),
+        (
+            rl.Problem.assignment(2, 2, present=np.array([[1, 0], [1, 1]])),
+            {"kind": "assignment", "agents": 2, "tasks": 2, "present": [1, 0, 1, 1]},
+        ),
+        (
+            rl.Problem.multiple_choice_knapsack(np.array([[1, 2], [3, 4]]), 5, optional=True),
+            {
+                "kind": "multiple_choice_knapsack",
+                "weights": [[1, 2], [3, 4]],
+                "capacity": 5,
+                "optional": True,
+            },
+        ),
+        (
+            rl.Problem.min_cost_flow([(1, 2), (2, 3)], {1: 2, 3: -2}, capacity=[np.inf, 3]),
+            {
+                "kind": "min_cost_flow",
+                "arcs": [[1, 2], [2, 3]],
+                "supply": [2, 0, -2],
+                "capacity": ["inf", 3],
+            },
+        ),
+        (
+            rl.Problem.transport([3, 1], [2], sources=["x", "y"], present=[[1], [0]]),
+            {
+                "kind": "transport",
+                "supply": [3, 1],
+                "demand": [2],
+                "sources": ["x", "y"],
+                "present": [1, 0],
+            },
+        ),
         (rl.Problem.tsp(5), {"kind": "tsp", "nodes": 5}),
         (
             rl.Problem.cvrp([2, 3, 1], 4, 2),
@@ -860,6 +952,10 @@ WITH_EXAMPLES = [
     rl.Problem.knapsack,
     rl.Problem.top_k,
     rl.Problem.grid_path,
+    rl.Problem.assignment,
+    rl.Problem.multiple_choice_knapsack,
+    rl.Problem.min_cost_flow,
+    rl.Problem.transport,
     rl.Problem.tsp,
     rl.Problem.cvrp,
     rl.Problem.from_arrays,

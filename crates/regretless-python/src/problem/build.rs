@@ -167,6 +167,15 @@ fn spec_of_dict(description: &Bound<'_, PyAny>) -> PyResult<ProblemSpec> {
     spec_of_description(description).map_err(|error| wrong(error.to_string()))
 }
 
+/// An objective sense as problem files write it, from how a user writes it.
+pub(super) fn sense_field<'py>(py: Python<'py>, sense: &str) -> PyResult<Bound<'py, PyAny>> {
+    let sense = match parse_sense(sense)? {
+        Sense::Minimize => "minimize",
+        Sense::Maximize => "maximize",
+    };
+    Ok(PyString::new(py, sense).into_any())
+}
+
 /// Parses "minimize" or "maximize".
 pub(super) fn parse_sense(text: &str) -> PyResult<Sense> {
     match text {

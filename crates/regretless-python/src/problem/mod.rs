@@ -26,7 +26,7 @@ mod solve;
 pub use build::spec_of_description;
 use build::{
     ArrayArguments, ArrayColumns, ColumnEntries, DEFAULT_FUNCTION_NAME, cost_columns,
-    description_of, external_problem, parse_description, parse_sense, read_model,
+    description_of, external_problem, parse_description, parse_sense, read_model, sense_field,
 };
 
 /// A problem: the feasible decisions and the objective sense.
@@ -287,15 +287,11 @@ impl Problem {
         present: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
         let py = class.py();
-        let sense = match parse_sense(sense)? {
-            Sense::Minimize => "minimize",
-            Sense::Maximize => "maximize",
-        };
         let at_most = at_most.then(|| at_most.into_pyobject(py)).transpose()?;
         let fields = [
             ("items", Some(items)),
             ("k", Some(k)),
-            ("sense", Some(PyString::new(py, sense).into_any())),
+            ("sense", Some(sense_field(py, sense)?)),
             ("at_most", at_most.map(|flag| flag.to_owned().into_any())),
             ("present", present),
         ];
@@ -342,6 +338,265 @@ impl Problem {
             ("present", present),
         ];
         Self::from_fields(class.py(), "grid_path", &fields)
+    }
+
+    /// Build an assignment of agents to tasks.
+    ///
+    /// Every member of the smaller side gets exactly one of the larger side.
+    ///
+    /// Parameters
+    /// ----------
+    /// agents, tasks : int or sequence of str
+    ///     How many there are, or their names. Costs are those of the pairs, agent by agent; with
+    ///     names they are called "agent-task".
+    /// sense : {"minimize", "maximize"}, default "minimize"
+    ///     Objective sense.
+    /// forbidden : sequence of pairs, optional
+    ///     Pairs (agent, task) that are never assigned, by name, or by number where there are no
+    ///     names.
+    /// present : array_like of shape (agents, tasks) or (agents * tasks,) or columns, optional
+    ///     Which pairs may be assigned (1 or 0); all by default. The costs of other pairs may be
+    ///     missing (NaN).
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     Where no assignment is left; the message names agents that may do too few tasks.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = rl.Problem.assignment(["Ann", "Ben"], 3, forbidden=[("Ann", 0)])
+    /// >>> problem.solve([1, 4, 5, 2, 3, 9]).decision.reshape(2, 3)
+    /// array([[0., 1., 0.],
+    ///        [1., 0., 0.]], dtype=float32)
+    #[classmethod]
+    #[pyo3(signature = (agents, tasks, *, sense="minimize", forbidden=None, present=None))]
+    fn assignment<'py>(
+        class: &Bound<'py, PyType>,
+        agents: Bound<'py, PyAny>,
+        tasks: Bound<'py, PyAny>,
+        sense: &str,
+        forbidden: Option<Bound<'py, PyAny>>,
+        present: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        let py = class.py();
+        let module = py.import("regretless._parameters")?;
+        let present = present.map(|present| module.call_method1("flat_cells", (present,)));
+        let fields = [
+            ("agents", Some(agents)),
+            ("tasks", Some(tasks)),
+            ("sense", Some(sense_field(py, sense)?)),
+            ("forbidden", forbidden),
+            ("present", present.transpose()?),
+        ];
+        Self::from_fields(py, "assignment", &fields)
+    }
+
+    /// Build a multiple-choice knapsack: one offer of each group within a capacity.
+    ///
+    /// Parameters
+    /// ----------
+    /// weights : sequence of sequences, or columns
+    ///     The weights of the offers of each group, such as a customer; an array of shape (groups,
+    ///     offers) where all groups have equally many. `columns` of all offers, with `groups`,
+    ///     where they differ per row.
+    /// capacity : float or column
+    ///     Most weight of all chosen offers, such as a budget.
+    /// optional : bool, default False
+    ///     Whether a group may choose nothing.
+    /// sense : {"minimize", "maximize"}, default "maximize"
+    ///     Objective sense.
+    /// groups : sequence of int, optional
+    ///     Number of offers of each group, where the weights come from columns.
+    /// present : array_like with a flag per offer, or columns, optional
+    ///     Which offers can be chosen (1 or 0); all by default. The values of other offers may be
+    ///     missing (NaN).
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     Where the lightest offers of all groups exceed the capacity, or numbers are negative.
+    ///
+    /// Notes
+    /// -----
+    /// Values are those of the offers, group by group.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = rl.Problem.multiple_choice_knapsack(
+    /// ...     [[1, 3], [2, 4]], capacity=rl.column("budget")
+    /// ... )
+    /// >>> problem.solve([1, 6, 2, 5], parameters={"budget": 5}).decision
+    /// array([0., 1., 1., 0.], dtype=float32)
+    #[classmethod]
+    #[pyo3(signature = (
+        weights, capacity, *, optional=false, sense="maximize", groups=None, present=None
+    ))]
+    fn multiple_choice_knapsack<'py>(
+        class: &Bound<'py, PyType>,
+        weights: Bound<'py, PyAny>,
+        capacity: Bound<'py, PyAny>,
+        optional: bool,
+        sense: &str,
+        groups: Option<Bound<'py, PyAny>>,
+        present: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        let py = class.py();
+        let module = py.import("regretless._parameters")?;
+        let present = present.map(|present| module.call_method1("flat_cells", (present,)));
+        let optional = optional.into_pyobject(py)?;
+        let fields = [
+            ("weights", Some(weights)),
+            ("capacity", Some(capacity)),
+            ("optional", Some(optional.to_owned().into_any())),
+            ("sense", Some(sense_field(py, sense)?)),
+            ("groups", groups),
+            ("present", present.transpose()?),
+        ];
+        Self::from_fields(py, "multiple_choice_knapsack", &fields)
+    }
+
+    /// Build a flow of least cost through a network.
+    ///
+    /// Parameters
+    /// ----------
+    /// arcs : sequence of pairs or triples, or dict
+    ///     From, to and, optionally, name of each arc; nodes are texts or whole numbers. Or
+    ///     {"file": "arcs.csv", "from": "from", "to": "to", "capacity": "capacity"} with the
+    ///     columns of a CSV file. Costs are those of the arcs.
+    /// supply : dict, array_like or columns
+    ///     What each node sends, negative for a demand, by node; nodes that are not named send
+    ///     nothing. Or one number per node, in the order in which the arcs name them. Supplies and
+    ///     demands have to be equal in total.
+    /// capacity : float or array_like, or columns, optional
+    ///     Most flow of all arcs, or of each arc; infinite by default.
+    /// lower : float or array_like, or columns, optional
+    ///     Least flow; 0 by default.
+    /// sense : {"minimize", "maximize"}, default "minimize"
+    ///     Objective sense.
+    /// present : array_like with a flag per arc, or columns, optional
+    ///     Which arcs exist (1 or 0); all by default. The costs of other arcs may be missing (NaN).
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     Where no flow is feasible; the message names nodes that need more than can reach them.
+    ///
+    /// Notes
+    /// -----
+    /// A cycle of negative cost without a capacity makes the objective unbounded: such a solve is
+    /// an error.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = rl.Problem.min_cost_flow(
+    /// ...     [("plant", "port"), ("port", "shop"), ("plant", "shop")],
+    /// ...     {"plant": 4, "shop": -4},
+    /// ...     capacity=[3, 3, np.inf],
+    /// ... )
+    /// >>> problem.solve([1, 1, 5]).decision
+    /// array([3., 3., 1.], dtype=float32)
+    #[classmethod]
+    #[pyo3(signature = (
+        arcs, supply, *, capacity=None, lower=None, sense="minimize", present=None
+    ))]
+    fn min_cost_flow<'py>(
+        class: &Bound<'py, PyType>,
+        arcs: Bound<'py, PyAny>,
+        supply: Bound<'py, PyAny>,
+        capacity: Option<Bound<'py, PyAny>>,
+        lower: Option<Bound<'py, PyAny>>,
+        sense: &str,
+        present: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        let py = class.py();
+        let module = py.import("regretless._parameters")?;
+        let capacity = capacity.map(|capacity| module.call_method1("flow_bounds", (capacity,)));
+        let fields = [
+            ("arcs", Some(arcs)),
+            ("supply", Some(supply)),
+            ("capacity", capacity.transpose()?),
+            ("lower", lower),
+            ("sense", Some(sense_field(py, sense)?)),
+            ("present", present),
+        ];
+        Self::from_fields(py, "min_cost_flow", &fields)
+    }
+
+    /// Build a transport from sources with a supply to destinations with a demand.
+    ///
+    /// Parameters
+    /// ----------
+    /// supply, demand : array_like or columns
+    ///     What each source has, and each destination needs. Sources may keep some of theirs.
+    ///     Costs are those of the lanes, source by source.
+    /// capacity : float, array_like of shape (sources, destinations), or columns, optional
+    ///     Most of each lane; infinite by default.
+    /// sources, destinations : int or sequence of str, optional
+    ///     Names; costs are then called "source-destination". Or their number, where supply or
+    ///     demand come from columns.
+    /// sense : {"minimize", "maximize"}, default "minimize"
+    ///     Objective sense.
+    /// present : array_like of shape (sources, destinations), or columns, optional
+    ///     Which lanes exist (1 or 0); all by default. The costs of other lanes may be missing
+    ///     (NaN).
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     Where the demands cannot be met; the message names destinations that need too much.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = rl.Problem.transport([4, 3], rl.columns("need"), destinations=2)
+    /// >>> problem.solve([1, 2, 3, 1], parameters={"need": [2, 3]}).decision.reshape(2, 2)
+    /// array([[2., 0.],
+    ///        [0., 3.]], dtype=float32)
+    #[classmethod]
+    #[pyo3(signature = (
+        supply, demand, *, capacity=None, sources=None, destinations=None, sense="minimize",
+        present=None
+    ))]
+    fn transport<'py>(
+        class: &Bound<'py, PyType>,
+        supply: Bound<'py, PyAny>,
+        demand: Bound<'py, PyAny>,
+        capacity: Option<Bound<'py, PyAny>>,
+        sources: Option<Bound<'py, PyAny>>,
+        destinations: Option<Bound<'py, PyAny>>,
+        sense: &str,
+        present: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        let py = class.py();
+        let module = py.import("regretless._parameters")?;
+        let capacity = capacity.map(|capacity| module.call_method1("flow_bounds", (capacity,)));
+        let present = present.map(|present| module.call_method1("flat_cells", (present,)));
+        let fields = [
+            ("supply", Some(supply)),
+            ("demand", Some(demand)),
+            ("capacity", capacity.transpose()?),
+            ("sources", sources),
+            ("destinations", destinations),
+            ("sense", Some(sense_field(py, sense)?)),
+            ("present", present.transpose()?),
+        ];
+        Self::from_fields(py, "transport", &fields)
     }
 
     /// Build a traveling salesperson problem: the shortest tour through the nodes.

@@ -149,7 +149,11 @@ impl DecisionLayout {
                 weights: Vec::new(),
                 capacity: Vec::new(),
             }),
-            ProblemSpec::Linear(_)
+            ProblemSpec::Assignment(_)
+            | ProblemSpec::MultipleChoiceKnapsack(_)
+            | ProblemSpec::MinCostFlow(_)
+            | ProblemSpec::Transport(_)
+            | ProblemSpec::Linear(_)
             | ProblemSpec::LinearArrays(_)
             | ProblemSpec::External(_)
             | ProblemSpec::Tsp(_)

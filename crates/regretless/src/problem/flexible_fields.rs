@@ -6,13 +6,26 @@ use std::fmt;
 use serde::de::{
     Deserialize, Deserializer, Error, SeqAccess, Visitor, value::SeqAccessDeserializer,
 };
+use serde::ser::{Serialize, Serializer};
 
 /// Which items or nodes are present: zeros and ones, or `true` and `false`.
+#[derive(Clone)]
 pub(super) struct PresentList(Vec<Flag>);
 
 impl PresentList {
     pub fn into_flags(self) -> Vec<bool> {
         self.0.into_iter().map(|flag| flag.0).collect()
+    }
+
+    pub fn from_flags(flags: &[bool]) -> Self {
+        Self(flags.iter().map(|flag| Flag(*flag)).collect())
+    }
+}
+
+/// Writes zeros and ones.
+impl Serialize for PresentList {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|flag| u8::from(flag.0)))
     }
 }
 
@@ -23,6 +36,7 @@ impl<'de> Deserialize<'de> for PresentList {
 }
 
 /// 0 or 1, `true` or `false`.
+#[derive(Clone)]
 struct Flag(bool);
 
 impl<'de> Deserialize<'de> for Flag {

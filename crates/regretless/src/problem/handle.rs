@@ -3,7 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::assignment::Assignment;
 use super::function::{FunctionProblem, SharedFunction};
+use super::min_cost_flow::MinCostFlow;
+use super::multiple_choice_knapsack::MultipleChoiceKnapsack;
+use super::transport::Transport;
 use super::{
     Benchmark, CostColumns, Cvrp, ExternalProblem, FileProblem, GridPath, Knapsack, LinearFile,
     ModelProblem, ProblemKind, ProblemSpec, ReadOptions, TopK, Tsp,
@@ -157,6 +161,108 @@ impl Problem {
     /// When the grid has no arc or is too large.
     pub fn grid_path(rows: usize, cols: usize) -> Result<Self> {
         Self::from_spec(ProblemSpec::GridPath(GridPath::new(rows, cols)?))
+    }
+
+    /// One offer of each group, such as a customer, within a capacity: one list of weights per
+    /// group. With `optional` a group may choose nothing. Values are predicted and maximized.
+    ///
+    /// ```
+    /// use regretless::Problem;
+    ///
+    /// let weights = vec![vec![1.0, 3.0], vec![2.0, 4.0]];
+    /// let problem = Problem::multiple_choice_knapsack(&weights, 5.0, false)?;
+    /// let solution = problem.solve(&[1.0, 6.0, 2.0, 5.0])?;
+    /// assert_eq!((solution.objective, solution.decision.indices()), (8.0, &[1, 2][..]));
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no offer, a number is negative or not finite, or the lightest offers exceed
+    /// the capacity.
+    pub fn multiple_choice_knapsack(
+        weights: &[Vec<f64>],
+        capacity: f64,
+        optional: bool,
+    ) -> Result<Self> {
+        let knapsack = MultipleChoiceKnapsack::new(weights, capacity, optional)?;
+        Self::from_spec(ProblemSpec::MultipleChoiceKnapsack(knapsack))
+    }
+
+    /// The cheapest flow through a network, by the names of the two nodes of each arc. `supply` is
+    /// what nodes send, negative for a demand; both have to be equal in total. `capacity` has the
+    /// most flow of each arc. Arc costs are predicted.
+    ///
+    /// ```
+    /// use regretless::Problem;
+    ///
+    /// let arcs = [["plant", "port"], ["port", "shop"], ["plant", "shop"]];
+    /// let supply = [("plant", 4.0), ("shop", -4.0)];
+    /// let problem = Problem::min_cost_flow(arcs, &supply, Some(vec![3.0, 3.0, 9.0]))?;
+    /// let solution = problem.solve(&[1.0, 1.0, 5.0])?;
+    /// assert_eq!((solution.objective, solution.decision.value(2)), (11.0, 1.0));
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When a node does not exist, a number is not finite or negative, lists have different
+    /// lengths, or no flow is feasible: the message names nodes that need too much.
+    pub fn min_cost_flow<T: AsRef<str>>(
+        arcs: impl IntoIterator<Item = [T; 2]>,
+        supply: &[(&str, f64)],
+        capacity: Option<Vec<f64>>,
+    ) -> Result<Self> {
+        let flow = MinCostFlow::new(arcs, supply, capacity)?;
+        Self::from_spec(ProblemSpec::MinCostFlow(flow))
+    }
+
+    /// The cheapest transport from sources with a supply to destinations with a demand; sources
+    /// may keep some of theirs. `capacity` has the most of each lane, source by source. Costs of
+    /// lanes are predicted, in the same order.
+    ///
+    /// ```
+    /// use regretless::Problem;
+    ///
+    /// let problem = Problem::transport(vec![4.0, 3.0], vec![2.0, 3.0], None)?;
+    /// let solution = problem.solve(&[1.0, 2.0, 3.0, 1.0])?;
+    /// assert_eq!(solution.objective, 5.0);
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When a number is not finite or negative, or the demands cannot be met.
+    pub fn transport(
+        supply: Vec<f64>,
+        demand: Vec<f64>,
+        capacity: Option<Vec<f64>>,
+    ) -> Result<Self> {
+        let transport = Transport::new(supply, demand, capacity)?;
+        Self::from_spec(ProblemSpec::Transport(transport))
+    }
+
+    /// Assignment of agents to tasks: every member of the smaller side gets exactly one of the
+    /// larger side. Costs of pairs are predicted, agent by agent; forbidden pairs, numbered from 0,
+    /// have no cost.
+    ///
+    /// ```
+    /// use regretless::{Problem, Sense};
+    ///
+    /// // Two drivers, three jobs; driver 0 may not do job 0.
+    /// let problem = Problem::assignment(2, 3, &[[0, 0]], Sense::Minimize)?;
+    /// let solution = problem.solve(&[1.0, 4.0, 5.0, 2.0, 3.0, 9.0])?;
+    /// assert_eq!((solution.objective, solution.decision.indices()), (6.0, &[1, 3][..]));
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no agent or no task, a pair does not exist, or no assignment is left.
+    pub fn assignment(
+        agents: usize,
+        tasks: usize,
+        forbidden: &[[usize; 2]],
+        sense: Sense,
+    ) -> Result<Self> {
+        let assignment = Assignment::new(agents, tasks, forbidden, sense)?;
+        Self::from_spec(ProblemSpec::Assignment(assignment))
     }
 
     /// The shortest tour through all nodes of a complete graph. Edge costs are predicted, in the

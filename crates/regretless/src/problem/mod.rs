@@ -20,10 +20,12 @@ use crate::solve::{SearchLimits, Solver};
 
 #[allow(dead_code, reason = "for the problems on networks that follow")]
 mod arc_table;
+mod assignment;
 mod benchmark;
 mod cvrp;
 mod external;
 mod flexible_fields;
+mod flow_numbers;
 pub(crate) mod formats;
 mod from_file;
 mod function;
@@ -31,7 +33,9 @@ mod grid_path;
 mod handle;
 mod knapsack;
 mod linear;
+mod min_cost_flow;
 mod model_problem;
+mod multiple_choice_knapsack;
 mod parametric;
 #[cfg(feature = "highs")]
 mod schedule;
@@ -39,6 +43,7 @@ mod spec_file;
 mod subset;
 mod table;
 mod top_k;
+mod transport;
 mod tsp;
 
 pub use crate::sense::Sense;
@@ -366,6 +371,14 @@ pub enum ProblemSpec {
     GridPath(GridPath),
     /// Top-k selection.
     TopK(TopK),
+    /// Assignment of agents to tasks.
+    Assignment(assignment::Assignment),
+    /// Multiple-choice knapsack: one offer per group within a capacity.
+    MultipleChoiceKnapsack(multiple_choice_knapsack::MultipleChoiceKnapsack),
+    /// Flow of least cost through a network.
+    MinCostFlow(min_cost_flow::MinCostFlow),
+    /// Transport from sources to destinations.
+    Transport(transport::Transport),
     /// Any linear problem, from an MPS or LP file.
     Linear(LinearFile),
     /// Any linear problem, by its coefficients.
@@ -398,6 +411,16 @@ impl ProblemSpec {
             Self::Knapsack(problem) => Arc::new(problem.clone()),
             Self::GridPath(problem) => Arc::new(problem.clone()),
             Self::TopK(problem) => Arc::new(problem.clone()),
+            Self::Assignment(problem) => Arc::new(problem.clone()),
+            Self::MultipleChoiceKnapsack(problem) => Arc::new(problem.clone()),
+            Self::MinCostFlow(problem) => {
+                problem.check_feasible()?;
+                Arc::new(problem.clone())
+            }
+            Self::Transport(problem) => {
+                problem.check_feasible()?;
+                Arc::new(problem.clone())
+            }
             Self::Linear(file) => return file.build(),
             Self::LinearArrays(arrays) => return arrays.build(),
             Self::External(problem) => return problem.build(),

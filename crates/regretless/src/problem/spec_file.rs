@@ -60,7 +60,9 @@ impl ProblemSpec {
         if !names_arc_file(&json!(table)) {
             return Ok(None);
         }
-        let mut content = Value::Object(InfinityRule::Refused.table_to_json(table, "")?);
+        let kind = table.get("kind").and_then(toml::Value::as_str);
+        let infinity = InfinityRule::of_kind(kind);
+        let mut content = Value::Object(infinity.table_to_json(table, "")?);
         read_arc_files(&mut content, folder)?;
         Ok(Some(content))
     }
@@ -72,11 +74,7 @@ impl ProblemSpec {
             return Ok(None);
         }
         let kind = table.get("kind").and_then(toml::Value::as_str);
-        let infinity = match kind {
-            Some("linear") => InfinityRule::AsText,
-            Some("linear_arrays") => InfinityRule::AsMissingBound,
-            _ => InfinityRule::Refused,
-        };
+        let infinity = InfinityRule::of_kind(kind);
         let template = Value::Object(infinity.table_to_json(table, "")?);
         Ok(Some(Self::Parametric { template }))
     }
@@ -137,6 +135,15 @@ enum InfinityRule {
 }
 
 impl InfinityRule {
+    /// The rule of a kind of problem.
+    fn of_kind(kind: Option<&str>) -> Self {
+        match kind {
+            Some("linear" | "min_cost_flow" | "transport") => Self::AsText,
+            Some("linear_arrays") => Self::AsMissingBound,
+            _ => Self::Refused,
+        }
+    }
+
     fn table_to_json(self, table: &toml::Table, path: &str) -> Result<Map<String, Value>> {
         let mut object = Map::new();
         for (key, value) in table {

@@ -12,6 +12,7 @@ use crate::cancellation;
 use crate::decision::Decision;
 use crate::error::Error;
 
+pub(crate) mod assignment;
 pub(crate) mod complete_graph;
 pub(crate) mod cone;
 #[cfg(feature = "highs")]
@@ -25,6 +26,8 @@ pub(crate) mod highs;
 pub(crate) mod knapsack;
 #[cfg(feature = "highs")]
 pub(crate) mod linear;
+pub(crate) mod multiple_choice;
+pub(crate) mod network_flow;
 mod pruning;
 pub mod relaxation;
 mod simplex_dictionary;

@@ -8,12 +8,14 @@
     reason = "a test that cannot continue should fail at once"
 )]
 
+mod assignment;
 mod cancellation;
 pub(crate) mod common;
 mod cost_sensitive;
 mod data_check;
 mod datagen;
 mod fixture;
+mod flows;
 mod fused;
 // Limits the memory of a process through /proc.
 #[cfg(target_os = "linux")]
@@ -30,6 +32,7 @@ mod losses;
 mod measure;
 mod methods;
 mod model_files;
+mod multiple_choice_knapsack;
 mod present;
 mod problem_of_model;
 mod regret;

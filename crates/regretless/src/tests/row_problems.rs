@@ -207,6 +207,101 @@ fn cases_with_absent_items() -> Vec<Case> {
             },
         },
         Case {
+            name: "drivers on duty",
+            template: json!({"kind": "assignment", "agents": ["Ann", "Ben", "Cem"], "tasks": 4,
+                "forbidden": [["Ben", 0]], "present": {"columns": "may*"}}),
+            costs: 12,
+            columns: vec![("may", 12, {
+                let mut may = vec![1.0; 12 * ROWS];
+                (0..ROWS).for_each(|row| may[12 * row + 1 + row % 5] = 0.0);
+                (0..ROWS).for_each(|row| may[12 * row + 6 + row % 3] = 0.0);
+                may
+            })],
+            by_hand: |case, row| {
+                json!({"kind": "assignment", "agents": ["Ann", "Ben", "Cem"], "tasks": 4,
+                    "forbidden": [["Ben", 0]], "present": whole(case.values("may", row))})
+            },
+        },
+        Case {
+            name: "offers and budget of the day",
+            template: json!({"kind": "multiple_choice_knapsack", "groups": [2, 3, 1],
+                "weights": {"columns": "w*"}, "capacity": {"column": "budget"},
+                "present": {"columns": "offer*"}, "optional": true}),
+            costs: 6,
+            columns: vec![
+                ("w", 6, numbers("w", 2, ROWS * 6, 1.0, 5.0)),
+                ("budget", 1, numbers("budget", 3, ROWS, 2.0, 9.0)),
+                ("offer", 6, zeros_and_ones("offered", 6, 1)),
+            ],
+            by_hand: |case, row| {
+                let weights = case.values("w", row);
+                json!({"kind": "multiple_choice_knapsack",
+                    "weights": [&weights[..2], &weights[2..5], &weights[5..]],
+                    "capacity": case.value("budget", row), "optional": true,
+                    "present": whole(case.values("offer", row))})
+            },
+        },
+        Case {
+            name: "single weights of offers",
+            template: json!({"kind": "multiple_choice_knapsack", "capacity": 6.0,
+                "weights": [[1.0, {"column": "a"}], [{"column": "b"}, 2.0, 0.5]],
+                "present": [1, 1, {"column": "has_b"}, 1, 1]}),
+            costs: 5,
+            columns: vec![
+                ("a", 1, numbers("a", 2, ROWS, 1.0, 5.0)),
+                ("b", 1, numbers("b", 3, ROWS, 1.0, 5.0)),
+                ("has_b", 1, zeros_and_ones("has_b", 1, 0)),
+            ],
+            by_hand: |case, row| {
+                json!({"kind": "multiple_choice_knapsack", "capacity": 6.0,
+                    "weights": [[1.0, case.value("a", row)], [case.value("b", row), 2.0, 0.5]],
+                    "present": [1, 1, case.value("has_b", row) as u8, 1, 1]})
+            },
+        },
+        Case {
+            name: "supplies, capacities and open arcs",
+            template: json!({"kind": "min_cost_flow",
+                "arcs": [["a", "b"], ["a", "c"], ["b", "d"], ["c", "d"], ["a", "d"]],
+                "supply": {"a": {"column": "sent"}, "d": {"column": "got"}},
+                "capacity": ["inf", {"column": "most"}, "inf", "inf", 9.0],
+                "present": {"columns": "open*"}}),
+            costs: 5,
+            columns: vec![
+                ("sent", 1, whole_numbers("sent", 2, 1.0, 4.0)),
+                ("got", 1, {
+                    let sent = whole_numbers("sent", 2, 1.0, 4.0);
+                    sent.into_iter().map(|sent| -sent).collect()
+                }),
+                ("most", 1, numbers("most", 3, ROWS, 0.5, 2.0)),
+                ("open", 5, {
+                    let mut open = vec![1.0; 5 * ROWS];
+                    (0..ROWS).for_each(|row| open[5 * row + row % 4] = 0.0);
+                    open
+                }),
+            ],
+            by_hand: |case, row| {
+                json!({"kind": "min_cost_flow",
+                    "arcs": [["a", "b"], ["a", "c"], ["b", "d"], ["c", "d"], ["a", "d"]],
+                    "supply": {"a": case.value("sent", row), "d": case.value("got", row)},
+                    "capacity": ["inf", case.value("most", row), "inf", "inf", 9.0],
+                    "present": whole(case.values("open", row))})
+            },
+        },
+        Case {
+            name: "demands of the day",
+            template: json!({"kind": "transport", "supply": [9.0, {"column": "own"}],
+                "destinations": 3, "demand": {"columns": "need*"}, "capacity": 7.0}),
+            costs: 6,
+            columns: vec![
+                ("own", 1, numbers("own", 2, ROWS, 3.0, 6.0)),
+                ("need", 3, numbers("need", 3, ROWS * 3, 0.0, 4.0)),
+            ],
+            by_hand: |case, row| {
+                json!({"kind": "transport", "supply": [9.0, case.value("own", row)],
+                    "demand": case.values("need", row), "capacity": 7.0})
+            },
+        },
+        Case {
             name: "customers of the day",
             template: json!({"kind": "tsp", "nodes": 7, "present": {"columns": "visit*"}}),
             costs: 21,

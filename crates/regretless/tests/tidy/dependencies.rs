@@ -117,7 +117,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
 ];
 
 /// Modules of `solve` and the others of `solve` that each may use.
-const SOLVE_ARROWS: [(&str, &[&str]); 16] = [
+const SOLVE_ARROWS: [(&str, &[&str]); 19] = [
     ("mod", &["warm_start"]),
     ("warm_start", &[]),
     ("complete_graph", &[]),
@@ -129,6 +129,9 @@ const SOLVE_ARROWS: [(&str, &[&str]); 16] = [
     ("highs", &["relaxation"]),
     ("cutting_plane", &["highs", "pruning"]),
     ("top_k", &["relaxation"]),
+    ("assignment", &["relaxation"]),
+    ("multiple_choice", &["relaxation"]),
+    ("network_flow", &["relaxation"]),
     ("grid_path", &["highs", "relaxation"]),
     (
         "knapsack",

@@ -4,12 +4,16 @@
 
 use std::sync::Arc;
 
-use super::template::{PathStep, Template};
+use super::template::{PathStep, Step, Template};
 #[cfg(feature = "highs")]
 use crate::error::Error;
 use crate::error::Result;
+use crate::problem::assignment::Assignment;
 #[cfg(feature = "highs")]
 use crate::problem::linear::{LinearChange, LinearSlot, LinearSlots};
+use crate::problem::min_cost_flow::MinCostFlow;
+use crate::problem::multiple_choice_knapsack::MultipleChoiceKnapsack;
+use crate::problem::transport::Transport;
 use crate::problem::{Knapsack, ProblemKind, ProblemSpec};
 #[cfg(feature = "highs")]
 use crate::problem::{LinearFile, LinearProblem};
@@ -22,12 +26,66 @@ pub(super) enum FastPath {
         knapsack: Knapsack,
         dimensions: Vec<usize>,
     },
+    /// An assignment: the pair of each value.
+    Pairs {
+        assignment: Assignment,
+        pairs: Vec<usize>,
+    },
+    /// A multiple-choice knapsack: the number that each value replaces.
+    Offers {
+        knapsack: MultipleChoiceKnapsack,
+        slots: Vec<OfferSlot>,
+    },
+    /// A flow: the number that each value replaces.
+    Flow {
+        flow: MinCostFlow,
+        slots: Vec<FlowSlot>,
+    },
+    /// A transport: the number that each value replaces.
+    Transport {
+        transport: Transport,
+        slots: Vec<TransportSlot>,
+    },
     /// A linear problem: the number that each value replaces.
     #[cfg(feature = "highs")]
     Linear {
         base: LinearProblem,
         slots: Vec<LinearSlot>,
     },
+}
+
+/// A number of a multiple-choice knapsack.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum OfferSlot {
+    Capacity,
+    /// The weight of an offer.
+    Weight(usize),
+    /// Whether an offer is present.
+    Present(usize),
+}
+
+/// A number of a flow problem.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum FlowSlot {
+    /// What a node sends.
+    Supply(usize),
+    /// Bounds of an arc.
+    Capacity(usize),
+    Lower(usize),
+    /// Whether an arc is present.
+    Present(usize),
+}
+
+/// A number of a transport problem.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum TransportSlot {
+    /// What a source has, and a destination needs.
+    Supply(usize),
+    Demand(usize),
+    /// The most of a lane.
+    Capacity(usize),
+    /// Whether a lane is present.
+    Present(usize),
 }
 
 impl FastPath {
@@ -47,6 +105,10 @@ impl FastPath {
     ) -> Result<Option<Self>> {
         match spec {
             ProblemSpec::Knapsack(knapsack) => Ok(Self::capacities(template, knapsack)),
+            ProblemSpec::Assignment(assignment) => Ok(Self::pairs(template, assignment)),
+            ProblemSpec::MultipleChoiceKnapsack(knapsack) => Ok(Self::offers(template, knapsack)),
+            ProblemSpec::MinCostFlow(flow) => Ok(Self::flow(template, flow)),
+            ProblemSpec::Transport(transport) => Ok(Self::transport(template, transport)),
             #[cfg(feature = "highs")]
             ProblemSpec::Linear(file) => Self::linear(template, file, base.as_ref())
                 .map(Some)
@@ -111,22 +173,98 @@ impl FastPath {
     }
 
     fn capacities(template: &Template, knapsack: &Knapsack) -> Option<Self> {
-        let mut dimensions = Vec::new();
+        let dimensions = list_positions(template, "capacity")?;
+        let knapsack = knapsack.clone();
+        Some(Self::Capacities {
+            knapsack,
+            dimensions,
+        })
+    }
+
+    fn offers(template: &Template, knapsack: &MultipleChoiceKnapsack) -> Option<Self> {
+        let mut slots = Vec::new();
         for place in template.places() {
-            match place.path.as_slice() {
-                [PathStep::Key(key)] if key == "capacity" => {
-                    dimensions.extend(0..place.columns.count);
+            let all = 0..place.columns.count;
+            let path: Vec<Step<'_>> = place.path.iter().map(PathStep::as_step).collect();
+            match path.as_slice() {
+                [Step::Key("capacity")] => slots.push(OfferSlot::Capacity),
+                [Step::Key("weights")] => slots.extend(all.map(OfferSlot::Weight)),
+                [Step::Key("weights"), Step::Index(offer)] => {
+                    slots.push(OfferSlot::Weight(*offer));
                 }
-                [PathStep::Key(key), PathStep::Index(dimension)] if key == "capacity" => {
-                    dimensions.push(*dimension);
+                [
+                    Step::Key("weights"),
+                    Step::Index(group),
+                    Step::Index(position),
+                ] => {
+                    let first = knapsack.choice().groups.offers(*group).start;
+                    slots.push(OfferSlot::Weight(first + position));
+                }
+                [Step::Key("present")] => slots.extend(all.map(OfferSlot::Present)),
+                [Step::Key("present"), Step::Index(offer)] => {
+                    slots.push(OfferSlot::Present(*offer));
                 }
                 _ => return None,
             }
         }
         let knapsack = knapsack.clone();
-        Some(Self::Capacities {
-            knapsack,
-            dimensions,
+        Some(Self::Offers { knapsack, slots })
+    }
+
+    fn flow(template: &Template, flow: &MinCostFlow) -> Option<Self> {
+        let mut slots = Vec::new();
+        for place in template.places() {
+            let slot = |key: &str| -> Option<fn(usize) -> FlowSlot> {
+                match key {
+                    "supply" => Some(FlowSlot::Supply),
+                    "capacity" => Some(FlowSlot::Capacity),
+                    "lower" => Some(FlowSlot::Lower),
+                    "present" => Some(FlowSlot::Present),
+                    _ => None,
+                }
+            };
+            let path: Vec<Step<'_>> = place.path.iter().map(PathStep::as_step).collect();
+            match path.as_slice() {
+                [Step::Key(key)] => slots.extend((0..place.columns.count).map(slot(key)?)),
+                [Step::Key(key), Step::Index(index)] => slots.push(slot(key)?(*index)),
+                [Step::Key("supply"), Step::Key(node)] => {
+                    let place = flow.arcs().nodes().place(node)?;
+                    slots.push(FlowSlot::Supply(place as usize));
+                }
+                _ => return None,
+            }
+        }
+        let flow = flow.clone();
+        Some(Self::Flow { flow, slots })
+    }
+
+    fn transport(template: &Template, transport: &Transport) -> Option<Self> {
+        let mut slots = Vec::new();
+        for place in template.places() {
+            let slot = |key: &str| -> Option<fn(usize) -> TransportSlot> {
+                match key {
+                    "supply" => Some(TransportSlot::Supply),
+                    "demand" => Some(TransportSlot::Demand),
+                    "capacity" => Some(TransportSlot::Capacity),
+                    "present" => Some(TransportSlot::Present),
+                    _ => None,
+                }
+            };
+            let path: Vec<Step<'_>> = place.path.iter().map(PathStep::as_step).collect();
+            match path.as_slice() {
+                [Step::Key(key)] => slots.extend((0..place.columns.count).map(slot(key)?)),
+                [Step::Key(key), Step::Index(index)] => slots.push(slot(key)?(*index)),
+                _ => return None,
+            }
+        }
+        let transport = transport.clone();
+        Some(Self::Transport { transport, slots })
+    }
+
+    fn pairs(template: &Template, assignment: &Assignment) -> Option<Self> {
+        Some(Self::Pairs {
+            assignment: assignment.clone(),
+            pairs: list_positions(template, "present")?,
         })
     }
 
@@ -147,6 +285,26 @@ impl FastPath {
                 let row = knapsack.with_capacity(capacity);
                 Ok(Arc::new(row.map_err(|error| error.to_string())?))
             }
+            Self::Pairs { assignment, pairs } => {
+                let mut present = stated_flags(assignment.present(), assignment.num_costs());
+                for (pair, value) in pairs.iter().zip(values) {
+                    present[*pair] = *value == 1.0;
+                }
+                let row = assignment.with_present(present);
+                Ok(Arc::new(row.map_err(|error| error.to_string())?))
+            }
+            Self::Offers { knapsack, slots } => {
+                let row = offers_of_row(knapsack, slots, values);
+                Ok(Arc::new(row.map_err(|error| error.to_string())?))
+            }
+            Self::Flow { flow, slots } => {
+                let row = flow_of_row(flow, slots, values);
+                Ok(Arc::new(row.map_err(|error| error.to_string())?))
+            }
+            Self::Transport { transport, slots } => {
+                let row = transport_of_row(transport, slots, values);
+                Ok(Arc::new(row.map_err(|error| error.to_string())?))
+            }
             #[cfg(feature = "highs")]
             Self::Linear { base, slots } => {
                 let slots = slots.iter().zip(values);
@@ -160,4 +318,86 @@ impl FastPath {
             }
         }
     }
+}
+
+/// The place in a list of each value of a row, if all values stand in that list: `key` refers to
+/// columns as a whole, or some of its entries do.
+fn list_positions(template: &Template, key: &str) -> Option<Vec<usize>> {
+    let mut positions = Vec::new();
+    for place in template.places() {
+        match place.path.as_slice() {
+            [PathStep::Key(found)] if found == key => positions.extend(0..place.columns.count),
+            [PathStep::Key(found), PathStep::Index(index)] if found == key => {
+                positions.push(*index);
+            }
+            _ => return None,
+        }
+    }
+    Some(positions)
+}
+
+/// A multiple-choice knapsack with the numbers of a row.
+fn offers_of_row(
+    knapsack: &MultipleChoiceKnapsack,
+    slots: &[OfferSlot],
+    values: &[f64],
+) -> Result<MultipleChoiceKnapsack> {
+    let choice = knapsack.choice();
+    let (mut capacity, mut weights, mut present) = (None, None, None);
+    for (slot, value) in slots.iter().zip(values) {
+        match slot {
+            OfferSlot::Capacity => capacity = Some(*value),
+            OfferSlot::Weight(offer) => {
+                let weights = weights.get_or_insert_with(|| choice.groups.weights().to_vec());
+                weights[*offer] = *value;
+            }
+            OfferSlot::Present(offer) => {
+                let present = present.get_or_insert_with(|| match &choice.present {
+                    Some(present) => present.to_vec(),
+                    None => vec![true; choice.groups.num_offers()],
+                });
+                present[*offer] = *value == 1.0;
+            }
+        }
+    }
+    knapsack.with_numbers(weights, present, capacity)
+}
+
+/// Flags of all items; those that the problem states, or else ones.
+fn stated_flags(present: Option<&[bool]>, count: usize) -> Vec<bool> {
+    present.map_or_else(|| vec![true; count], <[bool]>::to_vec)
+}
+
+/// A flow problem with the numbers of a row.
+fn flow_of_row(flow: &MinCostFlow, slots: &[FlowSlot], values: &[f64]) -> Result<MinCostFlow> {
+    let mut limits = flow.stated_limits().clone();
+    let mut present = stated_flags(flow.present(), flow.num_costs());
+    for (slot, value) in slots.iter().zip(values) {
+        match slot {
+            FlowSlot::Supply(node) => limits.supply[*node] = *value,
+            FlowSlot::Capacity(arc) => limits.upper[*arc] = *value,
+            FlowSlot::Lower(arc) => limits.lower[*arc] = *value,
+            FlowSlot::Present(arc) => present[*arc] = *value == 1.0,
+        }
+    }
+    flow.with_limits(limits, Some(present))
+}
+
+/// A transport problem with the numbers of a row.
+fn transport_of_row(
+    transport: &Transport,
+    slots: &[TransportSlot],
+    values: &[f64],
+) -> Result<Transport> {
+    let mut numbers = transport.numbers().clone();
+    let mut present = stated_flags(transport.present(), transport.num_costs());
+    for (slot, value) in slots.iter().zip(values) {
+        match slot {
+            TransportSlot::Supply(source) => numbers.supply[*source] = *value,
+            TransportSlot::Demand(destination) => numbers.demand[*destination] = *value,
+            TransportSlot::Capacity(lane) => numbers.capacity[*lane] = *value,
+            TransportSlot::Present(lane) => present[*lane] = *value == 1.0,
+        }
+    }
+    transport.with_numbers(numbers, Some(present))
 }

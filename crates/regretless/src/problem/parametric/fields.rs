@@ -7,6 +7,9 @@ use super::template::{PathStep, Step};
 /// A number that fits wherever a capacity is checked against placeholders of weights and demands.
 const LARGE_CAPACITY: f64 = 1e9;
 
+/// A capacity that any offers fit in, whatever the unit of their weights.
+const UNLIMITED_BUDGET: f64 = 1e100;
+
 /// A place of a problem file that may hold a reference to columns.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Field {
@@ -22,6 +25,11 @@ pub(super) enum FieldSize {
     One,
     /// One per item, node, customer or arc.
     Items,
+    /// One per node of a network.
+    Nodes,
+    /// One per source, or per destination, of a transport.
+    Sources,
+    Destinations,
     /// One per predicted cost of a linear problem.
     Costs,
     /// This many; 0 stands for one per dimension of a knapsack.
@@ -75,10 +83,20 @@ impl Field {
         let steps: Vec<Step<'_>> = path.iter().map(PathStep::as_step).collect();
         match (kind, steps.as_slice()) {
             (
-                "knapsack" | "top_k" | "tsp" | "cvrp" | "grid_path",
+                "knapsack"
+                | "top_k"
+                | "tsp"
+                | "cvrp"
+                | "grid_path"
+                | "assignment"
+                | "multiple_choice_knapsack"
+                | "min_cost_flow"
+                | "transport",
                 [Step::Key("present"), rest @ ..],
             ) => Self::present(rest),
             ("knapsack", steps) => Self::knapsack(steps, is_plural),
+            ("min_cost_flow" | "transport", steps) => Self::flow(kind, steps),
+            ("multiple_choice_knapsack", steps) => Self::multiple_choice_knapsack(steps),
             ("top_k", [Step::Key("k")]) => Some(Self::whole(0)),
             ("cvrp", [Step::Key("demands")]) => Some(Self::one(0.0).with_size(FieldSize::Items)),
             ("cvrp", [Step::Key("demands"), Step::Index(_)]) => Some(Self::one(0.0)),
@@ -124,6 +142,47 @@ impl Field {
                 Some(Self::one(1.0).with_size(FieldSize::Items))
             }
             [Step::Key("weights"), Step::Index(_), Step::Index(_)] => Some(Self::one(1.0)),
+            _ => None,
+        }
+    }
+
+    fn multiple_choice_knapsack(steps: &[Step<'_>]) -> Option<Self> {
+        match steps {
+            [Step::Key("capacity")] => Some(Self::one(UNLIMITED_BUDGET)),
+            // All offers in one list, with the sizes of the groups.
+            [Step::Key("weights")] => Some(Self::one(1.0).with_size(FieldSize::Items)),
+            [Step::Key("weights"), Step::Index(_)]
+            | [Step::Key("weights"), Step::Index(_), Step::Index(_)] => Some(Self::one(1.0)),
+            _ => None,
+        }
+    }
+
+    fn flow(kind: &str, steps: &[Step<'_>]) -> Option<Self> {
+        let capacity = Self {
+            placeholder: Some(json!("inf")),
+            size: FieldSize::One,
+            numbers: Numbers::Bound,
+        };
+        match (kind, steps) {
+            (_, [Step::Key("capacity")]) => Some(capacity.with_size(FieldSize::Items)),
+            (_, [Step::Key("capacity"), Step::Index(_)]) => Some(capacity),
+            ("min_cost_flow", [Step::Key("supply")]) => {
+                Some(Self::one(0.0).with_size(FieldSize::Nodes))
+            }
+            ("transport", [Step::Key("supply")]) => {
+                Some(Self::one(0.0).with_size(FieldSize::Sources))
+            }
+            ("transport", [Step::Key("demand")]) => {
+                Some(Self::one(0.0).with_size(FieldSize::Destinations))
+            }
+            ("min_cost_flow", [Step::Key("lower")]) => {
+                Some(Self::one(0.0).with_size(FieldSize::Items))
+            }
+            ("min_cost_flow", [Step::Key("supply"), Step::Key(_) | Step::Index(_)])
+            | ("min_cost_flow", [Step::Key("lower"), Step::Index(_)])
+            | ("transport", [Step::Key("supply" | "demand"), Step::Index(_)]) => {
+                Some(Self::one(0.0))
+            }
             _ => None,
         }
     }
@@ -194,6 +253,13 @@ pub(super) fn fields_of(kind: &str) -> &'static str {
         "tsp" => "present",
         "cvrp" => "demands, capacity, vehicles, present",
         "grid_path" => "source, target, present",
+        "assignment" => "present",
+        "min_cost_flow" => "supply, capacity, lower, present",
+        "transport" => "supply, demand, capacity, present",
+        "multiple_choice_knapsack" => {
+            "weights (all, with the sizes of the groups as `groups`, or single ones), capacity, \
+             present"
+        }
         "linear" => {
             "rhs, row_lower, row_upper, lower, upper, fixed, coefficients, present, each by name"
         }

@@ -62,6 +62,9 @@ impl ParametricProblem {
         let base_spec = template.base_spec()?;
         let base = match (&base_spec, file) {
             (ProblemSpec::Linear(linear), Some(content)) => linear.build_from(content)?,
+            // With placeholders supplies and demands are not balanced.
+            (ProblemSpec::MinCostFlow(flow), _) => Arc::new(flow.clone()),
+            (ProblemSpec::Transport(transport), _) => Arc::new(transport.clone()),
             _ => base_spec.build()?,
         };
         template.expand_patterns(base.as_ref())?;

@@ -10,6 +10,7 @@ use super::ParametricProblem;
 use super::fields::{Field, FieldSize, Numbers, fields_of};
 use crate::data::{Dataset, ParameterColumns, RowParameters};
 use crate::error::{Error, Result};
+use crate::problem::arc_table::ArcTable;
 use crate::problem::{ProblemKind, ProblemSpec};
 use crate::text::matches_pattern;
 
@@ -240,6 +241,32 @@ impl Template {
                 arcs.checked_add(cols.checked_mul(rows.checked_sub(1)?)?)
                     .map(|arcs| arcs as usize)
             }
+            "multiple_choice_knapsack" => {
+                let stated = spec.get("groups").and_then(Value::as_array);
+                let sizes: Option<Vec<usize>> = match stated {
+                    Some(sizes) => {
+                        let size = |value: &Value| value.as_u64().map(|size| size as usize);
+                        sizes.iter().map(size).collect()
+                    }
+                    None => spec
+                        .get("weights")?
+                        .as_array()?
+                        .iter()
+                        .map(length)
+                        .collect(),
+                };
+                let mut sizes = sizes?.into_iter();
+                sizes.try_fold(0_usize, usize::checked_add)
+            }
+            "min_cost_flow" => length(spec.get("arcs")?),
+            "transport" => {
+                let count = |size: FieldSize| self.count_of(size).ok();
+                count(FieldSize::Sources)?.checked_mul(count(FieldSize::Destinations)?)
+            }
+            "assignment" => {
+                let side = |key: &str| number(key).or_else(|| length(spec.get(key)?));
+                side("agents")?.checked_mul(side("tasks")?)
+            }
             "knapsack" => {
                 let weights = spec.get("weights").and_then(Value::as_array);
                 let from_weights = weights.and_then(|rows| match rows.first()? {
@@ -249,6 +276,34 @@ impl Template {
                 from_weights.or_else(|| length(spec.get("present")?))
             }
             _ => None,
+        }
+    }
+
+    /// How many nodes, sources or destinations there are.
+    fn count_of(&self, size: FieldSize) -> Result<usize> {
+        let side = |lists: [&str; 2]| {
+            let stated = lists.iter().filter_map(|key| self.spec.get(key));
+            let count = |value: &Value| match value {
+                Value::Array(list) => Some(list.len()),
+                _ => value.as_u64().map(|count| count as usize),
+            };
+            stated.filter_map(count).next().ok_or_else(|| {
+                let key = lists[0];
+                Error::setting(format!(
+                    "the problem file does not state the number of {key}"
+                ))
+                .with_remedy(format!("add `{key} = ` and their number or names"))
+            })
+        };
+        match size {
+            FieldSize::Sources => side(["sources", "supply"]),
+            FieldSize::Destinations => side(["destinations", "demand"]),
+            _ => {
+                let arcs = self.spec.get("arcs").cloned().unwrap_or_default();
+                let arcs: ArcTable = serde_json::from_value(arcs)
+                    .map_err(|error| Error::setting(error.to_string()))?;
+                Ok(arcs.nodes().list().len())
+            }
         }
     }
 
@@ -285,6 +340,9 @@ impl Template {
         let count = match field.size {
             FieldSize::One => 1,
             FieldSize::Items => self.items.unwrap_or(0),
+            FieldSize::Nodes | FieldSize::Sources | FieldSize::Destinations => {
+                self.count_of(field.size)?
+            }
             // Known once the model is read.
             FieldSize::Costs => 0,
             // One capacity per dimension.
