@@ -252,6 +252,51 @@ fn every_method_runs_on_top_k_problems() {
 }
 
 #[test]
+fn every_method_runs_on_assignments_and_flows() {
+    for spec in [
+        json!({"kind": "assignment", "agents": 2, "tasks": 3}),
+        json!({"kind": "transport", "supply": [4, 3], "demand": [2, 1, 3], "capacity": 2}),
+        json!({"kind": "min_cost_flow", "supply": {"a": 3, "d": -3}, "capacity": 2,
+            "arcs": [["a", "b"], ["a", "c"], ["b", "d"], ["c", "d"], ["a", "d"], ["b", "c"]]}),
+    ] {
+        let spec = ProblemSpec::from_json(spec).unwrap();
+        assert_eq!(run_all(&fixtures_for(&spec)), methods().len());
+    }
+}
+
+#[test]
+fn every_method_runs_on_multiple_choice_knapsacks() {
+    let spec = json!({"kind": "multiple_choice_knapsack", "weights": [[1, 3], [2, 4], [5, 1]],
+        "capacity": 8});
+    let spec = ProblemSpec::from_json(spec).unwrap();
+    assert!(
+        run_all(&fixtures_for(&spec)) >= methods().len() - 1,
+        "all but exact cost ranges"
+    );
+}
+
+#[test]
+fn every_method_runs_on_assignments_and_flows_of_the_day() {
+    let mut allowed = vec![1.0; 48];
+    for absent in [1, 9, 14, 22, 31, 40] {
+        allowed[absent] = 0.0;
+    }
+    let template = json!({"kind": "assignment", "agents": 2, "tasks": 3,
+        "present": {"columns": "may"}});
+    let fixtures = fixtures_per_row(template, &[("may", 6, allowed)]);
+    assert_eq!(
+        run_all(&fixtures),
+        methods().len() - 1,
+        "all but averaged costs"
+    );
+    let needs: Vec<f64> = (0..24).map(|i| f64::from(i % 4) * 0.5).collect();
+    let template = json!({"kind": "transport", "supply": [4, 3], "destinations": 3,
+        "demand": {"columns": "need"}});
+    let fixtures = fixtures_per_row(template, &[("need", 3, needs)]);
+    assert_eq!(run_all(&fixtures), methods().len());
+}
+
+#[test]
 fn every_method_runs_on_a_function_or_names_the_missing_capability() {
     let cheapest = |costs: &[f64]| {
         let mut decision = vec![0.0; costs.len()];
