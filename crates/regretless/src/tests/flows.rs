@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use regretless::Problem;
+use regretless::cancellation::Cancellation;
 use regretless::decision::Decision;
 use regretless::problem::{ProblemKind, ProblemSpec, VariableBounds};
 use regretless::random::{Purpose, RandomStream};
@@ -743,4 +744,32 @@ fn a_row_without_a_feasible_flow_says_why() {
     assert_eq!(solver.solve(&[1.0, 1.0]).unwrap().objective, 4.0);
     let other = Problem::transport(vec![1.0], vec![1.0], None).unwrap();
     assert!(!other.kind().reuse_solver(solver.as_mut()));
+}
+
+#[test]
+fn long_solves_end_when_they_are_canceled() {
+    let mut stream = RandomStream::new(Purpose::Benchmark, 7207, [0, 0]);
+    let amounts: Vec<f64> = (0..100)
+        .map(|_| 5.0 + stream.index_below(20) as f64)
+        .collect();
+    let costs: Vec<f64> = (0..10_000).map(|_| stream.uniform(0.0, 1.0)).collect();
+    let limits = SearchLimits::default();
+    for built in [
+        Problem::transport(
+            amounts.clone(),
+            amounts.iter().rev().copied().collect(),
+            None,
+        ),
+        Problem::assignment(100, 100, &[], regretless::Sense::Minimize),
+        Problem::multiple_choice_knapsack(&vec![amounts.clone(); 100], 900.0, false),
+    ] {
+        let built = built.unwrap();
+        let cancellation = Cancellation::new();
+        cancellation.request();
+        let scope = cancellation.enter();
+        let canceled = built.kind().solver(&limits).solve(&costs);
+        drop(scope);
+        assert_eq!(canceled, Err(SolveFailure::Interrupted), "{}", built.name());
+        assert!(built.kind().solver(&limits).solve(&costs).is_ok());
+    }
 }

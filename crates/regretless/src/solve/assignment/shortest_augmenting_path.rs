@@ -170,7 +170,7 @@ impl ShortestAugmentingPath {
         // Jonker and Volgenant use two passes; a third one assigns few further rows.
         for _ in 0..2 {
             if !self.free_rows.is_empty() {
-                self.reduce_rows(costs);
+                self.reduce_rows(costs)?;
             }
         }
         let free_rows = std::mem::take(&mut self.free_rows);
@@ -205,7 +205,7 @@ impl ShortestAugmentingPath {
     }
 
     /// One pass of augmenting row reduction over the free rows.
-    fn reduce_rows(&mut self, costs: &[f64]) {
+    fn reduce_rows(&mut self, costs: &[f64]) -> Result<(), SolveFailure> {
         let cols = self.cols;
         // Rows that displace each other by amounts below rounding would never end. Untuned: the
         // shortest augmenting paths assign the rows that are left.
@@ -214,6 +214,7 @@ impl ShortestAugmentingPath {
         self.next_free_rows.clear();
         let mut position = 0;
         while position < free_rows.len() {
+            check_not_stopped()?;
             let row = free_rows[position];
             position += 1;
             let row_costs = &costs[row as usize * cols..][..cols];
@@ -249,6 +250,7 @@ impl ShortestAugmentingPath {
         }
         self.free_rows = free_rows;
         std::mem::swap(&mut self.free_rows, &mut self.next_free_rows);
+        Ok(())
     }
 
     /// Assigns a free row along a shortest augmenting path.
