@@ -138,6 +138,41 @@ class Problem:
         present: Any = None,
     ) -> Problem: ...
     @classmethod
+    def graph_path(
+        cls,
+        arcs: Any = None,
+        *,
+        source: Any = None,
+        target: Any = None,
+        grid: Any = None,
+        neighbors: int | None = None,
+        present: Any = None,
+    ) -> Problem: ...
+    @classmethod
+    def spanning_tree(
+        cls,
+        edges: Any = None,
+        *,
+        nodes: int | None = None,
+        sense: Literal["minimize", "maximize"] = "minimize",
+        present: Any = None,
+    ) -> Problem: ...
+    @classmethod
+    def storage(
+        cls,
+        steps: int,
+        *,
+        capacity: Any,
+        charge_limit: Any,
+        discharge_limit: Any,
+        charge_efficiency: Any = None,
+        discharge_efficiency: Any = None,
+        initial: Any = None,
+        final_min: Any = None,
+        min_level: Any = None,
+        inflow: Any = None,
+    ) -> Problem: ...
+    @classmethod
     def tsp(cls, nodes: int, *, present: Any = None) -> Problem: ...
     @classmethod
     def cvrp(

@@ -200,8 +200,14 @@ def with_fields(description: dict[str, Any], fields: dict[str, Any]) -> dict[str
 
 
 def parameter_columns(
-    value: Any, rows: int, needed: Sequence[str], features: Any, table: Any, table_name: str
-) -> list[tuple[str, np.ndarray]]:
+    value: Any,
+    rows: int,
+    needed: Sequence[str],
+    features: Any,
+    table: Any,
+    table_name: str,
+    nodes: Sequence[str] = (),
+) -> list[tuple[str, Any]]:
     """Return the parameters of the rows of a table by name.
 
     Parameters
@@ -216,11 +222,13 @@ def parameter_columns(
         The features, where the call has some.
     table : object
         The table that the parameters stand beside, and ``table_name`` its name in messages.
+    nodes : sequence of str, optional
+        Names of the parameters that are nodes: their entries may be text.
 
     Returns
     -------
     list of tuple
-        Names and float64 arrays in C order.
+        Names and float64 arrays in C order, or lists of text for nodes.
 
     Raises
     ------
@@ -234,6 +242,14 @@ def parameter_columns(
     check_names(named, needed)
     found = []
     for name, entries in named.items():
+        texts = node_names(entries) if name in nodes else None
+        if texts is not None:
+            if len(texts) != rows:
+                raise ValueError(
+                    f"parameters: '{name}' has {len(texts)} rows, {table_name} has {rows}"
+                )
+            found.append((name, texts))
+            continue
         array = as_numeric_array(entries, f"parameters, '{name}',")
         if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] == 0):
             raise ValueError(
@@ -246,7 +262,9 @@ def parameter_columns(
     return found
 
 
-def row_parameter_columns(value: Any, needed: Sequence[str]) -> list[tuple[str, np.ndarray]]:
+def row_parameter_columns(
+    value: Any, needed: Sequence[str], nodes: Sequence[str] = ()
+) -> list[tuple[str, Any]]:
     """Return the parameters of a single row by name, as arrays of shape (1, k).
 
     Parameters
@@ -255,6 +273,8 @@ def row_parameter_columns(value: Any, needed: Sequence[str]) -> list[tuple[str, 
         A number or a one-dimensional array by name.
     needed : sequence of str
         Names and patterns that the problem reads.
+    nodes : sequence of str, optional
+        Names of the parameters that are nodes: their entries may be text.
     """
     if is_list_of_names(value) or not hasattr(value, "items"):
         raise ValueError(
@@ -265,6 +285,10 @@ def row_parameter_columns(value: Any, needed: Sequence[str]) -> list[tuple[str, 
     check_names(named, needed)
     found = []
     for name, entry in named.items():
+        texts = node_names([entry]) if name in nodes else None
+        if texts is not None:
+            found.append((name, texts))
+            continue
         array = as_numeric_array(entry, f"parameters, '{name}',")
         if array.ndim > 1 or array.size == 0:
             raise ValueError(
@@ -293,10 +317,28 @@ def as_arrays(value: Any, features: Any = None) -> dict[str, np.ndarray] | None:
     """Return parameters as a dict of arrays, for other processes and for slices; None for None."""
     if value is None:
         return None
-    return {
-        name: as_numeric_array(entries, f"parameters, '{name}',")
-        for name, entries in named_columns(value, features).items()
-    }
+    arrays = {}
+    for name, entries in named_columns(value, features).items():
+        texts = node_names(entries)
+        arrays[name] = (
+            as_numeric_array(entries, f"parameters, '{name}',")
+            if texts is None
+            else np.array(texts)
+        )
+    return arrays
+
+
+def node_names(entries: Any) -> list[str] | None:
+    """Return a column of names as text; None where it holds anything else than text and numbers."""
+    array = np.asarray(entries)
+    if array.ndim != 1 or array.dtype.kind not in "UO":
+        return None
+    names = array.tolist()
+    if any(isinstance(name, str) for name in names) and all(
+        isinstance(name, (str, int)) for name in names
+    ):
+        return [str(name).strip() for name in names]
+    return None
 
 
 def is_list_of_names(value: Any) -> bool:

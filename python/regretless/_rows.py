@@ -231,10 +231,17 @@ def parameter_keys(problem: Problem, parameters: Any, rows: int) -> list[bytes]:
     """Return the bytes of each row's parameters, the same for the same numbers."""
     if parameters is None:
         return [b""] * rows
-    found = parameter_columns(parameters, rows, problem.parameters, None, None, "C")
-    numbers = [entries.reshape(rows, -1) for _, entries in sorted(found, key=lambda item: item[0])]
-    # -0.0 and 0.0 are the same number.
-    return [row.tobytes() for row in np.hstack(numbers) + 0.0]
+    names = problem.parameters
+    found = parameter_columns(parameters, rows, names, None, None, "C", nodes=names)
+    keys = [b""] * rows
+    for _, entries in sorted(found, key=lambda item: item[0]):
+        if isinstance(entries, list):
+            keys = [key + name.encode() + b"\0" for key, name in zip(keys, entries, strict=True)]
+        else:
+            # -0.0 and 0.0 are the same number.
+            numbers = entries.reshape(rows, -1) + 0.0
+            keys = [key + row.tobytes() for key, row in zip(keys, numbers, strict=True)]
+    return keys
 
 
 def check_weights(weights: Any, C: Any) -> np.ndarray:

@@ -54,7 +54,7 @@ impl RowValues {
     fn as_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         let mut rest = &self.values[..];
-        for ParameterColumns { pattern, count } in self.columns.iter() {
+        for ParameterColumns { pattern, count, .. } in self.columns.iter() {
             let (numbers, others) = rest.split_at((*count).min(rest.len()));
             rest = others;
             match numbers {
@@ -104,6 +104,7 @@ impl KnownPart {
             known.columns.push(ParameterColumns {
                 pattern: name.to_owned(),
                 count,
+                names: None,
             });
             known.targets = (0..count).map(|cost| (cost, factor)).collect();
             return Ok(known);
@@ -138,6 +139,7 @@ impl KnownPart {
                 self.columns.push(ParameterColumns {
                     pattern: name.to_owned(),
                     count: 1,
+                    names: None,
                 });
                 self.targets.push((cost, factor));
             }
@@ -212,6 +214,7 @@ impl FunctionProblem {
         let column = |name: &String| ParameterColumns {
             pattern: name.clone(),
             count: parameters.and_then(|table| table.width(name)).unwrap_or(1),
+            names: None,
         };
         let columns: Arc<[ParameterColumns]> = function.parameters.iter().map(column).collect();
         let mut all_columns = columns.to_vec();

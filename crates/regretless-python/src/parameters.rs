@@ -56,18 +56,18 @@ impl<'a, 'py> ParameterArgs<'a, 'py> {
         let Some(value) = self.value else {
             return Ok(None);
         };
-        let needed = problem.parameter_names();
         let arguments = (
             value,
             rows,
-            needed,
+            problem.parameter_names(),
             self.features,
             self.table,
             self.table_name,
+            node_parameters(problem),
         );
         let module = value.py().import("regretless._parameters")?;
         let columns = module.call_method1("parameter_columns", arguments)?;
-        collect(&columns, rows, ownership).map(Some)
+        collect(problem, &columns, rows, ownership).map(Some)
     }
 }
 
@@ -80,13 +80,41 @@ pub fn single_row(
         return Ok(None);
     };
     let module = value.py().import("regretless._parameters")?;
-    let arguments = (value, problem.parameter_names());
+    let arguments = (value, problem.parameter_names(), node_parameters(problem));
     let columns = module.call_method1("row_parameter_columns", arguments)?;
-    let parameters = collect(&columns, 1, ArrayOwnership::Copy)?;
+    let parameters = collect(problem, &columns, 1, ArrayOwnership::Copy)?;
     Ok(Some(Arc::new(parameters)))
 }
 
+/// The parameters whose entries may be names of nodes.
+fn node_parameters(problem: &Problem) -> Vec<String> {
+    let parameters = problem.problem.parameters().iter();
+    let nodes = parameters.filter(|parameter| parameter.names.is_some());
+    nodes.map(|parameter| parameter.pattern.clone()).collect()
+}
+
+/// The numbers of nodes by name; numbers that are given are names too.
+fn node_numbers(problem: &Problem, parameter: &str, names: &[String]) -> PyResult<Vec<f64>> {
+    let mut parameters = problem.problem.parameters().iter();
+    let nodes = parameters
+        .find(|known| known.pattern == parameter)
+        .and_then(|known| known.names.as_ref())
+        .ok_or_else(|| PyValueError::new_err(format!("parameters: '{parameter}' is no node")))?;
+    let mut numbers = Vec::with_capacity(names.len());
+    for (row, name) in names.iter().enumerate() {
+        numbers.push(nodes.number(name).ok_or_else(|| {
+            PyValueError::new_err(format!(
+                "parameters: '{parameter}' of row {row} is '{name}', which is no node of the \
+                 problem; the nodes are {}",
+                nodes.first()
+            ))
+        })?);
+    }
+    Ok(numbers)
+}
+
 fn collect(
+    problem: &Problem,
     columns: &Bound<'_, PyAny>,
     rows: usize,
     ownership: ArrayOwnership,
@@ -94,6 +122,23 @@ fn collect(
     let mut parameters = RowParameters::new(rows);
     for column in columns.try_iter()? {
         let (name, array): (String, Bound<'_, PyAny>) = column?.extract()?;
+        if let Ok(names) = array.extract::<Vec<String>>() {
+            let numbers = node_numbers(problem, &name, &names)?;
+            parameters = parameters
+                .with_column(name, 1, Arc::new(numbers))
+                .map_err(|error| PyValueError::new_err(format!("parameters: {error}")))?;
+            continue;
+        }
+        let mut parameters_of_problem = problem.problem.parameters().iter();
+        let nodes = parameters_of_problem
+            .find(|known| known.pattern == name)
+            .and_then(|known| known.names.as_ref());
+        if let Some(nodes) = nodes.filter(|nodes| !nodes.are_numbers()) {
+            return Err(PyValueError::new_err(format!(
+                "parameters: '{name}' names nodes, whose names are text: {}",
+                nodes.first()
+            )));
+        }
         let values = f64_array(&array, &name, ownership)?;
         let width = values.values().len() / rows.max(1);
         parameters = parameters

@@ -93,6 +93,9 @@ pub enum SolveFailure {
     /// The parameters of the row define no problem.
     #[error("the row has no problem: {0}")]
     InvalidParameters(String),
+    /// The true costs of the row have no optimum.
+    #[error("the costs of the row cannot be used: {0}")]
+    UnusableCosts(String),
     /// The objective is unbounded below.
     #[error("the objective is unbounded")]
     Unbounded,

@@ -599,6 +599,195 @@ impl Problem {
         Self::from_fields(py, "transport", &fields)
     }
 
+    /// Build a shortest path in a directed graph, or over the nodes of a grid.
+    ///
+    /// Parameters
+    /// ----------
+    /// arcs : sequence of pairs or dict, optional
+    ///     Arcs as (from, to) or (from, to, name), in the order of the costs. Nodes are texts or
+    ///     whole numbers. Or a CSV file: {"file": "arcs.csv", "from": "from", "to": "to", "name":
+    ///     "name"}, with the names of its columns; "name" is optional.
+    /// source, target : str, int, column, or columns, optional
+    ///     First and last node. In a grid a number, counted row by row from 0, or row and column;
+    ///     the first and the last node by default.
+    /// grid : pair of int, optional
+    ///     Rows and columns of a grid, in the place of `arcs`. Costs belong to its nodes, row by
+    ///     row; a path pays for all its nodes, both ends included.
+    /// neighbors : {4, 8}, default 4
+    ///     Steps in a grid: to the sides, or also diagonally.
+    /// present : array_like of shape (d,) or columns, optional
+    ///     Which arcs, or nodes of a grid, are open (1 or 0); all by default. The cost of a closed
+    ///     one may be missing (NaN).
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     Where an arc leads from a node to itself, an end is a node of no arc, or no path leads
+    ///     from one end to the other.
+    ///
+    /// Notes
+    /// -----
+    /// Costs may be negative. Where a cycle of the graph has a negative length, predicted costs
+    /// below 0 count as 0 in the search and the status is "limit reached"; true costs are refused.
+    ///
+    /// Examples
+    /// --------
+    /// >>> arcs = [("home", "bridge"), ("bridge", "work"), ("home", "work")]
+    /// >>> problem = rl.Problem.graph_path(arcs, source=rl.column("start"), target="work")
+    /// >>> problem.solve([2, 3, 6], parameters={"start": "home"}).decision
+    /// array([1., 1., 0.], dtype=float32)
+    #[classmethod]
+    #[pyo3(signature = (
+        arcs=None, *, source=None, target=None, grid=None, neighbors=None, present=None
+    ))]
+    fn graph_path<'py>(
+        class: &Bound<'py, PyType>,
+        arcs: Option<Bound<'py, PyAny>>,
+        source: Option<Bound<'py, PyAny>>,
+        target: Option<Bound<'py, PyAny>>,
+        grid: Option<Bound<'py, PyAny>>,
+        neighbors: Option<Bound<'py, PyAny>>,
+        present: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        let fields = [
+            ("arcs", arcs),
+            ("source", source),
+            ("target", target),
+            ("grid", grid),
+            ("neighbors", neighbors),
+            ("present", present),
+        ];
+        Self::from_fields(class.py(), "graph_path", &fields)
+    }
+
+    /// Build a minimum spanning tree: the cheapest edges that connect all nodes.
+    ///
+    /// Parameters
+    /// ----------
+    /// edges : sequence of pairs or dict, optional
+    ///     Edges as (node, node) or (node, node, name), in the order of the costs; or a CSV file,
+    ///     as in `graph_path`.
+    /// nodes : int, optional
+    ///     Number of nodes, in the place of `edges`: all pairs 0-1, 0-2, …, 1-2, … are joined.
+    /// sense : {"minimize", "maximize"}, default "minimize"
+    ///     Objective sense.
+    /// present : array_like of shape (d,) or columns, optional
+    ///     Which edges exist (1 or 0); all by default. The cost of an absent one may be missing
+    ///     (NaN).
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     Where the edges do not connect all nodes.
+    ///
+    /// Examples
+    /// --------
+    /// >>> problem = rl.Problem.spanning_tree([("a", "b"), ("b", "c"), ("a", "c")])
+    /// >>> problem.solve([1, 5, 2]).decision
+    /// array([1., 0., 1.], dtype=float32)
+    #[classmethod]
+    #[pyo3(signature = (edges=None, *, nodes=None, sense="minimize", present=None))]
+    fn spanning_tree<'py>(
+        class: &Bound<'py, PyType>,
+        edges: Option<Bound<'py, PyAny>>,
+        nodes: Option<Bound<'py, PyAny>>,
+        sense: &str,
+        present: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        let sense = match parse_sense(sense)? {
+            Sense::Minimize => "minimize",
+            Sense::Maximize => "maximize",
+        };
+        let fields = [
+            ("edges", edges),
+            ("nodes", nodes),
+            ("sense", Some(PyString::new(class.py(), sense).into_any())),
+            ("present", present),
+        ];
+        Self::from_fields(class.py(), "spanning_tree", &fields)
+    }
+
+    /// Build a storage problem: charge and discharge a battery or a reservoir at given prices.
+    ///
+    /// Parameters
+    /// ----------
+    /// steps : int
+    ///     Number of steps, each of which has a price.
+    /// capacity : float or column
+    ///     Highest level.
+    /// charge_limit, discharge_limit : float, array_like of shape (steps,), column or columns
+    ///     Most that is bought, and sold, in a step.
+    /// charge_efficiency, discharge_efficiency : float or column, default 1.0
+    ///     Shares of the bought energy that is stored, and of the energy taken out that is sold.
+    /// initial : float or column, default 0.0
+    ///     Level before the first step.
+    /// final_min : float or column, optional
+    ///     Lowest level after the last step; `initial` by default.
+    /// min_level : float or column, default 0.0
+    ///     Lowest level.
+    /// inflow : array_like of shape (steps,) or columns, optional
+    ///     What flows in during each step and may pass unused; negative for losses.
+    ///
+    /// Returns
+    /// -------
+    /// Problem
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     Where a number is out of its range or the levels cannot be kept.
+    ///
+    /// Notes
+    /// -----
+    /// The decision has the energy bought in each step, negative where it is sold. A step charges
+    /// or discharges, never both, which matters at negative prices.
+    ///
+    /// Examples
+    /// --------
+    /// >>> battery = rl.Problem.storage(3, capacity=2, charge_limit=1, discharge_limit=2)
+    /// >>> battery.solve([1, 2, 5]).decision
+    /// array([ 1.,  1., -2.], dtype=float32)
+    #[classmethod]
+    #[pyo3(signature = (
+        steps, *, capacity, charge_limit, discharge_limit, charge_efficiency=None,
+        discharge_efficiency=None, initial=None, final_min=None, min_level=None, inflow=None
+    ))]
+    fn storage<'py>(
+        class: &Bound<'py, PyType>,
+        steps: Bound<'py, PyAny>,
+        capacity: Bound<'py, PyAny>,
+        charge_limit: Bound<'py, PyAny>,
+        discharge_limit: Bound<'py, PyAny>,
+        charge_efficiency: Option<Bound<'py, PyAny>>,
+        discharge_efficiency: Option<Bound<'py, PyAny>>,
+        initial: Option<Bound<'py, PyAny>>,
+        final_min: Option<Bound<'py, PyAny>>,
+        min_level: Option<Bound<'py, PyAny>>,
+        inflow: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        let fields = [
+            ("steps", Some(steps)),
+            ("capacity", Some(capacity)),
+            ("charge_limit", Some(charge_limit)),
+            ("discharge_limit", Some(discharge_limit)),
+            ("charge_efficiency", charge_efficiency),
+            ("discharge_efficiency", discharge_efficiency),
+            ("initial", initial),
+            ("final_min", final_min),
+            ("min_level", min_level),
+            ("inflow", inflow),
+        ];
+        Self::from_fields(class.py(), "storage", &fields)
+    }
+
     /// Build a traveling salesperson problem: the shortest tour through the nodes.
     ///
     /// Parameters

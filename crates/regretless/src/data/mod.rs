@@ -21,7 +21,6 @@ mod layout;
 pub(crate) mod mapped;
 mod matrix;
 mod names;
-#[allow(dead_code, reason = "for the problems on networks that follow")]
 mod node_names;
 pub(crate) mod npy;
 mod parameter_files;

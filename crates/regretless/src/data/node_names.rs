@@ -1,8 +1,8 @@
 //! Names of the nodes of a network, and the numbers that stand for them in row parameters.
 //!
 //! Row parameters are numbers. Where all names are whole numbers, a node's number is its name, so
-//! that arrays of numbers need no translation; otherwise it is the node's place in the list. Readers
-//! of tables turn a cell into that number and refuse what names no node.
+//! that arrays of numbers need no translation; otherwise it is the node's place in the list.
+//! Readers of tables turn a cell into that number and refuse what names no node.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

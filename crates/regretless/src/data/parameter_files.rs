@@ -121,6 +121,16 @@ impl ParameterFiles {
         if !(parameters.iter()).any(|parameter| matches_pattern(&parameter.pattern, name)) {
             return Ok(false);
         }
+        let names_nodes = |parameter: &&ParameterColumns| {
+            let names = parameter.names.as_ref();
+            matches_pattern(&parameter.pattern, name)
+                && names.is_some_and(|names| !names.are_numbers())
+        };
+        if parameters.iter().any(|parameter| names_nodes(&parameter)) {
+            let message = format!("'{name}' names nodes by text, and an array holds numbers");
+            return Err(Error::input(InputPlace::file(path), message)
+                .with_remedy("use a CSV file with the names of the nodes"));
+        }
         let array = ParameterArray::read(path, Storage::BySize)?;
         self.columns.push(FileColumn {
             name: name.to_owned(),

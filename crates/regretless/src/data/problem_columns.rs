@@ -67,7 +67,7 @@ impl ParameterColumns {
     /// # Errors
     /// When it has more or fewer.
     pub(super) fn check_count(&self, found: usize, place: InputPlace) -> Result<()> {
-        let Self { pattern, count } = self;
+        let Self { pattern, count, .. } = self;
         if *count == 0 || found == *count {
             return Ok(());
         }

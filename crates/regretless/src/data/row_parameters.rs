@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::{Dataset, SharedArray};
+use super::{Dataset, NodeNames, SharedArray};
 use crate::error::{Error, InputPlace, Result};
 use crate::text::matches_pattern;
 
@@ -81,6 +81,9 @@ pub struct ParameterColumns {
     pub pattern: String,
     /// Numbers that the parameter has.
     pub count: usize,
+    /// The nodes of which the parameter is one, where it is the name of a node: cells of a table
+    /// hold names, and the numbers are those of [`NodeNames`].
+    pub names: Option<Arc<NodeNames>>,
 }
 
 /// The columns of a problem's parameters in a table.
@@ -318,7 +321,7 @@ impl RowParameters {
     ) -> Result<BoundParameters> {
         let mut columns = Vec::new();
         for parameter in parameters {
-            let ParameterColumns { pattern, count } = parameter;
+            let ParameterColumns { pattern, count, .. } = parameter;
             let matches = |column: &ParameterColumn| {
                 // The column of present items has a name that no pattern of a user means.
                 column.name == *pattern
@@ -452,6 +455,7 @@ mod tests {
         ParameterColumns {
             pattern: pattern.into(),
             count,
+            names: None,
         }
     }
 

@@ -157,6 +157,9 @@ impl DecisionLayout {
             | ProblemSpec::LinearArrays(_)
             | ProblemSpec::External(_)
             | ProblemSpec::Tsp(_)
+            | ProblemSpec::GraphPath(_)
+            | ProblemSpec::SpanningTree(_)
+            | ProblemSpec::Storage(_)
             | ProblemSpec::Cvrp(_)
             | ProblemSpec::Parametric { .. } => None,
             #[cfg(feature = "highs")]

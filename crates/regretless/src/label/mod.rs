@@ -145,6 +145,21 @@ fn complete_costs(data: &mut Dataset, oracle: &Oracle, sense: Sense) -> Result<(
     data.complete_costs(known, present)
 }
 
+/// Refuses the label of a row whose true costs have no optimum: a negative cycle of a shortest
+/// path.
+fn refuse_unusable_costs(costs: &Matrix, oracle: &Oracle, row: usize, result: &mut SolveResult) {
+    let is_unproven = matches!(result, Ok(label) if label.status == SolveStatus::LimitReached);
+    if !is_unproven {
+        return;
+    }
+    let mut row_costs = Vec::new();
+    costs.read(row, &mut row_costs);
+    let problem = oracle.row_problem(row).ok();
+    if let Some(reason) = problem.and_then(|problem| problem.unusable_costs(&row_costs)) {
+        *result = Err(SolveFailure::UnusableCosts(reason));
+    }
+}
+
 impl LabeledDataset {
     /// Solves every instance.
     ///
@@ -157,7 +172,10 @@ impl LabeledDataset {
             observer.warn(&warning);
         }
         observer.begin("labeling", data.len() as u64);
-        let results = oracle.solve_all(data.costs(), observer)?;
+        let mut results = oracle.solve_all(data.costs(), observer)?;
+        for (row, result) in results.iter_mut().enumerate() {
+            refuse_unusable_costs(data.costs(), oracle, row, result);
+        }
         observer.end();
         let mut labels = Vec::with_capacity(results.len());
         for (instance, result) in results.into_iter().enumerate() {
@@ -188,7 +206,10 @@ impl LabeledDataset {
             observer.warn(&warning);
         }
         observer.begin("labeling", data.len() as u64);
-        let results = oracle.solve_all(data.costs(), observer)?;
+        let mut results = oracle.solve_all(data.costs(), observer)?;
+        for (row, result) in results.iter_mut().enumerate() {
+            refuse_unusable_costs(data.costs(), oracle, row, result);
+        }
         observer.end();
         let mut failed = Vec::new();
         let labeled = Self::from_partial_results(data, sense, results, &mut failed)?;

@@ -357,6 +357,7 @@ fn is_property_of_row(result: &SolveResult) -> bool {
         Err(
             // Costs nothing to find out again.
             SolveFailure::InvalidParameters(_)
+            | SolveFailure::UnusableCosts(_)
             | SolveFailure::TimeLimitReached
             | SolveFailure::EmptySolutionPool
             | SolveFailure::Interrupted

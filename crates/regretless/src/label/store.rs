@@ -14,7 +14,7 @@ use super::file::{LABEL_FILE_FORMAT, LabelContext};
 use super::label_key::LabelKeys;
 use super::segments::{LabelSegments, MergeRule, UnlabeledTable};
 use super::shard::Shard;
-use super::{LabeledDataset, coarse_costs};
+use super::{LabeledDataset, coarse_costs, refuse_unusable_costs};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::observer::Observer;
@@ -192,6 +192,11 @@ impl LabelStore {
         }
         for row in 0..rows {
             let representative = table.keys.representative(row);
+            if representative == row
+                && let Some(result) = &mut results[row]
+            {
+                refuse_unusable_costs(data.costs(), oracle, row, result);
+            }
             if representative != row {
                 results[row] = results[representative].clone();
             }

@@ -113,6 +113,11 @@ impl ArcTable {
         self.cost_names.as_ref()
     }
 
+    /// Whether the arcs were named, rather than called by their nodes.
+    pub fn has_own_names(&self) -> bool {
+        self.has_own_names
+    }
+
     /// The name of a node by its place.
     pub fn node(&self, place: u32) -> &str {
         &self.nodes.list()[place as usize]
@@ -160,7 +165,7 @@ impl Serialize for ArcTable {
 }
 
 /// A node as problem files write it: a whole number where all nodes are.
-fn node_value(nodes: &NodeNames, place: u32) -> Value {
+pub(super) fn node_value(nodes: &NodeNames, place: u32) -> Value {
     let name = &nodes.list()[place as usize];
     match name.parse::<i64>() {
         Ok(number) if nodes.are_numbers() => json!(number),

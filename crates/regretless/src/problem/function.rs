@@ -95,6 +95,7 @@ impl FunctionProblem {
             columns.push(ParameterColumns {
                 pattern: (*name).to_owned(),
                 count: *count,
+                names: None,
             });
         }
         Ok(Self { columns, ..self })

@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use super::assignment::Assignment;
 use super::function::{FunctionProblem, SharedFunction};
+use super::graph_path::GraphPath;
 use super::min_cost_flow::MinCostFlow;
 use super::multiple_choice_knapsack::MultipleChoiceKnapsack;
+use super::spanning_tree::SpanningTree;
+use super::storage::StorageProblem;
 use super::transport::Transport;
 use super::{
     Benchmark, CostColumns, Cvrp, ExternalProblem, FileProblem, GridPath, Knapsack, LinearFile,
@@ -263,6 +266,94 @@ impl Problem {
     ) -> Result<Self> {
         let assignment = Assignment::new(agents, tasks, forbidden, sense)?;
         Self::from_spec(ProblemSpec::Assignment(assignment))
+    }
+
+    /// The shortest path from one node of a directed graph to another. Arc costs are predicted, in
+    /// the order of the arcs; nodes have names. Arcs in a file, and ends that differ per row, are
+    /// written in a problem file.
+    ///
+    /// ```
+    /// use regretless::Problem;
+    ///
+    /// let arcs = [["home", "bridge"], ["bridge", "work"], ["home", "work"], ["work", "home"]];
+    /// let problem = Problem::graph_path(arcs, "home", "work")?;
+    /// let path = problem.solve(&[2.0, 3.0, 6.0, 1.0])?;
+    /// assert_eq!((path.objective, path.decision.indices()), (5.0, &[0, 1][..]));
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When an arc leads from a node to itself, an end is a node of no arc, or no path leads from
+    /// one end to the other.
+    pub fn graph_path<T: AsRef<str>>(
+        arcs: impl IntoIterator<Item = [T; 2]>,
+        source: &str,
+        target: &str,
+    ) -> Result<Self> {
+        let graph = GraphPath::new(arcs, source, target)?;
+        Self::from_spec(ProblemSpec::GraphPath(graph))
+    }
+
+    /// The cheapest path from the first to the last node of a grid, by steps to 4 or 8 neighbors.
+    /// Costs of nodes are predicted, row by row; a path pays for all its nodes, both ends included.
+    ///
+    /// ```
+    /// use regretless::Problem;
+    ///
+    /// let map = Problem::node_grid_path(2, 3, 8)?;
+    /// let path = map.solve(&[1.0, 9.0, 9.0, 9.0, 2.0, 1.0])?;
+    /// assert_eq!(path.decision.indices(), [0, 4, 5]);
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the grid is empty or too large, or the number of neighbors is neither 4 nor 8.
+    pub fn node_grid_path(rows: usize, cols: usize, neighbors: u8) -> Result<Self> {
+        let grid = GraphPath::node_grid(rows, cols, neighbors)?;
+        Self::from_spec(ProblemSpec::GraphPath(grid))
+    }
+
+    /// The cheapest tree that connects all nodes of an undirected graph. Edge costs are predicted,
+    /// in the order of the edges; nodes have names.
+    ///
+    /// ```
+    /// use regretless::Problem;
+    ///
+    /// let problem = Problem::spanning_tree([["a", "b"], ["b", "c"], ["a", "c"]])?;
+    /// let tree = problem.solve(&[1.0, 5.0, 2.0])?;
+    /// assert_eq!((tree.objective, tree.decision.indices()), (3.0, &[0, 2][..]));
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When an edge joins a node with itself, or the edges do not connect all nodes.
+    pub fn spanning_tree<T: AsRef<str>>(edges: impl IntoIterator<Item = [T; 2]>) -> Result<Self> {
+        Self::from_spec(ProblemSpec::SpanningTree(SpanningTree::new(edges)?))
+    }
+
+    /// A battery over a number of steps, whose prices are predicted: at most `charge_limit` is
+    /// bought and `discharge_limit` sold in a step, and it is as full at the end as at the
+    /// beginning: empty. Efficiencies, levels and inflow are written in a problem file.
+    ///
+    /// ```
+    /// use regretless::Problem;
+    ///
+    /// let battery = Problem::storage(3, 2.0, 1.0, 2.0)?;
+    /// let plan = battery.solve(&[1.0, 2.0, 5.0])?;
+    /// assert_eq!(plan.objective, 1.0 + 2.0 - 10.0);
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no step, or a number is negative or not finite.
+    pub fn storage(
+        steps: usize,
+        capacity: f64,
+        charge_limit: f64,
+        discharge_limit: f64,
+    ) -> Result<Self> {
+        let battery = StorageProblem::battery(steps, capacity, charge_limit, discharge_limit)?;
+        Self::from_spec(ProblemSpec::Storage(battery))
     }
 
     /// The shortest tour through all nodes of a complete graph. Edge costs are predicted, in the

@@ -18,7 +18,6 @@ use crate::solve::relaxation::{
 };
 use crate::solve::{SearchLimits, Solver};
 
-#[allow(dead_code, reason = "for the problems on networks that follow")]
 mod arc_table;
 mod assignment;
 mod benchmark;
@@ -29,6 +28,7 @@ mod flow_numbers;
 pub(crate) mod formats;
 mod from_file;
 mod function;
+mod graph_path;
 mod grid_path;
 mod handle;
 mod knapsack;
@@ -39,7 +39,9 @@ mod multiple_choice_knapsack;
 mod parametric;
 #[cfg(feature = "highs")]
 mod schedule;
+mod spanning_tree;
 mod spec_file;
+mod storage;
 mod subset;
 mod table;
 mod top_k;
@@ -221,6 +223,12 @@ pub trait ProblemKind: Send + Sync + fmt::Debug + std::any::Any {
         None
     }
 
+    /// Why true costs cannot be used, as a sentence, if that is so: called where a label was not
+    /// proven optimal. A shortest path has no meaning where a cycle has a negative length.
+    fn unusable_costs(&self, _costs: &[f64]) -> Option<String> {
+        None
+    }
+
     /// The threads on which its solvers may be called.
     fn solver_calls(&self) -> SolverThreading {
         SolverThreading::ThreadPool
@@ -369,6 +377,12 @@ pub enum ProblemSpec {
     Knapsack(Knapsack),
     /// Shortest path through a grid.
     GridPath(GridPath),
+    /// Shortest path in a directed graph, or over the nodes of a grid.
+    GraphPath(graph_path::GraphPath),
+    /// Minimum spanning tree.
+    SpanningTree(spanning_tree::SpanningTree),
+    /// Charging and discharging a storage over a horizon of prices.
+    Storage(storage::StorageProblem),
     /// Top-k selection.
     TopK(TopK),
     /// Assignment of agents to tasks.
@@ -410,6 +424,9 @@ impl ProblemSpec {
         Ok(match self {
             Self::Knapsack(problem) => Arc::new(problem.clone()),
             Self::GridPath(problem) => Arc::new(problem.clone()),
+            Self::GraphPath(problem) => Arc::new(problem.clone()),
+            Self::SpanningTree(problem) => Arc::new(problem.clone()),
+            Self::Storage(problem) => Arc::new(problem.clone()),
             Self::TopK(problem) => Arc::new(problem.clone()),
             Self::Assignment(problem) => Arc::new(problem.clone()),
             Self::MultipleChoiceKnapsack(problem) => Arc::new(problem.clone()),

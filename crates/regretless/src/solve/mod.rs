@@ -20,6 +20,7 @@ mod cutting_plane;
 #[cfg(feature = "highs")]
 pub(crate) mod cvrp;
 mod dense_tableau;
+pub(crate) mod graph_path;
 pub(crate) mod grid_path;
 #[cfg(feature = "highs")]
 pub(crate) mod highs;
@@ -31,6 +32,8 @@ pub(crate) mod network_flow;
 mod pruning;
 pub mod relaxation;
 mod simplex_dictionary;
+pub(crate) mod spanning_tree;
+pub(crate) mod storage;
 pub(crate) mod top_k;
 pub(crate) mod tsp;
 pub mod warm_start;

@@ -21,6 +21,7 @@ mod fused;
 #[cfg(target_os = "linux")]
 mod function_parameters;
 mod fuzz;
+mod graph_path;
 mod highs;
 mod inspection;
 mod knapsack;
@@ -43,6 +44,8 @@ mod row_problems;
 mod row_weights;
 mod sensitivity;
 mod solvers;
+mod spanning_tree;
+mod storage;
 mod tables;
 mod training;
 mod training_oracle;

@@ -302,6 +302,81 @@ fn cases_with_absent_items() -> Vec<Case> {
             },
         },
         Case {
+            name: "ends in a graph",
+            template: json!({"kind": "graph_path", "source": {"column": "from"},
+                "target": {"column": "to"}, "present": {"columns": "open*"},
+                "arcs": [[0, 1], [1, 2], [2, 3], [3, 0], [0, 2], [1, 3], [2, 1], [3, 1]]}),
+            costs: 8,
+            columns: vec![
+                ("from", 1, whole_numbers("from", 2, 0.0, 3.0)),
+                ("to", 1, whole_numbers("to", 3, 0.0, 3.0)),
+                ("open", 8, {
+                    let mut open = vec![1.0; 8 * ROWS];
+                    // A closed arc per row that leaves a way around it.
+                    (0..ROWS).for_each(|row| open[8 * row + 4 + row % 4] = 0.0);
+                    open
+                }),
+            ],
+            by_hand: |case, row| {
+                json!({"kind": "graph_path", "source": case.value("from", row) as u64,
+                    "target": case.value("to", row) as u64,
+                    "arcs": [[0, 1], [1, 2], [2, 3], [3, 0], [0, 2], [1, 3], [2, 1], [3, 1]],
+                    "present": whole(case.values("open", row))})
+            },
+        },
+        Case {
+            name: "ends on a map",
+            template: json!({"kind": "graph_path", "grid": [3, 3], "neighbors": 8,
+                "source": {"columns": "start*"}, "target": [2, {"column": "col"}]}),
+            costs: 9,
+            columns: vec![
+                ("start", 2, {
+                    let rows = whole_numbers("start row", 2, 0.0, 1.0);
+                    let cols = whole_numbers("start col", 3, 0.0, 2.0);
+                    rows.into_iter()
+                        .zip(cols)
+                        .flat_map(|(row, col)| [row, col])
+                        .collect()
+                }),
+                ("col", 1, whole_numbers("col", 4, 0.0, 2.0)),
+            ],
+            by_hand: |case, row| {
+                json!({"kind": "graph_path", "grid": [3, 3], "neighbors": 8,
+                    "source": case.values("start", row), "target": [2.0, case.value("col", row)]})
+            },
+        },
+        Case {
+            name: "edges of a tree",
+            template: json!({"kind": "spanning_tree", "nodes": 4, "present": {"columns": "e*"}}),
+            costs: 6,
+            columns: vec![("e", 6, {
+                let mut open = vec![1.0; 6 * ROWS];
+                (0..ROWS).for_each(|row| open[6 * row + row % 6] = 0.0);
+                open
+            })],
+            by_hand: |case, row| {
+                let present = whole(case.values("e", row));
+                json!({"kind": "spanning_tree", "nodes": 4, "present": present})
+            },
+        },
+        Case {
+            name: "size and rest of a battery",
+            template: json!({"kind": "storage", "steps": 6, "capacity": {"column": "size"},
+                "initial": {"column": "rest"}, "charge_limit": 1.0,
+                "discharge_limit": {"columns": "sell*"}, "discharge_efficiency": 0.9}),
+            costs: 6,
+            columns: vec![
+                ("size", 1, numbers("size", 2, ROWS, 2.0, 4.0)),
+                ("rest", 1, numbers("rest", 3, ROWS, 0.0, 1.5)),
+                ("sell", 6, numbers("sell", 4, 6 * ROWS, 0.0, 2.0)),
+            ],
+            by_hand: |case, row| {
+                json!({"kind": "storage", "steps": 6, "capacity": case.value("size", row),
+                    "initial": case.value("rest", row), "charge_limit": 1.0,
+                    "discharge_limit": case.values("sell", row), "discharge_efficiency": 0.9})
+            },
+        },
+        Case {
             name: "customers of the day",
             template: json!({"kind": "tsp", "nodes": 7, "present": {"columns": "visit*"}}),
             costs: 21,

@@ -117,7 +117,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
 ];
 
 /// Modules of `solve` and the others of `solve` that each may use.
-const SOLVE_ARROWS: [(&str, &[&str]); 19] = [
+const SOLVE_ARROWS: [(&str, &[&str]); 22] = [
     ("mod", &["warm_start"]),
     ("warm_start", &[]),
     ("complete_graph", &[]),
@@ -133,6 +133,9 @@ const SOLVE_ARROWS: [(&str, &[&str]); 19] = [
     ("multiple_choice", &["relaxation"]),
     ("network_flow", &["relaxation"]),
     ("grid_path", &["highs", "relaxation"]),
+    ("graph_path", &["relaxation"]),
+    ("spanning_tree", &["relaxation"]),
+    ("storage", &["relaxation"]),
     (
         "knapsack",
         &[

@@ -27,7 +27,7 @@ pub(super) fn read(
     dialect: CsvDialect,
     problem: &ProblemColumns<'_>,
 ) -> Result<Dataset> {
-    let mut table = CsvTable::open(path, dialect)?;
+    let mut table = CsvTable::open(path, dialect)?.with_nodes_of(problem.parameters);
     let header = table.header();
     CsvHeader::check_ignored(&[header], &columns.ignore)?;
     let keys = KeyColumns::find(header, columns)?;
@@ -63,7 +63,7 @@ pub(super) fn read_features(
     dialect: CsvDialect,
     problem: &ProblemColumns<'_>,
 ) -> Result<(Features, RowParameters)> {
-    let mut table = CsvTable::open(path, dialect)?;
+    let mut table = CsvTable::open(path, dialect)?.with_nodes_of(problem.parameters);
     let header = table.header();
     let keys = KeyColumns::find(header, columns)?;
     let parameters = LongParameters::find(header, problem)?;

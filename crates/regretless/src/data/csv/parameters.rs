@@ -28,7 +28,7 @@ pub(in crate::data) fn read_parameters(
     dialect: CsvDialect,
     instance_column: Option<&str>,
 ) -> Result<ParameterTable> {
-    let mut table = CsvTable::open(path, dialect)?;
+    let mut table = CsvTable::open(path, dialect)?.with_nodes_of(parameters);
     let header = table.header();
     let is_known = |parameter: &&ParameterColumns| !header.parameter(&parameter.pattern).is_empty();
     let columns = header.parameters(parameters.iter().filter(is_known))?;

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
 
@@ -15,8 +16,8 @@ use super::number;
 use super::parquet_rows::ParquetRows;
 use super::row_numbers::row_of;
 use crate::compressed::DecompressedStream;
-use crate::data::CsvDialect;
 use crate::data::layout::{ColumnSelection, CsvHeader};
+use crate::data::{CsvDialect, NodeNames, ParameterColumns};
 use crate::error::{Error, InputPlace, Result};
 
 /// Most bytes of a row, 512 MB: more than ten million cells. Wider tables are NPY files.
@@ -58,6 +59,8 @@ pub(super) struct CsvTable {
     record: ByteRecord,
     /// Number of the current record, the header being 0.
     index: u64,
+    /// The columns whose cells name nodes.
+    node_columns: Vec<(usize, Arc<NodeNames>)>,
 }
 
 /// Whether a file is read as Parquet.
@@ -96,6 +99,7 @@ impl CsvTable {
             reader: RecordReader::Csv(Box::new(reader)),
             record: ByteRecord::new(),
             index: 0,
+            node_columns: Vec::new(),
         };
         if !table.read_record()? {
             return Err(Error::input(InputPlace::file(path), "the file is empty")
@@ -118,6 +122,7 @@ impl CsvTable {
             reader: RecordReader::Parquet(Box::new(rows)),
             record: ByteRecord::new(),
             index: 0,
+            node_columns: Vec::new(),
         };
         table.check_names()?;
         Ok(table)
@@ -156,10 +161,46 @@ impl CsvTable {
             .map_err(|message| self.cell_error(column, message))
     }
 
-    /// The row parameter in a cell of the current row, with all digits.
+    /// The same file for parameters of a problem, of which some name nodes.
+    pub fn with_nodes_of<'p>(
+        mut self,
+        parameters: impl IntoIterator<Item = &'p ParameterColumns>,
+    ) -> Self {
+        for parameter in parameters {
+            if let Some(names) = &parameter.names {
+                let columns = self.header().parameter(&parameter.pattern);
+                let nodes = columns
+                    .into_iter()
+                    .map(|column| (column, Arc::clone(names)));
+                self.node_columns.extend(nodes);
+            }
+        }
+        self
+    }
+
+    /// The row parameter in a cell of the current row, with all digits; the number of a node where
+    /// the cell names one.
     pub fn parameter(&self, column: usize) -> Result<f64> {
+        let mut node_columns = self.node_columns.iter();
+        if let Some((_, names)) = node_columns.find(|(nodes, _)| *nodes == column) {
+            return self.node(column, names);
+        }
         number::parse_f64(self.text(column)?, self.dialect)
             .map_err(|message| self.cell_error(column, message))
+    }
+
+    /// The number of the node that a cell of the current row names.
+    fn node(&self, column: usize, names: &NodeNames) -> Result<f64> {
+        let cell = self.text(column)?;
+        names.number(cell).ok_or_else(|| {
+            let message = if cell.is_empty() {
+                "the cell is empty, but the problem needs a node".to_owned()
+            } else {
+                format!("{} is no node of the problem", number::quoted(cell))
+            };
+            let remedy = format!("the nodes are {}", names.first());
+            self.cell_error(column, message).with_remedy(remedy)
+        })
     }
 
     /// A cell of the current row as the text of a time, with a decimal point in numbers.

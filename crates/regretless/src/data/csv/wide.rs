@@ -28,7 +28,7 @@ pub(super) fn read(
             "name the cost columns of the table, for instance by the pattern c*",
         ));
     }
-    let mut table = CsvTable::open(path, dialect)?;
+    let mut table = CsvTable::open(path, dialect)?.with_nodes_of(problem.parameters);
     let header = table.header();
     CsvHeader::check_ignored(&[header], &columns.ignore)?;
     let costs = header.matching(&columns.costs, &columns.ignore)?;
@@ -69,8 +69,8 @@ pub(super) fn read_pair(
     dialect: CsvDialect,
     problem: &ProblemColumns<'_>,
 ) -> Result<Dataset> {
-    let mut feature_table = CsvTable::open(features, dialect)?;
-    let mut cost_table = CsvTable::open(costs, dialect)?;
+    let mut feature_table = CsvTable::open(features, dialect)?.with_nodes_of(problem.parameters);
+    let mut cost_table = CsvTable::open(costs, dialect)?.with_nodes_of(problem.parameters);
     CsvHeader::check_ignored(
         &[feature_table.header(), cost_table.header()],
         &columns.ignore,
@@ -141,7 +141,7 @@ pub(super) fn read_costs(
     dialect: CsvDialect,
     problem: &ProblemColumns<'_>,
 ) -> Result<Dataset> {
-    let mut table = CsvTable::open(path, dialect)?;
+    let mut table = CsvTable::open(path, dialect)?.with_nodes_of(problem.parameters);
     let header = table.header();
     CsvHeader::check_ignored(&[header], &columns.ignore)?;
     let parameters = header.parameters(problem.parameters_in_files())?;
@@ -174,7 +174,7 @@ pub(super) fn read_features(
     dialect: CsvDialect,
     problem: &ProblemColumns<'_>,
 ) -> Result<(Features, RowParameters)> {
-    let mut table = CsvTable::open(path, dialect)?;
+    let mut table = CsvTable::open(path, dialect)?.with_nodes_of(problem.parameters);
     let header = table.header();
     let features = wanted
         .iter()

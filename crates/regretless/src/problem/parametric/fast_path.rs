@@ -1,18 +1,24 @@
 //! Row problems from their parts, without reading the problem file again for every row.
 //!
-//! On a knapsack of 32 items a row problem from the template takes longer than its solve.
+//! On a knapsack of 32 items a row problem from the template takes longer than its solve; the graph
+//! of a road network would be read again for every row.
 
 use std::sync::Arc;
+
+use serde_json::Value;
 
 use super::template::{PathStep, Step, Template};
 #[cfg(feature = "highs")]
 use crate::error::Error;
 use crate::error::Result;
 use crate::problem::assignment::Assignment;
+use crate::problem::graph_path::{GraphPath, GraphRow};
 #[cfg(feature = "highs")]
 use crate::problem::linear::{LinearChange, LinearSlot, LinearSlots};
 use crate::problem::min_cost_flow::MinCostFlow;
 use crate::problem::multiple_choice_knapsack::MultipleChoiceKnapsack;
+use crate::problem::spanning_tree::SpanningTree;
+use crate::problem::storage::StorageProblem;
 use crate::problem::transport::Transport;
 use crate::problem::{Knapsack, ProblemKind, ProblemSpec};
 #[cfg(feature = "highs")]
@@ -45,6 +51,25 @@ pub(super) enum FastPath {
     Transport {
         transport: Transport,
         slots: Vec<TransportSlot>,
+    },
+    /// Paths in a graph: what each value is.
+    GraphPath {
+        base: GraphPath,
+        /// The numbers that are the same in all rows, where the others stand beside them.
+        fixed: GraphRow,
+        slots: Vec<GraphSlot>,
+    },
+    /// A spanning tree: the edge that each value is about.
+    SpanningTree {
+        base: SpanningTree,
+        edges: Vec<usize>,
+    },
+    /// A storage: what each value is.
+    Storage {
+        base: StorageProblem,
+        /// Whether the level at the end is that at the beginning.
+        final_is_initial: bool,
+        slots: Vec<StorageSlot>,
     },
     /// A linear problem: the number that each value replaces.
     #[cfg(feature = "highs")]
@@ -88,6 +113,31 @@ pub(super) enum TransportSlot {
     Present(usize),
 }
 
+/// What a value of a row is in a problem of paths.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum GraphSlot {
+    /// A number of the source: the node, its row or its column.
+    Source(usize),
+    Target(usize),
+    /// Whether the arc, or the node of a grid, with this number is open.
+    Present(usize),
+}
+
+/// What a value of a row is in a storage problem.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum StorageSlot {
+    Capacity,
+    Initial,
+    FinalMin,
+    MinLevel,
+    ChargeEfficiency,
+    DischargeEfficiency,
+    /// A limit or inflow: of one step, or of all.
+    ChargeLimit(Option<usize>),
+    DischargeLimit(Option<usize>),
+    Inflow(Option<usize>),
+}
+
 impl FastPath {
     /// The fast path of a template, if there is one; `base` is the problem with placeholders.
     ///
@@ -109,6 +159,9 @@ impl FastPath {
             ProblemSpec::MultipleChoiceKnapsack(knapsack) => Ok(Self::offers(template, knapsack)),
             ProblemSpec::MinCostFlow(flow) => Ok(Self::flow(template, flow)),
             ProblemSpec::Transport(transport) => Ok(Self::transport(template, transport)),
+            ProblemSpec::GraphPath(graph) => Ok(Some(Self::graph_path(template, graph))),
+            ProblemSpec::SpanningTree(tree) => Ok(Some(Self::spanning_tree(template, tree))),
+            ProblemSpec::Storage(storage) => Ok(Some(Self::storage(template, storage))),
             #[cfg(feature = "highs")]
             ProblemSpec::Linear(file) => Self::linear(template, file, base.as_ref())
                 .map(Some)
@@ -170,6 +223,88 @@ impl FastPath {
         }
         let base = base.clone();
         Ok(Self::Linear { base, slots })
+    }
+
+    fn graph_path(template: &Template, graph: &GraphPath) -> Self {
+        let mut slots = Vec::new();
+        let mut fixed = GraphRow::default();
+        for place in template.places() {
+            let (key, first) = match place.path.as_slice() {
+                [PathStep::Key(key), PathStep::Index(index)] => (key.as_str(), *index),
+                [PathStep::Key(key), ..] => (key.as_str(), 0),
+                _ => continue,
+            };
+            // The numbers of a list that do not come from columns.
+            let listed = template.spec().get(key).and_then(Value::as_array);
+            let numbers = || match listed {
+                Some(list) => list
+                    .iter()
+                    .map(|value| value.as_f64().unwrap_or(0.0))
+                    .collect(),
+                None => vec![0.0; place.columns.count],
+            };
+            match key {
+                "source" => fixed.source = numbers(),
+                "target" => fixed.target = numbers(),
+                _ => fixed.present = Some(graph.open_flags()),
+            }
+            let indices = first..first + place.columns.count;
+            slots.extend(indices.map(|index| match key {
+                "source" => GraphSlot::Source(index),
+                "target" => GraphSlot::Target(index),
+                _ => GraphSlot::Present(index),
+            }));
+        }
+        Self::GraphPath {
+            base: graph.clone(),
+            fixed,
+            slots,
+        }
+    }
+
+    fn spanning_tree(template: &Template, tree: &SpanningTree) -> Self {
+        let mut edges = Vec::new();
+        for place in template.places() {
+            let first = match place.path.as_slice() {
+                [_, PathStep::Index(edge)] => *edge,
+                _ => 0,
+            };
+            edges.extend(first..first + place.columns.count);
+        }
+        let base = tree.clone();
+        Self::SpanningTree { base, edges }
+    }
+
+    fn storage(template: &Template, storage: &StorageProblem) -> Self {
+        let mut slots = Vec::new();
+        for place in template.places() {
+            let [PathStep::Key(key), rest @ ..] = place.path.as_slice() else {
+                continue;
+            };
+            let count = place.columns.count;
+            let steps: Vec<Option<usize>> = match rest {
+                [PathStep::Index(step)] => vec![Some(*step)],
+                _ if count > 1 => (0..count).map(Some).collect(),
+                _ => vec![None],
+            };
+            slots.extend(steps.into_iter().filter_map(|step| match key.as_str() {
+                "capacity" => Some(StorageSlot::Capacity),
+                "initial" => Some(StorageSlot::Initial),
+                "final_min" => Some(StorageSlot::FinalMin),
+                "min_level" => Some(StorageSlot::MinLevel),
+                "charge_efficiency" => Some(StorageSlot::ChargeEfficiency),
+                "discharge_efficiency" => Some(StorageSlot::DischargeEfficiency),
+                "charge_limit" => Some(StorageSlot::ChargeLimit(step)),
+                "discharge_limit" => Some(StorageSlot::DischargeLimit(step)),
+                "inflow" => Some(StorageSlot::Inflow(step)),
+                _ => None,
+            }));
+        }
+        Self::Storage {
+            base: storage.clone(),
+            final_is_initial: template.spec().get("final_min").is_none(),
+            slots,
+        }
     }
 
     fn capacities(template: &Template, knapsack: &Knapsack) -> Option<Self> {
@@ -303,6 +438,62 @@ impl FastPath {
             }
             Self::Transport { transport, slots } => {
                 let row = transport_of_row(transport, slots, values);
+                Ok(Arc::new(row.map_err(|error| error.to_string())?))
+            }
+            Self::GraphPath { base, fixed, slots } => {
+                let mut row = fixed.clone();
+                for (slot, value) in slots.iter().zip(values) {
+                    match *slot {
+                        GraphSlot::Source(index) => row.source[index] = *value,
+                        GraphSlot::Target(index) => row.target[index] = *value,
+                        GraphSlot::Present(item) => {
+                            if let Some(present) = &mut row.present {
+                                present[item] = *value != 0.0;
+                            }
+                        }
+                    }
+                }
+                Ok(Arc::new(base.of_row(&row)?))
+            }
+            Self::SpanningTree { base, edges } => {
+                let mut present = vec![true; base.num_costs()];
+                for (edge, value) in edges.iter().zip(values) {
+                    present[*edge] = *value != 0.0;
+                }
+                let row = base.with_present(present);
+                Ok(Arc::new(row.map_err(|error| error.to_string())?))
+            }
+            Self::Storage {
+                base,
+                final_is_initial,
+                slots,
+            } => {
+                let mut numbers = base.numbers().clone();
+                let set = |list: &mut [f64], step: Option<usize>, value: f64| match step {
+                    Some(step) => list[step] = value,
+                    None => list.fill(value),
+                };
+                for (slot, value) in slots.iter().zip(values) {
+                    match *slot {
+                        StorageSlot::Capacity => numbers.capacity = *value,
+                        StorageSlot::Initial => numbers.initial = *value,
+                        StorageSlot::FinalMin => numbers.final_min = *value,
+                        StorageSlot::MinLevel => numbers.min_level = *value,
+                        StorageSlot::ChargeEfficiency => numbers.charge_efficiency = *value,
+                        StorageSlot::DischargeEfficiency => numbers.discharge_efficiency = *value,
+                        StorageSlot::ChargeLimit(step) => {
+                            set(&mut numbers.charge_limit, step, *value);
+                        }
+                        StorageSlot::DischargeLimit(step) => {
+                            set(&mut numbers.discharge_limit, step, *value);
+                        }
+                        StorageSlot::Inflow(step) => set(&mut numbers.inflow, step, *value),
+                    }
+                }
+                if *final_is_initial {
+                    numbers.final_min = numbers.initial;
+                }
+                let row = StorageProblem::new(numbers);
                 Ok(Arc::new(row.map_err(|error| error.to_string())?))
             }
             #[cfg(feature = "highs")]

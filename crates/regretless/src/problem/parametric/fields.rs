@@ -91,7 +91,9 @@ impl Field {
                 | "assignment"
                 | "multiple_choice_knapsack"
                 | "min_cost_flow"
-                | "transport",
+                | "transport"
+                | "graph_path"
+                | "spanning_tree",
                 [Step::Key("present"), rest @ ..],
             ) => Self::present(rest),
             ("knapsack", steps) => Self::knapsack(steps, is_plural),
@@ -102,6 +104,14 @@ impl Field {
             ("cvrp", [Step::Key("demands"), Step::Index(_)]) => Some(Self::one(0.0)),
             ("cvrp", [Step::Key("capacity")]) => Some(Self::one(LARGE_CAPACITY)),
             ("cvrp", [Step::Key("vehicles")]) => Some(Self::whole(1)),
+            // The number of a node, which may be negative where it is a name.
+            ("graph_path", [Step::Key("source" | "target")]) if is_plural => {
+                Some(Self::left_out(Numbers::Finite).with_size(FieldSize::Fixed(2)))
+            }
+            (
+                "graph_path",
+                [Step::Key("source" | "target")] | [Step::Key("source" | "target"), Step::Index(_)],
+            ) => Some(Self::left_out(Numbers::Finite)),
             ("grid_path", [Step::Key("source" | "target")]) if is_plural => {
                 Some(Self::left_out(Numbers::Whole).with_size(FieldSize::Fixed(2)))
             }
@@ -110,6 +120,7 @@ impl Field {
                 // The whole list is left out of the problem with placeholders.
                 Some(Self::left_out(Numbers::Whole))
             }
+            ("storage", steps) => Self::storage(steps, is_plural),
             ("linear", steps) => Self::linear(steps),
             ("linear_arrays", steps) => Self::linear_arrays(steps),
             ("schedule", steps) => Self::schedule(steps),
@@ -187,6 +198,26 @@ impl Field {
         }
     }
 
+    /// The placeholders are those of a storage that can stay as it is.
+    fn storage(steps: &[Step<'_>], is_plural: bool) -> Option<Self> {
+        match steps {
+            [Step::Key("capacity")] => Some(Self::one(LARGE_CAPACITY)),
+            [Step::Key("initial" | "final_min")] => Some(Self::left_out(Numbers::Finite)),
+            [Step::Key("min_level")] => Some(Self::left_out(Numbers::Finite)),
+            [Step::Key("charge_efficiency" | "discharge_efficiency")] => Some(Self::one(1.0)),
+            [Step::Key("charge_limit" | "discharge_limit" | "inflow")] if is_plural => {
+                Some(Self::one(LARGE_CAPACITY).with_size(FieldSize::Items))
+            }
+            [Step::Key("charge_limit" | "discharge_limit")]
+            | [
+                Step::Key("charge_limit" | "discharge_limit" | "inflow"),
+                Step::Index(_),
+            ]
+            | [Step::Key("inflow")] => Some(Self::one(LARGE_CAPACITY)),
+            _ => None,
+        }
+    }
+
     fn linear(steps: &[Step<'_>]) -> Option<Self> {
         match steps {
             [Step::Key("rhs" | "fixed"), Step::Key(_)] => Some(Self::left_out(Numbers::Finite)),
@@ -252,13 +283,18 @@ pub(super) fn fields_of(kind: &str) -> &'static str {
         "top_k" => "k, present",
         "tsp" => "present",
         "cvrp" => "demands, capacity, vehicles, present",
-        "grid_path" => "source, target, present",
         "assignment" => "present",
         "min_cost_flow" => "supply, capacity, lower, present",
         "transport" => "supply, demand, capacity, present",
         "multiple_choice_knapsack" => {
             "weights (all, with the sizes of the groups as `groups`, or single ones), capacity, \
              present"
+        }
+        "grid_path" | "graph_path" => "source, target, present",
+        "spanning_tree" => "present",
+        "storage" => {
+            "capacity, initial, final_min, min_level, charge_limit, discharge_limit, \
+             charge_efficiency, discharge_efficiency, inflow"
         }
         "linear" => {
             "rhs, row_lower, row_upper, lower, upper, fixed, coefficients, present, each by name"

@@ -66,6 +66,7 @@ impl KnownCosts {
                     this.columns.push(ParameterColumns {
                         pattern: reference.pattern.replace('*', &name),
                         count: 1,
+                        names: None,
                     });
                 }
                 return Ok(this);
@@ -74,6 +75,7 @@ impl KnownCosts {
             this.columns.push(ParameterColumns {
                 pattern: reference.pattern,
                 count,
+                names: None,
             });
             return Ok(this);
         }
@@ -120,6 +122,7 @@ impl KnownCosts {
             self.columns.push(ParameterColumns {
                 pattern: reference.pattern,
                 count: 1,
+                names: None,
             });
             return Ok(());
         }
@@ -154,6 +157,7 @@ pub(super) fn collect_columns(known: &Value, out: &mut Vec<ParameterColumns>) {
         out.push(ParameterColumns {
             pattern: scaled.reference.pattern,
             count: 0,
+            names: None,
         });
         return;
     }
@@ -162,6 +166,7 @@ pub(super) fn collect_columns(known: &Value, out: &mut Vec<ParameterColumns>) {
             out.push(ParameterColumns {
                 pattern: scaled.reference.pattern,
                 count: 1,
+                names: None,
             });
         }
     };

@@ -68,6 +68,11 @@ impl ParametricProblem {
             _ => base_spec.build()?,
         };
         template.expand_patterns(base.as_ref())?;
+        if let ProblemSpec::GraphPath(graph) = &base_spec
+            && let Some(names) = graph.node_names()
+        {
+            template.name_nodes(names);
+        }
         let known = template
             .take_known()
             .map(|known| KnownCosts::new(&known, base.as_ref()))

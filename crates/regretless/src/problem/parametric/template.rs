@@ -8,9 +8,11 @@ use serde_json::{Map, Value, json};
 
 use super::ParametricProblem;
 use super::fields::{Field, FieldSize, Numbers, fields_of};
-use crate::data::{Dataset, ParameterColumns, RowParameters};
+use crate::data::{Dataset, NodeNames, ParameterColumns, RowParameters};
 use crate::error::{Error, Result};
 use crate::problem::arc_table::ArcTable;
+use crate::problem::graph_path::node_placeholder;
+use crate::problem::storage::PLACEHOLDER_FIELD;
 use crate::problem::{ProblemKind, ProblemSpec};
 use crate::text::matches_pattern;
 
@@ -233,6 +235,13 @@ impl Template {
         match self.kind.as_str() {
             "top_k" => length(spec.get("present")?),
             "tsp" => number("nodes"),
+            "storage" => number("steps"),
+            "spanning_tree" => match number("nodes") {
+                Some(nodes) => nodes
+                    .checked_mul(nodes.checked_sub(1)?)
+                    .map(|pairs| pairs / 2),
+                None => length(spec.get("edges")?),
+            },
             "cvrp" => length(spec.get("demands")?).or_else(|| length(spec.get("present")?)),
             "grid_path" => {
                 let grid = spec.get("grid")?.as_array()?;
@@ -267,6 +276,13 @@ impl Template {
                 let side = |key: &str| number(key).or_else(|| length(spec.get(key)?));
                 side("agents")?.checked_mul(side("tasks")?)
             }
+            "graph_path" => match spec.get("grid").and_then(Value::as_array) {
+                Some(grid) => {
+                    let [rows, cols] = [grid.first()?.as_u64()?, grid.get(1)?.as_u64()?];
+                    rows.checked_mul(cols).map(|nodes| nodes as usize)
+                }
+                None => length(spec.get("arcs")?),
+            },
             "knapsack" => {
                 let weights = spec.get("weights").and_then(Value::as_array);
                 let from_weights = weights.and_then(|rows| match rows.first()? {
@@ -358,6 +374,7 @@ impl Template {
             columns: ParameterColumns {
                 pattern: reference.pattern,
                 count,
+                names: None,
             },
             field,
         })
@@ -374,8 +391,28 @@ impl Template {
                 None => None,
             };
             replace(&mut spec, &place.path, placeholder);
+            if self.kind == "graph_path"
+                && let Some(PathStep::Key(end)) = place.path.first()
+                && matches!(end.as_str(), "source" | "target")
+            {
+                insert(&mut spec, &place.path[..1], node_placeholder());
+            }
+        }
+        if self.kind == "storage" && !self.places.is_empty() {
+            let path = [PathStep::Key(PLACEHOLDER_FIELD.to_owned())];
+            insert(&mut spec, &path, json!(true));
         }
         serde_json::from_value(spec).map_err(|error| Error::setting(error.to_string()))
+    }
+
+    /// Lets the ends of paths be named: cells of a table then hold names of nodes.
+    pub(super) fn name_nodes(&mut self, names: &Arc<NodeNames>) {
+        for place in &mut self.places {
+            let key = place.path.first().map(PathStep::as_step);
+            if matches!(key, Some(Step::Key("source" | "target"))) {
+                place.columns.names = Some(Arc::clone(names));
+            }
+        }
     }
 
     /// Replaces patterns of names in a linear problem (`rhs = { "demand_*" = { column = "d_*" } }`)
@@ -581,6 +618,7 @@ fn expand(place: &Place, base: &dyn ProblemKind) -> Result<Vec<Place>> {
             columns: ParameterColumns {
                 pattern: place.columns.pattern.replace('*', middle),
                 count: 1,
+                names: None,
             },
             field: place.field.clone(),
         });
@@ -611,6 +649,7 @@ impl Place {
                     columns: ParameterColumns {
                         pattern: self.columns.pattern.replace('*', &name),
                         count: 1,
+                        names: None,
                     },
                     field: Field {
                         size: FieldSize::One,
@@ -625,11 +664,21 @@ impl Place {
         }
     }
 
+    /// The name of the node that a number of this parameter stands for.
+    fn node_name(&self, value: f64) -> Option<&str> {
+        let names = self.columns.names.as_ref()?;
+        let place = names.place_of_number(value)?;
+        names.list().get(place as usize).map(String::as_str)
+    }
+
     /// The column of the parameter and its numbers in a row, for messages.
     pub(super) fn describe(&self, values: &[f64]) -> String {
         let (path, column) = (ShownPath(&self.path), &self.columns.pattern);
         match values {
-            [value] => format!("{path} = {value} (column {column})"),
+            [value] => match self.node_name(*value) {
+                Some(name) => format!("{path} = '{name}' (column {column})"),
+                None => format!("{path} = {value} (column {column})"),
+            },
             _ => format!("{path} from {column}"),
         }
     }

@@ -51,7 +51,8 @@ macro_rules! fuzz_tests {
 }
 
 fuzz_tests! {
-    csv_wide csv_long csv_parameters csv_different_items csv_dialect npy problem_toml settings_toml
+    csv_wide csv_long csv_parameters csv_arcs csv_different_items csv_dialect npy problem_toml
+    settings_toml
     #[cfg(feature = "highs")] mps
     #[cfg(feature = "highs")] mps_fixed
     #[cfg(feature = "highs")] lp

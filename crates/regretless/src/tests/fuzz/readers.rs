@@ -55,7 +55,7 @@ pub enum Content {
 }
 
 /// Every reader.
-pub const READERS: [Reader; 19] = [
+pub const READERS: [Reader; 20] = [
     Reader {
         name: "csv_wide",
         extension: "csv",
@@ -80,6 +80,15 @@ pub const READERS: [Reader; 19] = [
         published: &[],
         content: Content::Text,
         read: csv_parameters,
+        slow_reading: None,
+        errors_name_the_file: true,
+    },
+    Reader {
+        name: "csv_arcs",
+        extension: "csv",
+        published: &[],
+        content: Content::Text,
+        read: csv_arcs,
         slow_reading: None,
         errors_name_the_file: true,
     },
@@ -290,6 +299,21 @@ fn csv_long(path: &Path) -> Result<String, String> {
         .map_err(message)
 }
 
+/// The arcs of a network.
+fn csv_arcs(path: &Path) -> Result<String, String> {
+    let columns = csv::ArcColumns {
+        from: "from".into(),
+        to: "to".into(),
+        name: Some("name".into()),
+        numbers: vec!["capacity".into()],
+    };
+    let rows = csv::read_arcs(path, &columns, CsvDialect::default(), "arc").map_err(message)?;
+    assert_eq!(rows.ends.len(), rows.numbers[0].len());
+    assert!(rows.ends.iter().flatten().all(|node| !node.is_empty()));
+    assert!(!rows.numbers[0].iter().any(|number| number.is_nan()));
+    Ok(format!("{:?}", rows.ends))
+}
+
 /// A wide table with row parameters, in which costs may be absent.
 fn csv_parameters(path: &Path) -> Result<String, String> {
     let source = TableSource::Csv {
@@ -365,6 +389,7 @@ fn parameter(pattern: &str, count: usize) -> ParameterColumns {
     ParameterColumns {
         pattern: pattern.into(),
         count,
+        names: None,
     }
 }
 

@@ -251,6 +251,41 @@ fn every_method_runs_on_top_k_problems() {
     assert_eq!(run_all(&fixtures_for(&spec)), methods().len());
 }
 
+/// Each with the number of methods that need what the problem does not have: normal cones, adjacent
+/// vertices, cost ranges of a basis.
+#[test]
+fn every_method_runs_on_networks_and_storage_or_names_the_missing_capability() {
+    let arcs = serde_json::json!([
+        ["a", "b"],
+        ["b", "c"],
+        ["a", "c"],
+        ["c", "b"],
+        ["c", "d"],
+        ["b", "d"]
+    ]);
+    for (spec, missing) in [
+        (
+            serde_json::json!({"kind": "graph_path", "arcs": arcs, "source": "a", "target": "d"}),
+            0,
+        ),
+        (
+            serde_json::json!({"kind": "graph_path", "grid": [2, 3], "neighbors": 8}),
+            4,
+        ),
+        (serde_json::json!({"kind": "spanning_tree", "nodes": 4}), 3),
+        (
+            serde_json::json!({"kind": "storage", "steps": 6, "capacity": 2.0,
+                "charge_limit": 1.0, "discharge_limit": 1.0, "charge_efficiency": 0.9}),
+            5,
+        ),
+    ] {
+        let name = spec.to_string();
+        let spec = ProblemSpec::from_json(spec).unwrap();
+        let found = run_all(&fixtures_for(&spec));
+        assert_eq!(found, methods().len() - missing, "{name}");
+    }
+}
+
 #[test]
 fn every_method_runs_on_assignments_and_flows() {
     for spec in [

@@ -16,6 +16,7 @@ pub(super) fn wanted(pattern: &str, count: usize) -> ParameterColumns {
     ParameterColumns {
         pattern: pattern.into(),
         count,
+        names: None,
     }
 }
 
@@ -461,4 +462,64 @@ fn a_table_without_files_of_parameters_is_written_as_before() {
     let with = with_files(&source, &strings(&["p.csv"]));
     let text = serde_json::to_string(&with).unwrap();
     assert_eq!(serde_json::from_str::<TableSource>(&text).unwrap(), with);
+}
+
+/// A path from the node in a column to node c.
+fn path_problem() -> regretless::problem::ProblemSpec {
+    regretless::problem::ProblemSpec::from_json(serde_json::json!({
+        "kind": "graph_path", "arcs": [["a", "b"], ["b", "c"], ["a", "c"]],
+        "source": {"column": "start"}, "target": "c"}))
+    .unwrap()
+}
+
+#[test]
+fn cells_of_wide_long_and_parameter_files_name_nodes() {
+    let folder = Folder::new();
+    let text = "x,start,a-b,b-c,a-c\n1,b,1,2,9\n2, a ,1,2,9\n3,c,1,2,9\n";
+    let table = source(
+        folder.file("wide.csv", text),
+        wide(&[], &["*-*"], &["start"]),
+    );
+    let (problem, data) = table.read_for(path_problem()).unwrap();
+    let columns = problem.kind().parameters();
+    let found = numbers(data.parameters().unwrap(), columns);
+    assert_eq!(found, [[1.0], [0.0], [2.0]], "places in the list of nodes");
+
+    let text = "instance,item,start,x,cost\n1,a-b,b,1,1\n1,b-c,b,2,1\n1,a-c,b,3,1\n";
+    let layout = long(Some("item"));
+    let table = source(folder.file("long.csv", text), layout);
+    let (problem, data) = table.read_for(path_problem()).unwrap();
+    let found = numbers(data.parameters().unwrap(), problem.kind().parameters());
+    assert_eq!(found, [[1.0]]);
+
+    let ends = folder.file("ends.csv", "start\nc\na\n");
+    let table = TableSource::Csv {
+        file: folder.file("costs.csv", "x,a-b,b-c,a-c\n1,1,2,9\n2,1,2,9\n"),
+        layout: wide(&[], &["*-*"], &[]),
+        dialect: CsvDialect::default(),
+        parameters: vec![ends.display().to_string()],
+    };
+    let (problem, data) = table.read_for(path_problem()).unwrap();
+    let found = numbers(data.parameters().unwrap(), problem.kind().parameters());
+    assert_eq!(found, [[2.0], [0.0]]);
+}
+
+#[test]
+fn a_cell_that_names_no_node_is_refused_with_its_place() {
+    let folder = Folder::new();
+    for (cell, words) in [
+        (
+            "office",
+            [
+                "'office' is no node of the problem",
+                "the nodes are a, b, c",
+            ],
+        ),
+        ("", ["the cell is empty", "the nodes are a, b, c"]),
+    ] {
+        let text = format!("x,start,a-b,b-c,a-c\n1,b,1,2,9\n2,{cell},1,2,9\n");
+        let table = source(folder.file("t.csv", &text), wide(&[], &["*-*"], &["start"]));
+        let error = table.read_for(path_problem()).unwrap_err();
+        assert_error(&error, "t.csv", 3, "start", &words);
+    }
 }
