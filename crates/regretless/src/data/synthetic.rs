@@ -134,7 +134,8 @@ pub struct SyntheticGenerator {
 /// The function from base and noise to a cost.
 #[derive(Debug, Clone)]
 enum SyntheticKind {
-    GridPath,
+    /// With a factor of each cost, such as the length of an arc; none where all are 1.
+    GridPath(Vec<f64>),
     Knapsack,
     /// With the distances of all pairs of nodes.
     Tsp(Vec<f64>),
@@ -164,10 +165,16 @@ impl SyntheticGenerator {
     pub fn next_row(&mut self, out: &mut Vec<f32>) {
         let degree = self.spec.degree();
         match &self.kind {
-            SyntheticKind::GridPath => {
+            SyntheticKind::GridPath(lengths) if lengths.is_empty() => {
                 let scale = POLYNOMIAL_SCALE.powf(degree);
                 self.append_costs(out, |_, base, noise| {
                     (base.powf(degree) + 1.0) / scale * noise
+                });
+            }
+            SyntheticKind::GridPath(_) => {
+                let scale = POLYNOMIAL_SCALE.powf(degree);
+                self.append_costs(out, |length, base, noise| {
+                    length * (base.powf(degree) + 1.0) / scale * noise
                 });
             }
             SyntheticKind::Knapsack => {
@@ -186,7 +193,15 @@ impl SyntheticGenerator {
         }
     }
 
-    /// Appends `cost(distance, base, noise)` for each cost of the next row; the distance is 0 where
+    /// Multiplies the costs of a path by the lengths of its arcs.
+    pub(crate) fn with_lengths(self, lengths: Vec<f64>) -> Self {
+        Self {
+            kind: SyntheticKind::GridPath(lengths),
+            ..self
+        }
+    }
+
+    /// Appends `cost(length, base, noise)` for each cost of the next row; the length is 0 where
     /// there is none.
     fn append_costs(&mut self, out: &mut Vec<f32>, cost: impl Fn(f64, f64, f64) -> f64) {
         let p = self.spec.features;
@@ -197,17 +212,16 @@ impl SyntheticGenerator {
         else {
             return;
         };
-        let distances: &[f64] = if let SyntheticKind::Tsp(distances) = &self.kind {
-            distances
-        } else {
-            &[]
+        let lengths: &[f64] = match &self.kind {
+            SyntheticKind::Tsp(lengths) | SyntheticKind::GridPath(lengths) => lengths,
+            SyntheticKind::Knapsack => &[],
         };
         let stream = &mut self.stream;
         for (j, weights) in self.mixing.chunks_exact(p).enumerate() {
             let product: f64 = weights.iter().zip(x).map(|(weight, x)| weight * x).sum();
             let noise = stream.uniform(1.0 - half_width, 1.0 + half_width);
-            let distance = distances.get(j).copied().unwrap_or(0.0);
-            out.push(cost(distance, product / root + BASE_OFFSET, noise) as f32);
+            let length = lengths.get(j).copied().unwrap_or(0.0);
+            out.push(cost(length, product / root + BASE_OFFSET, noise) as f32);
         }
         self.generated += 1;
     }
@@ -256,7 +270,7 @@ pub fn grid_path(spec: SyntheticSpec, arcs: usize) -> Result<SyntheticGenerator>
         stream,
         mixing,
         features,
-        kind: SyntheticKind::GridPath,
+        kind: SyntheticKind::GridPath(Vec::new()),
         generated: 0,
     })
 }

@@ -124,7 +124,7 @@ impl DecisionLayout {
         match problem {
             NamedProblem::Benchmark(Benchmark::Tsp { nodes }) => graph(nodes, false),
             NamedProblem::Benchmark(Benchmark::Cvrp { nodes }) => graph(nodes, true),
-            NamedProblem::Benchmark(Benchmark::GridPath { .. } | Benchmark::Knapsack { .. })
+            NamedProblem::Benchmark(_)
             | NamedProblem::Houses { .. }
             | NamedProblem::Schedule { .. }
             | NamedProblem::EnergyItems { .. } => Self::of_problem(spec),

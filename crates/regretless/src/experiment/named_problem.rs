@@ -163,7 +163,30 @@ impl NamedProblem {
                     items: items.min(16),
                 })
             }
-            Self::Benchmark(Benchmark::GridPath { .. }) => self,
+            Self::Benchmark(Benchmark::RoadNetwork { nodes }) => {
+                Self::Benchmark(Benchmark::RoadNetwork {
+                    nodes: nodes.min(30),
+                })
+            }
+            Self::Benchmark(Benchmark::Assignment { size }) => {
+                Self::Benchmark(Benchmark::Assignment { size: size.min(6) })
+            }
+            Self::Benchmark(Benchmark::SpanningTree { nodes }) => {
+                Self::Benchmark(Benchmark::SpanningTree {
+                    nodes: nodes.min(10),
+                })
+            }
+            Self::Benchmark(Benchmark::MultipleChoice { groups, offers }) => {
+                Self::Benchmark(Benchmark::MultipleChoice {
+                    groups: groups.min(10),
+                    offers,
+                })
+            }
+            Self::Benchmark(
+                Benchmark::GridPath { .. }
+                | Benchmark::Transport { .. }
+                | Benchmark::Storage { .. },
+            ) => self,
             Self::Houses { houses } => Self::Houses {
                 houses: houses.min(20),
             },

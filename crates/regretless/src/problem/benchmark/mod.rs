@@ -4,12 +4,19 @@
 //! through 20 nodes, `CVRP20` vehicle routes over 20 nodes with the depot. Sizes are free: `SP10x4`
 //! and `KS100` are valid as well. Capacities, demands and weights are those of the cost-sensitive
 //! paper (Schutte et al. 2026), so that its results can be reproduced.
+//!
+//! `ROAD400` is a shortest path through a road network of 400 nodes, `AP25` an assignment of 25
+//! agents to as many tasks, `TP6x8` a transport problem with 6 origins and 8 destinations,
+//! `MCK40x5` a multiple-choice knapsack of 40 groups with 5 offers each, `MST20` a spanning tree of
+//! 20 nodes, `STORAGE48` a battery over 48 steps. Their costs have the same generators; their
+//! numbers are in `networks.rs`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use self::networks::RoadNetwork;
 use super::{Cvrp, GridPath, Knapsack, ProblemSpec, Tsp};
 use crate::data::Dataset;
 use crate::data::synthetic::{self, SyntheticGenerator, SyntheticSpec};
@@ -17,6 +24,8 @@ use crate::error::{Error, Result};
 use crate::random::{Purpose, RandomStream};
 use crate::size_limits::{self, MAX_COSTS};
 use crate::solve::grid_path::GridPathSolver;
+
+mod networks;
 
 /// Vehicles of `CVRPn`.
 const BENCHMARK_VEHICLES: usize = 5;
@@ -74,15 +83,55 @@ pub enum Benchmark {
         /// Number of nodes with the depot.
         nodes: usize,
     },
+    /// `ROADn`: a path through a road network of n nodes, from corner to corner.
+    RoadNetwork {
+        /// Number of nodes.
+        nodes: usize,
+    },
+    /// `APn`: an assignment of n agents to n tasks.
+    Assignment {
+        /// Number of agents.
+        size: usize,
+    },
+    /// `TPaxb`: flows from a origins to b destinations.
+    Transport {
+        /// Number of origins.
+        origins: usize,
+        /// Number of destinations.
+        destinations: usize,
+    },
+    /// `MCKgxo`: at most one of o offers for each of g groups, within a budget.
+    MultipleChoice {
+        /// Number of groups.
+        groups: usize,
+        /// Offers for each of them.
+        offers: usize,
+    },
+    /// `MSTn`: a spanning tree of a complete graph of n nodes.
+    SpanningTree {
+        /// Number of nodes.
+        nodes: usize,
+    },
+    /// `STORAGEt`: a battery that buys and sells energy over t steps.
+    Storage {
+        /// Number of steps.
+        steps: usize,
+    },
 }
 
 impl Benchmark {
     /// Examples of names, for messages.
-    pub const EXAMPLES: [&'static str; 4] = [
+    pub const EXAMPLES: [&'static str; 10] = [
         "SP5x5 (any grid size)",
         "KS32 (any number of items)",
         "TSP20 (any number of nodes)",
         "CVRP20 (any number of nodes)",
+        "ROAD400 (any number of nodes)",
+        "AP25 (any number of agents)",
+        "TP6x8 (any numbers of origins and destinations)",
+        "MCK40x5 (any numbers of groups and offers)",
+        "MST20 (any number of nodes)",
+        "STORAGE48 (any number of steps)",
     ];
 
     /// The problem with a table. Weights of knapsack items and demands of customers depend on the
@@ -130,6 +179,15 @@ impl Benchmark {
                 let problem = Cvrp::new(demands, BENCHMARK_CAPACITY, BENCHMARK_VEHICLES)?;
                 Ok(ProblemSpec::Cvrp(problem))
             }
+            Self::RoadNetwork { nodes } => RoadNetwork::new(nodes, seed)?.problem(),
+            Self::Assignment { size } => networks::assignment(size),
+            Self::Transport {
+                origins,
+                destinations,
+            } => networks::transport(origins, destinations, seed),
+            Self::MultipleChoice { groups, offers } => networks::offers(groups, offers, seed),
+            Self::SpanningTree { nodes } => networks::spanning_tree(nodes),
+            Self::Storage { steps } => networks::storage(steps),
         }
     }
 
@@ -144,7 +202,22 @@ impl Benchmark {
                 synthetic::grid_path(spec, GridPathSolver::num_arcs(rows, cols))?
             }
             Self::Knapsack { items } => synthetic::knapsack(spec, items, dimensions_of(items))?.1,
-            Self::Tsp { nodes } | Self::Cvrp { nodes } => synthetic::tsp(spec, nodes)?,
+            Self::Tsp { nodes } | Self::Cvrp { nodes } | Self::SpanningTree { nodes } => {
+                synthetic::tsp(spec, nodes)?
+            }
+            Self::RoadNetwork { nodes } => {
+                let lengths = RoadNetwork::new(nodes, spec.seed)?.lengths();
+                synthetic::grid_path(spec, lengths.len())?.with_lengths(lengths)
+            }
+            Self::Assignment { size } => synthetic::grid_path(spec, size * size)?,
+            Self::Transport {
+                origins,
+                destinations,
+            } => synthetic::grid_path(spec, origins * destinations)?,
+            Self::MultipleChoice { groups, offers } => {
+                synthetic::knapsack(spec, groups * offers, 0)?.1
+            }
+            Self::Storage { steps } => synthetic::grid_path(spec, steps)?,
         };
         Ok((problem, data))
     }
@@ -200,6 +273,15 @@ impl fmt::Display for Benchmark {
             Self::Knapsack { items } => write!(f, "KS{items}"),
             Self::Tsp { nodes } => write!(f, "TSP{nodes}"),
             Self::Cvrp { nodes } => write!(f, "CVRP{nodes}"),
+            Self::RoadNetwork { nodes } => write!(f, "ROAD{nodes}"),
+            Self::Assignment { size } => write!(f, "AP{size}"),
+            Self::Transport {
+                origins,
+                destinations,
+            } => write!(f, "TP{origins}x{destinations}"),
+            Self::MultipleChoice { groups, offers } => write!(f, "MCK{groups}x{offers}"),
+            Self::SpanningTree { nodes } => write!(f, "MST{nodes}"),
+            Self::Storage { steps } => write!(f, "STORAGE{steps}"),
         }
     }
 }
@@ -209,24 +291,32 @@ impl FromStr for Benchmark {
 
     fn from_str(text: &str) -> Result<Self> {
         let number = |digits: &str| digits.parse::<usize>().ok().filter(|n| *n > 0);
+        let two_numbers = |sizes: &str| {
+            let (first, second) = sizes.split_once('X')?;
+            Some([number(first)?, number(second)?])
+        };
         let upper = text.to_ascii_uppercase();
-        let found = if let Some(size) = upper.strip_prefix("SP") {
-            let sides = size
-                .split_once('X')
-                .map(|(rows, cols)| (number(rows), number(cols)));
-            match sides {
-                Some((Some(rows), Some(cols))) => Some(Self::GridPath { rows, cols }),
-                _ => None,
+        let Some(start) = upper.find(|character: char| character.is_ascii_digit()) else {
+            return Err(Error::unknown("benchmark", text, &Self::EXAMPLES));
+        };
+        let (name, size) = upper.split_at(start);
+        let found = match name {
+            "SP" => two_numbers(size).map(|[rows, cols]| Self::GridPath { rows, cols }),
+            "KS" => number(size).map(|items| Self::Knapsack { items }),
+            "TSP" => number(size).map(|nodes| Self::Tsp { nodes }),
+            "CVRP" => number(size).map(|nodes| Self::Cvrp { nodes }),
+            "ROAD" => number(size).map(|nodes| Self::RoadNetwork { nodes }),
+            "AP" => number(size).map(|size| Self::Assignment { size }),
+            "TP" => two_numbers(size).map(|[origins, destinations]| Self::Transport {
+                origins,
+                destinations,
+            }),
+            "MCK" => {
+                two_numbers(size).map(|[groups, offers]| Self::MultipleChoice { groups, offers })
             }
-        } else if let Some(size) = upper.strip_prefix("TSP") {
-            number(size).map(|nodes| Self::Tsp { nodes })
-        } else if let Some(size) = upper.strip_prefix("CVRP") {
-            number(size).map(|nodes| Self::Cvrp { nodes })
-        } else {
-            upper
-                .strip_prefix("KS")
-                .and_then(number)
-                .map(|items| Self::Knapsack { items })
+            "MST" => number(size).map(|nodes| Self::SpanningTree { nodes }),
+            "STORAGE" => number(size).map(|steps| Self::Storage { steps }),
+            _ => None,
         };
         found.ok_or_else(|| Error::unknown("benchmark", text, &Self::EXAMPLES))
     }
@@ -310,7 +400,10 @@ mod tests {
 
     #[test]
     fn the_problem_alone_is_that_of_the_table() {
-        for name in ["SP3x4", "KS8", "KS80", "TSP6", "CVRP12"] {
+        for name in [
+            "SP3x4", "KS8", "KS80", "TSP6", "CVRP12", "ROAD30", "AP4", "TP3x5", "MCK6x3", "MST7",
+            "STORAGE9",
+        ] {
             let benchmark: Benchmark = name.parse().unwrap();
             let (generated, _) = benchmark.generate(SyntheticSpec::paper(2, 7)).unwrap();
             assert_eq!(benchmark.problem(7).unwrap(), generated, "{name}");
