@@ -318,6 +318,22 @@ def regrets(task: Task, program: str, folder: Path, seed: int) -> dict[str, floa
     return {row["method"]: 100 * float(row["test_normalized_regret"]) for row in records}
 
 
+def report(make: Callable[..., Task], name: str, options: argparse.Namespace) -> None:
+    """Print the mean regrets of all methods over the seeds."""
+    sums: dict[str, list[float]] = {}
+    checked = 0
+    for seed in range(options.seeds):
+        task = make(np.random.default_rng(seed), options.rows)
+        with tempfile.TemporaryDirectory() as folder:
+            write(task, Path(folder))
+            checked += check(task, options.program, Path(folder))
+            for method, regret in regrets(task, options.program, Path(folder), seed).items():
+                sums.setdefault(method, []).append(regret)
+    means = {method: float(np.mean(values)) for method, values in sums.items()}
+    line = ", ".join(f"{method} {mean:.2f}" for method, mean in means.items())
+    print(f"{name}: {checked} instances checked; normalized regret in %: {line}", flush=True)
+
+
 def main() -> None:
     """Run all tasks or those named."""
     parser = argparse.ArgumentParser(
@@ -329,18 +345,7 @@ def main() -> None:
     parser.add_argument("--task", choices=[*TASKS], action="append")
     options = parser.parse_args()
     for name in options.task or TASKS:
-        sums: dict[str, list[float]] = {}
-        checked = 0
-        for seed in range(options.seeds):
-            task = TASKS[name](np.random.default_rng(seed), options.rows)
-            with tempfile.TemporaryDirectory() as folder:
-                write(task, Path(folder))
-                checked += check(task, options.program, Path(folder))
-                for method, regret in regrets(task, options.program, Path(folder), seed).items():
-                    sums.setdefault(method, []).append(regret)
-        means = {method: float(np.mean(values)) for method, values in sums.items()}
-        line = ", ".join(f"{method} {mean:.2f}" for method, mean in means.items())
-        print(f"{name}: {checked} instances checked; normalized regret in %: {line}", flush=True)
+        report(TASKS[name], name, options)
 
 
 if __name__ == "__main__":
