@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from regretless._arrow import arrow_table, matrix
+
 NUMERIC_KINDS = "biuf"
 """Kinds of numpy types that are numbers: bool, signed, unsigned, floating."""
 
@@ -29,7 +31,7 @@ REFUSED_TYPES = (
 """Types of entries that numpy would convert to floats silently."""
 
 
-def as_numeric_array(value: Any, what: str) -> np.ndarray:
+def as_numeric_array(value: Any, what: str, single: bool = False) -> np.ndarray:
     """Return the array of a value, with entries of type bool, integer or floating.
 
     Parameters
@@ -38,6 +40,8 @@ def as_numeric_array(value: Any, what: str) -> np.ndarray:
         The numbers.
     what : str
         What the value is called in messages.
+    single : bool, default False
+        Whether single precision is all that is needed; an Arrow table is then written in it.
 
     Raises
     ------
@@ -53,6 +57,9 @@ def as_numeric_array(value: Any, what: str) -> np.ndarray:
                 "rows out"
             )
         value = np.ma.getdata(value)
+    table = arrow_table(value)
+    if table is not None:
+        return matrix(table, what, single)
     for name, column in columns_to_check(value):
         check_numeric(column, f"{what}, column '{name}',")
     return check_numeric(value, what)
@@ -95,10 +102,6 @@ def columns_to_check(table: Any) -> Iterator[tuple[Any, Any]]:
         for position, (name, dtype) in enumerate(zip(table.columns, table.dtypes)):
             if dtype.kind not in NUMERIC_KINDS:
                 yield name, table.iloc[:, position]
-    elif hasattr(table, "column_names"):
-        # pyarrow numbers its columns.
-        for position, name in enumerate(table.column_names):
-            yield name, table.column(position)
     else:
         for name in table.columns:
             yield name, table[name]

@@ -73,10 +73,12 @@ pub enum ArrayOwnership {
     Copy,
 }
 
-/// The array of a value, with entries of type bool, integer or float.
+/// The array of a value, with entries of type bool, integer or float. An Arrow table is written in
+/// single precision where that is all that is needed.
 fn as_numeric_array<'py>(
     value: &Bound<'py, PyAny>,
     what: &str,
+    is_single: bool,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     // Subclasses of ndarray may have more than their entries, such as a mask.
     if value.is_exact_instance_of::<PyUntypedArray>()
@@ -88,7 +90,7 @@ fn as_numeric_array<'py>(
     let checked = value
         .py()
         .import("regretless._numbers")?
-        .call_method1("as_numeric_array", (value, what))?;
+        .call_method1("as_numeric_array", (value, what, is_single))?;
     checked.cast_into::<PyUntypedArray>().map_err(PyErr::from)
 }
 
@@ -122,7 +124,7 @@ fn as_f32_array<'py>(
     value: &Bound<'py, PyAny>,
     what: &str,
 ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-    as_c_contiguous(&as_numeric_array(value, what)?, "float32")
+    as_c_contiguous(&as_numeric_array(value, what, true)?, "float32")
 }
 
 /// Rows in the precision they were given in.
@@ -138,7 +140,7 @@ pub fn rows_of<'py>(
     value: &Bound<'py, PyAny>,
     what: &str,
 ) -> PyResult<(ArrayRows<'py>, [usize; 2])> {
-    let array = as_numeric_array(value, what)?;
+    let array = as_numeric_array(value, what, false)?;
     let [rows, cols] = *array.shape() else {
         return Err(wrong_dimensions(what, array.ndim(), "2: rows, columns"));
     };
@@ -203,7 +205,7 @@ pub fn exact_matrix(
     what: &str,
     ownership: ArrayOwnership,
 ) -> PyResult<Matrix> {
-    let array = as_numeric_array(value, what)?;
+    let array = as_numeric_array(value, what, false)?;
     match *array.shape() {
         [rows, cols] if fits_f32(&array) => {
             to_matrix(&as_c_contiguous(&array, "float32")?, rows, cols, ownership)
@@ -274,7 +276,7 @@ pub fn features(
 
 /// A vector in double precision.
 pub fn vector(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<f64>> {
-    let array = as_numeric_array(value, what)?;
+    let array = as_numeric_array(value, what, false)?;
     match array.ndim() {
         1 => Ok(
             BorrowedArray::new(&as_c_contiguous::<f64>(&array, "float64")?)
@@ -291,7 +293,7 @@ pub fn f64_array(
     what: &str,
     ownership: ArrayOwnership,
 ) -> PyResult<Arc<dyn SharedArray<f64>>> {
-    let array = as_c_contiguous::<f64>(&as_numeric_array(value, what)?, "float64")?;
+    let array = as_c_contiguous::<f64>(&as_numeric_array(value, what, false)?, "float64")?;
     let borrowed = BorrowedArray::new(&array);
     Ok(match ownership {
         ArrayOwnership::Borrow => Arc::new(borrowed),
@@ -301,7 +303,7 @@ pub fn f64_array(
 
 /// The values of a table in double precision, row by row, and the numbers of rows and columns.
 pub fn f64_rows(value: &Bound<'_, PyAny>, what: &str) -> PyResult<(Vec<f64>, [usize; 2])> {
-    let array = as_numeric_array(value, what)?;
+    let array = as_numeric_array(value, what, false)?;
     match *array.shape() {
         [rows, cols] => {
             let numbers = BorrowedArray::new(&as_c_contiguous::<f64>(&array, "float64")?)
@@ -316,7 +318,7 @@ pub fn f64_rows(value: &Bound<'_, PyAny>, what: &str) -> PyResult<(Vec<f64>, [us
 /// Row numbers from a list, a range or an array of nonnegative integers.
 pub fn row_numbers(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<usize>> {
     let wrong = || PyValueError::new_err(format!("{what} must be row numbers: integers from 0 on"));
-    let array = as_numeric_array(value, what).map_err(|_| wrong())?;
+    let array = as_numeric_array(value, what, false).map_err(|_| wrong())?;
     if array.len() == 0 {
         return Ok(Vec::new());
     }

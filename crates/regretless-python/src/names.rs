@@ -14,8 +14,15 @@ use crate::problem::Problem;
 /// Column names of a table (pandas, polars, pyarrow), if it has names.
 pub fn column_names(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
     // `columns` of a pyarrow table are its data.
-    let arrow_names = value.getattr_opt("column_names")?;
-    match arrow_names.map_or_else(|| value.getattr_opt("columns"), |names| Ok(Some(names)))? {
+    let labels = match value.getattr_opt("column_names")? {
+        Some(names) => {
+            let arrow = value.py().import("regretless._arrow")?;
+            let is_matrix = arrow.call_method1("is_list_matrix", (value,))?;
+            if is_matrix.extract()? { None } else { Some(names) }
+        }
+        None => value.getattr_opt("columns")?,
+    };
+    match labels {
         None => Ok(None),
         Some(labels) => names_of(&labels),
     }
