@@ -35,7 +35,7 @@ use crate::settings::TrainingSettings;
 use crate::text::check_name;
 
 /// Experiments that are built in, by name.
-const BUILT_IN_EXPERIMENTS: [(&str, &str); 7] = [
+const BUILT_IN_EXPERIMENTS: [(&str, &str); 8] = [
     (
         "components",
         include_str!("../../experiments/components.toml"),
@@ -49,6 +49,7 @@ const BUILT_IN_EXPERIMENTS: [(&str, &str); 7] = [
     ("solves", include_str!("../../experiments/solves.toml")),
     ("front", include_str!("../../experiments/front.toml")),
     ("auto", include_str!("../../experiments/auto.toml")),
+    ("networks", include_str!("../../experiments/networks.toml")),
 ];
 
 /// Rows for training, validation and testing of a smoke test. Untuned: any small numbers work.
