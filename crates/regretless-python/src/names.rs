@@ -18,7 +18,11 @@ pub fn column_names(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
         Some(names) => {
             let arrow = value.py().import("regretless._arrow")?;
             let is_matrix = arrow.call_method1("is_list_matrix", (value,))?;
-            if is_matrix.extract()? { None } else { Some(names) }
+            if is_matrix.extract()? {
+                None
+            } else {
+                Some(names)
+            }
         }
         None => value.getattr_opt("columns")?,
     };

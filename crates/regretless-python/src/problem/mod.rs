@@ -474,7 +474,8 @@ impl Problem {
     ///     columns of a CSV file. Costs are those of the arcs.
     /// supply : dict, array_like or columns
     ///     What each node sends, negative for a demand, by node; nodes that are not named send
-    ///     nothing. Or one number per node, in the order in which the arcs name them. Supplies and
+    ///     nothing. Or one number per node: in the order of the nodes where all are whole
+    ///     numbers, otherwise in the order in which the arcs name them. Supplies and
     ///     demands have to be equal in total.
     /// capacity : float or array_like, or columns, optional
     ///     Most flow of all arcs, or of each arc; infinite by default.

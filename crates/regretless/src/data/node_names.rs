@@ -52,6 +52,25 @@ impl NodeNamesBuilder {
         }
     }
 
+    /// Sorts names that are all whole numbers, so that lists with a number for each node are in the
+    /// order of these: the new place of each old one. `None` where there are other names.
+    pub(crate) fn sort_numbers(&mut self) -> Option<Vec<u32>> {
+        let numbers: Option<Vec<i64>> = self.names.iter().map(|name| whole_number(name)).collect();
+        let numbers = numbers?;
+        let mut order: Vec<usize> = (0..numbers.len()).collect();
+        order.sort_by_key(|place| numbers[*place]);
+        let mut new_places = vec![0; numbers.len()];
+        let mut sorted = Vec::with_capacity(numbers.len());
+        for (new, old) in (0..).zip(&order) {
+            new_places[*old] = new;
+            let name = std::mem::take(&mut self.names[*old]);
+            self.places.insert(name.clone(), new);
+            sorted.push(name);
+        }
+        self.names = sorted;
+        Some(new_places)
+    }
+
     /// The names in the order in which they were added.
     pub(crate) fn build(self) -> NodeNames {
         let mut numbers = Some(HashMap::with_capacity(self.names.len()));

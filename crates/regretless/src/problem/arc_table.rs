@@ -68,6 +68,11 @@ impl ArcTable {
             return Err(Error::setting("there is no arc"));
         }
         size_limits::checked_product("arcs", &[ends.len()], size_limits::MAX_COSTS)?;
+        if let Some(new_places) = nodes.sort_numbers() {
+            for place in ends.iter_mut().flatten() {
+                *place = new_places[*place as usize];
+            }
+        }
         let nodes = Arc::new(nodes.build());
         let has_own_names = names.is_some();
         let cost_names = match names {
@@ -98,7 +103,8 @@ impl ArcTable {
         self.ends.len()
     }
 
-    /// The names of the nodes, in the order in which the arcs name them.
+    /// The names of the nodes: in increasing order where all are whole numbers, otherwise in the
+    /// order in which the arcs name them.
     pub fn nodes(&self) -> &Arc<NodeNames> {
         &self.nodes
     }
@@ -363,6 +369,16 @@ mod tests {
             assert_eq!(json!(table), arcs);
             assert_eq!(parse(json!(table)).unwrap(), table);
         }
+    }
+
+    #[test]
+    fn nodes_that_are_numbers_are_in_their_order() {
+        let table = parse(json!([[0, 10], [10, 2], [2, 0]])).unwrap();
+        assert_eq!(table.nodes().list(), ["0", "2", "10"]);
+        assert_eq!(table.ends(), [[0, 2], [2, 1], [1, 0]]);
+        assert_eq!(table.nodes().place("10"), Some(2));
+        let named = parse(json!([["b", "a"], ["a", 10]])).unwrap();
+        assert_eq!(named.nodes().list(), ["b", "a", "10"]);
     }
 
     #[test]

@@ -615,7 +615,8 @@ fn specifications_are_written_as_they_are_read() {
     assert_eq!(built.name(), "transport 2x1");
     assert_eq!(built.solve(&[5.0, 1.0]).unwrap().objective, 12.0);
     let in_order = problem(json!({"kind": "min_cost_flow", "arcs": [[7, 3], [3, 5]],
-        "supply": [2, 0, -2]}));
+        "supply": [0, -2, 2]}));
+    // In the order 3, 5, 7.
     assert_eq!(in_order.name(), "flow through 3 nodes and 2 arcs");
     let direct = Problem::min_cost_flow([["7", "3"], ["3", "5"]], &[("7", 2.0), ("5", -2.0)], None);
     assert_eq!(direct.unwrap().spec(), in_order.spec());
