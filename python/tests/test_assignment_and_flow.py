@@ -78,7 +78,7 @@ def test_costs_of_what_is_absent_may_be_missing():
         ),
         (
             lambda: rl.Problem.min_cost_flow([("a", "b")], {"a": 3, "b": -3}, capacity=2),
-            "the nodes b need 3 together, but only 2 can reach them",
+            "node b needs 3, but only 2 can reach it",
         ),
         (
             lambda: rl.Problem.min_cost_flow([("a", "b")], {"a": 3, "b": -2}),

@@ -90,10 +90,7 @@ impl SupplyField {
                 "`supply` has {} values for {count} nodes",
                 supply.len()
             ))
-            .with_remedy(format!(
-                "nodes are in the order in which the arcs name them: {}",
-                arcs.nodes().first()
-            ))),
+            .with_remedy(format!("the nodes are, in order, {}", arcs.nodes().first()))),
             Self::ByName(by_name) => {
                 let mut supply = vec![0.0; count];
                 for (name, number) in by_name {
@@ -374,12 +371,14 @@ impl ProblemKind for MinCostFlow {
         let is_shown = |node: &usize| has_demand(node) || !cut.nodes.iter().any(has_demand);
         let nodes = cut.nodes.iter().copied().filter(is_shown);
         let names: Vec<&str> = nodes.map(|node| self.arcs.node(node as u32)).collect();
-        Some(format!(
-            "the nodes {} need {} together, but only {} can reach them",
-            first_names(names.into_iter()),
-            cut.demand,
-            cut.capacity
-        ))
+        let (demand, capacity) = (cut.demand, cut.capacity);
+        Some(match names.as_slice() {
+            [name] => format!("node {name} needs {demand}, but only {capacity} can reach it"),
+            _ => format!(
+                "the nodes {} need {demand} together, but only {capacity} can reach them",
+                first_names(names.into_iter())
+            ),
+        })
     }
 
     fn relaxation_solver(

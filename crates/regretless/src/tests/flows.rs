@@ -478,7 +478,7 @@ fn networks_without_a_feasible_flow_are_refused_with_the_cut() {
         "capacity": [9, 3, 9]}),
     );
     assert!(
-        message.contains("no flow is feasible: the nodes town need 4 together, but only 3 can"),
+        message.contains("no flow is feasible: node town needs 4, but only 3 can reach it"),
         "{message}"
     );
     let message = refusal(json!({"kind": "min_cost_flow", "arcs": arcs,
@@ -498,6 +498,13 @@ fn networks_without_a_feasible_flow_are_refused_with_the_cut() {
     );
     assert!(
         message.contains("too little can reach the destinations east: 1 is missing"),
+        "{message}"
+    );
+    let arcs = json!([["mine", "mill"], ["mill", "town"], ["mill", "port"]]);
+    let message = refusal(json!({"kind": "min_cost_flow", "arcs": arcs,
+        "supply": {"mine": 9, "town": -4, "port": -5}, "capacity": [7, "inf", "inf"]}));
+    assert!(
+        message.contains("the nodes town, port need 9 together, but only 7 can reach them"),
         "{message}"
     );
     // The cut of a random network is one: its nodes need more than its arcs carry.
@@ -677,7 +684,7 @@ fn invalid_problem_files_are_refused() {
         (flow(json!({"present": [1]})), "1 values for 2 arcs"),
         (
             flow(json!({"present": [1, 0]})),
-            "the nodes c need 1 together, but only 0",
+            "node c needs 1, but only 0",
         ),
         (flow(json!({"costs": 3})), "unknown field"),
         (
@@ -731,7 +738,7 @@ fn a_row_without_a_feasible_flow_says_why() {
     assert_eq!(solver.solve(&[1.0, 1.0]), Err(SolveFailure::Infeasible));
     let reason = much.infeasibility().unwrap();
     assert!(
-        reason.contains("need 5 together, but only 3 can reach them"),
+        reason.contains("node c needs 5, but only 3 can reach it"),
         "{reason}"
     );
     let unbalanced = row(&[5.0, -4.0]).unwrap();

@@ -8,8 +8,7 @@
 //! leaves; so the tree stays strongly feasible, and the method does not cycle. Children are linked
 //! lists, so that a pivot visits only the subtree that moves.
 //!
-//! A library was not used: the crates with a network simplex method at hand are bindings, or take
-//! integers only.
+//! A library was not used: the crate `mcmf` binds one in C++ and takes whole numbers.
 
 use super::FlowNetwork;
 use crate::solve::{SolveFailure, check_not_stopped};
