@@ -346,15 +346,14 @@ impl ProblemKind for StorageProblem {
         Some(self.storage_solver())
     }
 
+    /// Exact ranges are those of the decision itself, whatever the basis, so that they serve both
+    /// kinds.
     fn cost_ranging(
         &self,
-        kind: CostRangeKind,
+        _kind: CostRangeKind,
         _limits: &SearchLimits,
     ) -> Option<Box<dyn CostRanging>> {
-        match kind {
-            CostRangeKind::Exact => Some(self.storage_solver()),
-            CostRangeKind::Basis => None,
-        }
+        Some(self.storage_solver())
     }
 
     /// Exclusive modes cut off vertices of the relaxation.

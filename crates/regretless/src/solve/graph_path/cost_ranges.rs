@@ -16,7 +16,7 @@
 use super::GraphPathSolver;
 use super::heap::NodeHeap;
 use super::network::{CostPlace, Direction};
-use super::search::SearchEnd;
+use super::search::PathSearchEnd;
 use crate::solve::relaxation::{CostRanges, CostRanging};
 use crate::solve::{SolveFailure, check_not_stopped};
 
@@ -61,7 +61,7 @@ impl CostRanging for GraphPathSolver {
 
 impl GraphPathSolver {
     fn distances(&mut self, costs: &[f64]) -> Result<PathDistances, SolveFailure> {
-        if let SearchEnd::NegativeCycle(_) = self.find_path(costs)? {
+        if let PathSearchEnd::NegativeCycle(_) = self.find_path(costs)? {
             return Err(SolveFailure::Unbounded);
         }
         let from_source = self.all_distances(costs, Direction::Forward)?;

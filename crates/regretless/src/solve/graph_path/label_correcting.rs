@@ -12,7 +12,7 @@
 use std::collections::VecDeque;
 
 use super::network::{Direction, PathNetwork};
-use super::search::{Labels, STEPS_BETWEEN_POLLS, SearchEnd};
+use super::search::{Labels, PathSearchEnd, STEPS_BETWEEN_POLLS};
 use crate::solve::{SolveFailure, check_not_stopped};
 
 /// The improvement that counts, relative to the largest cost: above the rounding of sums, so that a
@@ -65,7 +65,7 @@ impl LabelCorrecting {
         costs: &[f64],
         direction: Direction,
         labels: &mut Labels,
-    ) -> Result<SearchEnd, SolveFailure> {
+    ) -> Result<PathSearchEnd, SolveFailure> {
         let relevant = match self.relevant.take() {
             Some(relevant) => relevant,
             None => relevant_nodes(network),
@@ -82,7 +82,7 @@ impl LabelCorrecting {
         direction: Direction,
         labels: &mut Labels,
         relevant: &[bool],
-    ) -> Result<SearchEnd, SolveFailure> {
+    ) -> Result<PathSearchEnd, SolveFailure> {
         let root = network.root(direction);
         self.start(root);
         labels.restart(root);
@@ -118,14 +118,14 @@ impl LabelCorrecting {
                     let old_parent = labels.get(arc.node).map_or(arc.node, |label| label.parent);
                     if arc.node == root || self.disassemble(arc.node, old_parent, node) {
                         let cycle = cycle_through(labels, arc.node, node, direction);
-                        return Ok(SearchEnd::NegativeCycle(cycle));
+                        return Ok(PathSearchEnd::NegativeCycle(cycle));
                     }
                 }
                 labels.set(arc.node, distance, node);
                 self.attach(arc.node, node);
             }
         }
-        Ok(SearchEnd::Exact)
+        Ok(PathSearchEnd::Exact)
     }
 
     fn start(&mut self, root: u32) {

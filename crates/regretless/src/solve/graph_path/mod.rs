@@ -23,7 +23,7 @@ mod search;
 use std::sync::Arc;
 
 pub use self::network::{CostPlace, Graph, PathNetwork};
-use self::search::{PathSearch, SearchEnd};
+use self::search::{PathSearch, PathSearchEnd};
 use super::relaxation::RelaxationSolver;
 use super::{Solution, SolveFailure, SolveStatus, Solver};
 
@@ -60,9 +60,9 @@ impl GraphPathSolver {
     }
 
     /// Finds the path; returns how its length is proven.
-    fn find_path(&mut self, costs: &[f64]) -> Result<SearchEnd, SolveFailure> {
+    fn find_path(&mut self, costs: &[f64]) -> Result<PathSearchEnd, SolveFailure> {
         let end = self.search.find_path(&self.network, costs)?;
-        if let SearchEnd::NegativeCycle(_) = end {
+        if let PathSearchEnd::NegativeCycle(_) = end {
             self.search.find_path_from_both_ends(&self.network, costs)?;
         }
         self.trace(costs)?;
@@ -129,8 +129,8 @@ impl GraphPathSolver {
     /// When the search is to stop.
     pub fn negative_cycle(&mut self, costs: &[f64]) -> Result<Option<Vec<u32>>, SolveFailure> {
         match self.search.find_path(&self.network, costs)? {
-            SearchEnd::Exact => Ok(None),
-            SearchEnd::NegativeCycle(nodes) => Ok(Some(nodes)),
+            PathSearchEnd::Exact => Ok(None),
+            PathSearchEnd::NegativeCycle(nodes) => Ok(Some(nodes)),
         }
     }
 }
@@ -147,8 +147,8 @@ impl Solver for GraphPathSolver {
         solution.decision.assign_indices(self.path.iter().copied());
         solution.objective = solution.decision.dot(costs);
         (solution.bound, solution.status) = match end {
-            SearchEnd::Exact => (solution.objective, SolveStatus::Optimal),
-            SearchEnd::NegativeCycle(_) => {
+            PathSearchEnd::Exact => (solution.objective, SolveStatus::Optimal),
+            PathSearchEnd::NegativeCycle(_) => {
                 let bound = self.bound_with_negative_costs(costs);
                 (bound.min(solution.objective), SolveStatus::LimitReached)
             }

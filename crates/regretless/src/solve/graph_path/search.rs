@@ -78,7 +78,7 @@ impl Labels {
 
 /// How a search ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum SearchEnd {
+pub(super) enum PathSearchEnd {
     /// All distances that were asked for are exact.
     Exact,
     /// These nodes, in the order of its arcs, are a cycle of negative length on a way from the
@@ -123,16 +123,16 @@ impl PathSearch {
         &mut self,
         network: &PathNetwork,
         costs: &[f64],
-    ) -> Result<SearchEnd, SolveFailure> {
+    ) -> Result<PathSearchEnd, SolveFailure> {
         if network.graph.is_acyclic() {
             self.run_in_order(network, costs, Direction::Forward, Some(network.target));
-            return Ok(SearchEnd::Exact);
+            return Ok(PathSearchEnd::Exact);
         }
         if has_negative_costs(network, costs) {
             return self.correct_labels(network, costs, Direction::Forward);
         }
         self.find_path_from_both_ends(network, costs)?;
-        Ok(SearchEnd::Exact)
+        Ok(PathSearchEnd::Exact)
     }
 
     /// Computes the distances of all nodes from the root of a direction.
@@ -144,16 +144,16 @@ impl PathSearch {
         network: &PathNetwork,
         costs: &[f64],
         direction: Direction,
-    ) -> Result<SearchEnd, SolveFailure> {
+    ) -> Result<PathSearchEnd, SolveFailure> {
         if network.graph.is_acyclic() {
             self.run_in_order(network, costs, direction, None);
-            return Ok(SearchEnd::Exact);
+            return Ok(PathSearchEnd::Exact);
         }
         if has_negative_costs(network, costs) {
             return self.correct_labels(network, costs, direction);
         }
         self.run_dijkstra(network, costs, direction)?;
-        Ok(SearchEnd::Exact)
+        Ok(PathSearchEnd::Exact)
     }
 
     fn correct_labels(
@@ -161,7 +161,7 @@ impl PathSearch {
         network: &PathNetwork,
         costs: &[f64],
         direction: Direction,
-    ) -> Result<SearchEnd, SolveFailure> {
+    ) -> Result<PathSearchEnd, SolveFailure> {
         let search = self
             .label_correcting
             .get_or_insert_with(|| Box::new(LabelCorrecting::new(network.graph.num_nodes())));
