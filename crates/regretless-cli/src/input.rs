@@ -221,9 +221,15 @@ pub fn load_model(file: &Path, problem: Option<&ProblemSource>) -> Result<Model>
 /// The files and the layout of a table.
 pub fn table_source(options: &DataOptions) -> Result<TableSource> {
     let data = require(options.data.as_ref(), "--data")?;
-    let layout = options.layout();
+    let layout = options.layout()?;
     let dialect = options.csv.dialect(&data)?;
     let parameters = options.parameter_files.files();
+    if options.encoding.is_given() && TableFormat::of_input(&data)? == TableFormat::Npy {
+        return Err(Error::setting("an array holds numbers only, no categories, dates or gaps")
+            .with_remedy(
+                "leave --categories, --target-statistics, --dates, --holidays and --missing out",
+            ));
+    }
     match (TableFormat::of_input(&data)?, &options.cost_data) {
         (TableFormat::Csv, None) => Ok(TableSource::Csv {
             file: data,
@@ -263,6 +269,7 @@ pub fn table_source(options: &DataOptions) -> Result<TableSource> {
 pub fn table_source_for_model(options: &DataOptions, model: &Model) -> Result<TableSource> {
     let predictor = model.predictor();
     let mut source = table_source(&options_for_model(options, predictor))?;
+    source.read_features_as(predictor.reading_options());
     let is_long = matches!(predictor.metadata.shape, FeatureShape::Long { .. });
     let is_parametric = matches!(model.problem().spec(), ProblemSpec::Parametric { .. });
     if let TableSource::Csv {
@@ -282,9 +289,7 @@ pub fn table_source_for_model(options: &DataOptions, model: &Model) -> Result<Ta
 /// The options, completed from a model: names of features and costs, and the layout.
 fn options_for_model(options: &DataOptions, model: &CostModel) -> DataOptions {
     let mut options = options.clone();
-    options
-        .features
-        .get_or_insert_with(|| model.metadata.features.clone());
+    options.features.get_or_insert_with(|| model.column_names());
     match model.metadata.shape {
         // Arrays have no names, and a list of all cost names could exceed the memory.
         FeatureShape::Wide
@@ -311,6 +316,10 @@ fn options_for_model(options: &DataOptions, model: &CostModel) -> DataOptions {
 /// A table with the features of a model, under the model's names, and the model's problem for it.
 pub fn dataset_for_model(source: &TableSource, model: &Model) -> Result<(Problem, Dataset)> {
     let (problem, data) = source.read_for_problem(model.problem())?;
+    if !matches!(source, TableSource::Npy { .. }) {
+        let data = model.predictor().encode_table(data)?;
+        return Ok((problem, data));
+    }
     if let TableSource::Npy { .. } = source {
         // Arrays have no names: columns are the model's features, in order, if the number fits.
         let features = source.read_features(&model.predictor().metadata.features)?;
@@ -357,8 +366,7 @@ impl NewRows<'_> {
                 parameters,
             },
         };
-        let names = &model.predictor().metadata.features;
-        source.read_features_for(names, model.problem())
+        model.read_rows(&source)
     }
 
     /// The keys of the rows: the cells of a column, the instances of a long table, or row numbers.
@@ -493,7 +501,7 @@ pub fn costs_only(options: &DataOptions, problem: &ProblemSource) -> Result<Cost
         }
         _ => path,
     };
-    let source = match (TableFormat::of_input(path)?, options.layout()) {
+    let source = match (TableFormat::of_input(path)?, options.layout()?) {
         (TableFormat::Npy, _) => TableSource::Npy {
             features: path.clone(),
             costs: path.clone(),

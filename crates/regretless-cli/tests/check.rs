@@ -68,7 +68,7 @@ fn check_lists_what_is_wrong_with_a_table() {
         .succeeded()
         .out;
     for expected in [
-        "table.csv: 60 rows, 4 features, 3 costs",
+        "table.csv: 60 rows, 11 features, 3 costs",
         "leak            feature paid has the correlation 1.0000 with cost c2",
         "leak            feature tomorrow has the correlation 1.0000 with cost c3 of the next row",
         "constant        feature site is constant: 4 in all 60 rows",

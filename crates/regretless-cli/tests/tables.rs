@@ -51,26 +51,35 @@ fn json(text: &str) -> Value {
 #[test]
 fn columns_that_are_not_used_are_named_with_the_reason() {
     let workspace = workspace();
-    let run = workspace.run(&format!("{TRAIN} --ignore load")).succeeded();
-    let note = "table.csv: columns that are not used: date (dates), dayname (text), load (ignored)";
+    let run = workspace
+        .run(&format!("{TRAIN} --ignore load,date"))
+        .succeeded();
+    let note = "table.csv: columns that are not used: date (ignored), load (ignored)";
     assert!(run.err.contains(note), "{}", run.err);
-    assert!(
-        run.out.contains("features           1: wind"),
-        "{}",
-        run.out
-    );
+    let features = "features           4: dayname=Mon, dayname=Tue, dayname=Wed, wind\n    \
+        dayname: one-hot, 3 values\n";
+    assert!(run.out.contains(features), "{}", run.out);
     let report = json(&workspace.read("model.report.json"));
-    assert_eq!(report["features"], serde_json::json!(["wind"]));
+    assert_eq!(
+        report["features"],
+        serde_json::json!(["dayname=Mon", "dayname=Tue", "dayname=Wed", "wind"])
+    );
+    assert_eq!(
+        report["encoding"]["columns"],
+        serde_json::json!([{"column": "dayname", "encoding": "one-hot, 3 values"}])
+    );
     assert_eq!(
         report["unused_columns"],
         serde_json::json!([
-            {"column": "date", "reason": "dates"},
-            {"column": "dayname", "reason": "text"},
+            {"column": "date", "reason": "ignored"},
             {"column": "load", "reason": "ignored"},
         ])
     );
     let settings = workspace.read("model.settings.toml");
-    assert!(settings.contains("features = [\"wind\"]"), "{settings}");
+    assert!(
+        settings.contains("features = [\"dayname\", \"wind\"]"),
+        "{settings}"
+    );
 
     let run = workspace
         .run(&format!("{TRAIN} --features load --split time:date"))
@@ -86,7 +95,11 @@ fn columns_that_are_not_used_are_named_with_the_reason() {
         .run("evaluate --model model.safetensors --data table.csv --json")
         .succeeded();
     let unused = &json(&evaluated.out)["unused_columns"];
-    assert_eq!(unused.as_array().unwrap().len(), 3, "{unused}");
+    assert_eq!(
+        unused.as_array().unwrap().len(),
+        3,
+        "date, dayname, wind: {unused}"
+    );
 
     let labeled = workspace
         .run("label --data table.csv --costs c* --problem problem.toml --json")
@@ -171,7 +184,7 @@ fn times_that_cannot_be_read_are_refused_with_their_place() {
     let good = workspace.read("table.csv");
     for (cell, message) in [
         ("", "the cell is empty"),
-        ("05.02.2026", "is no time"),
+        ("05.02.2026", "is no date"),
         ("2026-02-05T10:00Z", "cannot be compared"),
     ] {
         workspace.write("table.csv", &good.replace(&date(10), cell));
@@ -201,7 +214,12 @@ fn compare_says_how_rows_were_split_and_shares_them_between_seeds() {
         report["split"].as_str().unwrap().contains("split by date"),
         "{report}"
     );
-    assert_eq!(report["features"], serde_json::json!(["wind", "load"]));
+    let features = report["features"].as_array().unwrap();
+    assert_eq!(
+        features.len(),
+        7 + 3 + 2,
+        "weekdays, names, wind and load: {report}"
+    );
     let methods = report["methods"].as_array().unwrap();
     let is_previous_row = |method: &Value| method["method"] == "previous row";
     // The table is sorted from the latest row to the earliest: the row before is a later one.

@@ -107,6 +107,7 @@ pub(crate) fn least_squares(
         features: data.features().names().to_vec(),
         costs: data.cost_names().marked_as_explicit(),
         shape: data.features().shape(),
+        encoding: data.features().encoding().cloned(),
         record: None,
     };
     Ok(CostModel {

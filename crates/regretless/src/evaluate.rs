@@ -306,7 +306,8 @@ impl CostModel {
         let matching = self
             .matching(NamedCosts::new("the table", table.cost_names()))
             .ok()?;
-        let has_same_shape = table.features().names() == self.metadata.features
+        let encoded = self.encoded(table.features()).ok()?;
+        let has_same_shape = encoded.names() == self.metadata.features
             && table.costs().cols() == self.metadata.costs.len();
         if !has_same_shape {
             return None;
@@ -328,7 +329,7 @@ impl CostModel {
                     }
                 }
             }
-            let features = table.features().instance(*row);
+            let features = encoded.instance(*row);
             let digest = row_digest(features, costs.iter().copied(), &mut buffer);
             if let Some(was_seen) = sketch.contains(row_hash(&digest)) {
                 overlap.compared += 1;
@@ -363,11 +364,12 @@ impl CostModel {
             .with_remedy("importance needs a table whose instances have the same items"));
         }
         let matching = self.matching(NamedCosts::new("the table", table.cost_names()))?;
+        let encoded = self.encoded(table.features())?;
         let mean_regret = |shuffle: Option<&FeatureShuffle>| -> Result<f64> {
             let predict = |part: &[usize]| -> Result<Matrix> {
-                let mut features = table.features().select_rows(part);
+                let mut features = encoded.select_rows(part);
                 if let Some(shuffle) = shuffle {
-                    shuffle.apply(table.features(), part, &mut features);
+                    shuffle.apply(&encoded, part, &mut features);
                 }
                 let mut predictions = self.predict_matched(&features, &matching)?;
                 data.sense().convert_single(predictions.as_mut_slice());

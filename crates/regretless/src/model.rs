@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::data::{CostNames, FeatureShape, Features, Matrix, RowParameters};
+use crate::data::{
+    CostNames, FeatureShape, Features, Matrix, RowParameters, TableSource, WantedFeatures,
+};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluation;
@@ -136,6 +138,23 @@ impl Model {
         self
     }
 
+    /// Decides with another list of holidays, as dates, than that of the training.
+    ///
+    /// # Errors
+    /// When a text is no date, or the model does not use holidays.
+    pub fn with_holidays(mut self, dates: &[String]) -> Result<Self> {
+        let unused = || Error::setting("the model does not use holidays");
+        let encoding = self
+            .predictor
+            .metadata
+            .encoding
+            .as_ref()
+            .ok_or_else(unused)?;
+        let changed = encoding.with_holidays(dates)?;
+        self.predictor.metadata.encoding = Some(Arc::new(changed));
+        Ok(self)
+    }
+
     pub(crate) fn with_report(mut self, report: TrainReport) -> Self {
         self.report = Some(report);
         self
@@ -154,6 +173,20 @@ impl Model {
     /// What happened in training; none for a model that was read from a file.
     pub fn report(&self) -> Option<&TrainReport> {
         self.report.as_ref()
+    }
+
+    /// Reads the rows of a table that need not have costs: the features as the model expects them,
+    /// and the parameters of its problem. [`Features::encoding_notes`] says which values the model
+    /// does not know.
+    ///
+    /// # Errors
+    /// When a column or a parameter is missing, or a cell is not what the model expects; the error
+    /// has the place.
+    pub fn read_rows(&self, source: &TableSource) -> Result<(Features, RowParameters)> {
+        let metadata = &self.predictor.metadata;
+        let wanted = WantedFeatures::of_model(&metadata.features, metadata.encoding.as_deref());
+        let (features, parameters) = source.read_features_for(&wanted, &self.problem)?;
+        Ok((self.predictor.encode(&features)?, parameters))
     }
 
     /// An oracle with the model's problem, threads, limits and heuristic.
@@ -350,6 +383,7 @@ impl Model {
         row.features(&FeatureLayout {
             names: &self.predictor.metadata.features,
             shape: self.predictor.metadata.shape,
+            encoding: self.predictor.metadata.encoding.as_ref(),
         })
     }
 }

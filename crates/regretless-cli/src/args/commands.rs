@@ -242,6 +242,10 @@ pub struct DecideOptions {
     /// --instance-column of a long table, else row numbers from 0]
     #[arg(long, value_name = "COLUMN")]
     pub key: Option<String>,
+    /// Holidays, if the model uses them: a file with a date in each line [default: those of the
+    /// training]
+    #[arg(long, value_name = "FILE")]
+    pub holidays: Option<PathBuf>,
     /// Row parameters in files of their own.
     #[command(flatten)]
     #[serde(flatten)]

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use regretless::data::{CsvDialect, Layout, LongColumns, WideColumns};
+use regretless::data::{CsvDialect, FeatureOptions, Layout, LongColumns, WideColumns};
 use regretless::problem::{Benchmark, ProblemSpec};
 use regretless::{Error, Result};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::values::one_or_many;
+use super::values::{MissingArg, one_or_many};
 
 /// A table and its columns.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub struct DataOptions {
     /// Costs in a separate file with the rows of --data (CSV or NPY)
     #[arg(long, value_name = "FILE")]
     pub cost_data: Option<PathBuf>,
-    /// Feature columns, by name or pattern such as 'x*' [default: all other numeric columns]
+    /// Feature columns, by name or pattern such as 'x*' [default: all other columns]
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
     #[serde(default, deserialize_with = "one_or_many")]
     pub features: Option<Vec<String>>,
@@ -34,6 +34,10 @@ pub struct DataOptions {
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
     #[serde(default, deserialize_with = "one_or_many")]
     pub ignore: Option<Vec<String>>,
+    /// How texts, dates and gaps become features.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub encoding: EncodingOptions,
     /// Row parameters in files of their own, beside columns of the table.
     #[command(flatten)]
     #[serde(flatten)]
@@ -49,6 +53,64 @@ pub struct DataOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub csv: CsvOptions,
+}
+
+/// How columns that are no numbers, and gaps, become features.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+#[command(next_help_heading = "Data")]
+pub struct EncodingOptions {
+    /// Columns whose values are categories, also numbers such as weekdays 0 to 6: one feature per
+    /// value [default: columns of text with at most 100 values and two training rows for each]
+    #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
+    #[serde(default, deserialize_with = "one_or_many")]
+    pub categories: Option<Vec<String>>,
+    /// Columns such as customers whose values are replaced by the mean cost of the training rows
+    /// that have them
+    #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
+    #[serde(default, deserialize_with = "one_or_many")]
+    pub target_statistics: Option<Vec<String>>,
+    /// Columns of dates, with the parts to use: weekday, season, hour, trend, holiday, as in
+    /// 'date=weekday+trend' [default: columns of dates; weekday, season and hour where the training
+    /// rows support them]
+    #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
+    #[serde(default, deserialize_with = "one_or_many")]
+    pub dates: Option<Vec<String>>,
+    /// Holidays: a file with a date in each line
+    #[arg(long, value_name = "FILE")]
+    pub holidays: Option<PathBuf>,
+    /// Empty cells and NA, NaN, null, none in features: impute (the median of the training rows, or
+    /// a category of its own, with an indicator) or error [default: impute]
+    #[arg(long, value_enum, value_name = "RULE", hide_possible_values = true)]
+    pub missing: Option<MissingArg>,
+}
+
+impl EncodingOptions {
+    /// For the library; reads the file of holidays.
+    pub fn features(&self) -> Result<FeatureOptions> {
+        let list = |names: &Option<Vec<String>>| names.clone().unwrap_or_default();
+        let holidays = match &self.holidays {
+            Some(file) => FeatureOptions::read_holidays(file)?,
+            None => Vec::new(),
+        };
+        let options = FeatureOptions {
+            categories: list(&self.categories),
+            target_statistics: list(&self.target_statistics),
+            dates: list(&self.dates),
+            holidays,
+            refuse_gaps: self.missing == Some(MissingArg::Error),
+        };
+        options.check()?;
+        Ok(options)
+    }
+
+    /// Whether one of them is given.
+    pub fn is_given(&self) -> bool {
+        self.categories.is_some()
+            || self.target_statistics.is_some()
+            || self.dates.is_some()
+            || self.holidays.is_some()
+            || self.missing.is_some()
+    }
 }
 
 /// Files of row parameters.
@@ -129,30 +191,32 @@ impl DataOptions {
     }
 
     /// The layout of a CSV table.
-    pub fn layout(&self) -> Layout {
+    pub fn layout(&self) -> Result<Layout> {
         let columns = &self.columns;
         if columns.instance_column.is_none()
             && columns.item_column.is_none()
             && self.cost_column.is_none()
         {
-            return Layout::Wide(self.wide());
+            return Ok(Layout::Wide(self.wide()?));
         }
         let standard = LongColumns::default();
-        Layout::Long(LongColumns {
+        Ok(Layout::Long(LongColumns {
             cost: self.cost_column.clone().unwrap_or(standard.cost),
             features: self.features.clone().unwrap_or_default(),
             ignore: self.ignore.clone().unwrap_or_default(),
+            options: self.encoding.features()?,
             ..columns.long(Vec::new())
-        })
+        }))
     }
 
     /// The columns of a wide table.
-    pub fn wide(&self) -> WideColumns {
-        WideColumns {
+    pub fn wide(&self) -> Result<WideColumns> {
+        Ok(WideColumns {
             features: self.features.clone().unwrap_or_default(),
             costs: self.costs.clone().unwrap_or_default(),
             ignore: self.ignore.clone().unwrap_or_default(),
-        }
+            options: self.encoding.features()?,
+        })
     }
 }
 
@@ -171,6 +235,7 @@ impl ColumnOptions {
             cost: standard.cost,
             features: standard.features,
             ignore: standard.ignore,
+            options: standard.options,
         }
     }
 }

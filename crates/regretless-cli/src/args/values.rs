@@ -57,6 +57,16 @@ impl FromStr for Seconds {
     }
 }
 
+/// What happens to gaps in features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MissingArg {
+    /// They are filled.
+    Impute,
+    /// They are an error.
+    Error,
+}
+
 /// Format of generated tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -5,6 +5,7 @@ use regretless::label::LabeledDataset;
 use regretless::{Problem, Result};
 use serde_json::json;
 
+use super::encoding::EncodingReport;
 use super::{CommandContext, json, labeled, oracle, store};
 use crate::args::CheckOptions;
 use crate::input::{in_file, table_and_problem, table_source};
@@ -72,6 +73,9 @@ pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandRe
     let seed = u64::from(options.seed.unwrap_or(0));
     let rule = options.split.clone().unwrap_or(SplitRule::DEFAULT);
     let split = source.split(&rule.with_seed(seed), data.len())?;
+    let data = data.encoded(&split.train).map_err(in_file(file))?;
+    let encoding = EncodingReport::of(data.features());
+    encoding.warn(context);
     let size = format!(
         "{} rows, {} features, {} costs",
         grouped(data.len() as u64),
@@ -97,7 +101,8 @@ pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandRe
         json: json!({
             "rows": data.len(),
             "findings": findings.json()?,
-            "unused_columns": unused.json(),
+            "unused_columns": unused.with(&encoding).json(),
+            "encoding": encoding.json(),
         }),
         ..CommandReport::default()
     };

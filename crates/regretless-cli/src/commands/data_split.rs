@@ -6,13 +6,16 @@
 use std::sync::Arc;
 
 use regretless::data::SyntheticSpec;
-use regretless::data::{DataCheck, Dataset, InstanceKeys, SplitIndices, SplitRule, TableSource};
+use regretless::data::{
+    DataCheck, Dataset, Features, InstanceKeys, SplitIndices, SplitRule, TableSource,
+};
 use regretless::experiment::CellData;
 use regretless::label::LabeledDataset;
 use regretless::problem::Benchmark;
 use regretless::{Error, Problem, Result};
 
 use super::check::{DataFindings, best_objectives};
+use super::encoding::EncodingReport;
 use super::skipped_rows::SkippedRows;
 use super::{CommandContext, UnusedColumns, labeled, oracle, store};
 use crate::args::{DataOptions, ExecutionOptions, ProblemOptions};
@@ -129,13 +132,13 @@ impl<'a> DataSource<'a> {
         Ok(())
     }
 
-    /// Names of the features of the user's table; `None` for built-in data and for arrays, which
-    /// have no names.
-    pub fn feature_names(&self) -> Option<&[String]> {
+    /// Names of the columns that features are made of in the user's table; `None` for built-in data
+    /// and for arrays, which have no names.
+    pub fn feature_names(&self) -> Option<Vec<String>> {
         match &self.origin {
             DataOrigin::Table(table) => match table.source {
                 TableSource::Csv { .. } | TableSource::CsvPair { .. } => {
-                    Some(table.data.features().names())
+                    Some(table.data.features().column_names())
                 }
                 TableSource::Npy { .. } => None,
             },
@@ -207,20 +210,24 @@ impl<'a> DataSource<'a> {
                 let file = source.costs_file();
                 let seeds: Vec<u32> = seeds.collect();
                 let splits = table_splits(&split, &source, data.len(), &seeds)?;
+                let encoded = encoded_features(&data, &splits).map_err(in_file(file))?;
+                warn_about_encoding(&encoded, context);
                 let labels = store(file, execution);
                 let oracle = oracle(&problem, &data, execution).map_err(in_file(file))?;
                 let labeled = labeled(data, &source, &labels, &problem, &oracle, context);
                 let labeled = labeled.map_err(in_file(file))?;
                 let data = Arc::new(labeled.data);
                 let rows = data.rows();
-                let data_split = |split: SplitIndices| {
+                let tables = encoded_tables(&data, &encoded)?;
+                let data_split = |number: usize, split: SplitIndices| {
                     Ok(CellData {
                         problem: problem.clone(),
-                        data: data.clone(),
+                        data: tables.get(number).unwrap_or(&data).clone(),
                         split: split.restrict_to(&rows)?,
                     })
                 };
-                let cells = splits.into_iter().map(data_split);
+                let cells = splits.into_iter().enumerate();
+                let cells = cells.map(|(number, split)| data_split(number, split));
                 let cells: Vec<CellData> = cells.collect::<Result<_>>()?;
                 let findings = match cells.first() {
                     Some(cell) => Some(checked(cell, &source, &split, context)?),
@@ -250,6 +257,45 @@ fn checked(
     let findings = DataFindings::of(source, check, split)?;
     findings.warn(context);
     Ok(findings)
+}
+
+/// The features of a table with texts, dates or gaps, encoded for the split of each seed; none for
+/// other tables. Seeds with the same training rows share them.
+fn encoded_features(data: &Dataset, splits: &[SplitIndices]) -> Result<Vec<Arc<Features>>> {
+    let mut encoded: Vec<Arc<Features>> = Vec::new();
+    for (number, split) in splits.iter().enumerate() {
+        if number > 0 && split.train == splits[number - 1].train {
+            encoded.extend(encoded.last().cloned());
+        } else if let Some(features) = data.encoded_features(&split.train)? {
+            encoded.push(Arc::new(features));
+        }
+    }
+    Ok(encoded)
+}
+
+/// Says what the encoding of the first seed does with values that are unknown.
+fn warn_about_encoding(encoded: &[Arc<Features>], context: &CommandContext) {
+    let Some(features) = encoded.first() else {
+        return;
+    };
+    EncodingReport::of(features).warn(context);
+}
+
+/// Labeled rows with the encoded features of each seed.
+fn encoded_tables(
+    data: &LabeledDataset,
+    encoded: &[Arc<Features>],
+) -> Result<Vec<Arc<LabeledDataset>>> {
+    let mut tables: Vec<Arc<LabeledDataset>> = Vec::with_capacity(encoded.len());
+    for (number, features) in encoded.iter().enumerate() {
+        let is_shared = number > 0 && Arc::ptr_eq(features, &encoded[number - 1]);
+        let table = match tables.last().filter(|_| is_shared) {
+            Some(table) => Arc::clone(table),
+            None => Arc::new(data.with_features(Features::clone(features))?),
+        };
+        tables.push(table);
+    }
+    Ok(tables)
 }
 
 /// The rows of each seed; only a random split depends on the seed.

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use regretless::data::{FeatureShape, InstanceKeys, OutputFile};
+use regretless::data::{FeatureOptions, FeatureShape, InstanceKeys, OutputFile};
 use regretless::model::PredictedDecisions;
 use regretless::predict::CostModel;
 use regretless::{Error, Result};
@@ -32,10 +32,13 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
         TableFormat::of(path)?;
         OutputFile::new(path, context.force).check_free()?;
     }
-    let model = load_model(&model_file, options.problem.as_ref())?
+    let mut model = load_model(&model_file, options.problem.as_ref())?
         .with_threads(options.execution.threads.unwrap_or(0))?
         .with_limits(options.execution.limits.search_limits()?)
         .with_heuristic(options.execution.heuristic);
+    if let Some(file) = &options.holidays {
+        model = model.with_holidays(&FeatureOptions::read_holidays(file)?)?;
+    }
     let predictor = model.predictor();
     let matching = predictor
         .match_problem(model.problem().kind().as_ref())
@@ -50,6 +53,9 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
         parameters: &options.parameter_files,
     };
     let (features, parameters) = rows.read(&model).map_err(in_input)?;
+    for note in features.encoding_notes() {
+        context.warn(&format!("note: {note}"));
+    }
     if options.predictions_out.is_some() && parameters.may_lack_items() {
         return Err(in_input(Error::setting(
             "the instances have different items, so that predictions make no table",
@@ -93,6 +99,7 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
     let has_names = all_keys != InstanceKeys::numbered(all_keys.values().len());
     let failed = SkippedRows::new(&decided.failed, has_names.then_some(&all_keys));
     report.json["failed"] = json!(failed);
+    report.json["encoding_notes"] = json!(features.encoding_notes());
     // The decisions are written, but not all that were asked for.
     report.failure = decided
         .failed

@@ -33,6 +33,8 @@ struct EvaluationInput {
     keys: Option<InstanceKeys>,
     oracle: Oracle,
     unused_columns: UnusedColumns,
+    /// Values that the model does not know, for people.
+    encoding_notes: Vec<String>,
 }
 
 /// Source of the predictions.
@@ -74,6 +76,7 @@ pub fn run(options: &EvaluateOptions, context: &CommandContext) -> Result<Comman
     json_report["problem"] = json!(input.oracle.problem().name());
     json_report["unused_columns"] = input.unused_columns.json();
     json_report["skipped_rows"] = json!(input.skipped_rows);
+    json_report["encoding_notes"] = json!(input.encoding_notes);
     if let PredictionSource::Model(model) = &input.predictions {
         let rows = input.data.rows();
         let overlap = context.warn_about_overlap(model.predictor(), &input.data, &rows);
@@ -115,6 +118,10 @@ impl EvaluationInput {
         predictor
             .check(table.features())
             .map_err(in_file(source.costs_file()))?;
+        let encoding_notes = table.features().encoding_notes().to_vec();
+        for note in &encoding_notes {
+            context.warn(&format!("note: {note}"));
+        }
         let warnings = predictor
             .match_table(&mut table, problem.kind().as_ref())
             .map_err(in_file(source.costs_file()))?;
@@ -142,6 +149,7 @@ impl EvaluationInput {
             keys,
             oracle,
             unused_columns,
+            encoding_notes,
         })
     }
 
@@ -195,6 +203,7 @@ impl EvaluationInput {
             keys,
             oracle,
             unused_columns,
+            encoding_notes: Vec::new(),
         })
     }
 

@@ -26,6 +26,7 @@ mod check;
 mod compare;
 mod data_split;
 mod decide;
+mod encoding;
 mod evaluate;
 mod generate;
 mod inspect;

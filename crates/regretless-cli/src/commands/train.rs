@@ -17,6 +17,7 @@ use serde_json::json;
 
 use super::check::DataFindings;
 use super::data_split::{DataSource, standard_split};
+use super::encoding::EncodingReport;
 use super::skipped_rows::SkippedRows;
 use super::{CommandContext, UnusedColumns, first_names, json, oracle};
 use crate::args::{Profile, TrainOptions};
@@ -109,7 +110,7 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
     // The settings that are written name the features, so that they do not depend on the columns
     // that the table has when they are used again.
     if options.data.features.is_none() {
-        options.data.features = source.feature_names().map(<[String]>::to_vec);
+        options.data.features = source.feature_names();
     }
     let unused_columns = source.unused_columns();
     let data_splits = source.data_splits(std::iter::once(seed))?;
@@ -135,10 +136,12 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
     }
     let settings = settings::text(&options, "train")?;
     let outcome = trainer.fit_and_evaluate(&training, problem.spec(), Some(&checkpoints))?;
+    let encoding = EncodingReport::of(data.data().features());
     let result = TrainCommandResult {
         trainer: &trainer,
         outcome: &outcome,
-        unused_columns,
+        unused_columns: unused_columns.with(&encoding),
+        encoding,
         skipped_rows: &data_splits.skipped_rows,
         findings: data_splits.findings.as_ref(),
     };
@@ -218,6 +221,7 @@ struct TrainCommandResult<'a> {
     trainer: &'a Trainer,
     outcome: &'a TrainingOutcome,
     unused_columns: UnusedColumns,
+    encoding: EncodingReport,
     skipped_rows: &'a SkippedRows,
     findings: Option<&'a DataFindings>,
 }
@@ -226,6 +230,7 @@ impl TrainCommandResult<'_> {
     fn json(&self) -> Result<serde_json::Value> {
         let mut report = json(&self.trainer.summary(self.outcome))?;
         report["unused_columns"] = self.unused_columns.json();
+        report["encoding"] = self.encoding.json();
         report["skipped_rows"] = json!(self.skipped_rows);
         if let Some(findings) = self.findings {
             report["data_check"] = findings.json()?;
@@ -257,6 +262,7 @@ impl TrainCommandResult<'_> {
             grouped(features.len() as u64),
             first_names(features)
         ));
+        self.encoding.print(&mut report);
         self.report_candidates(&mut report);
         report.line(format!(
             "  best epoch         {} of {epochs}",

@@ -8,6 +8,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::csv::FeatureCells;
+use super::{FeatureEncoding, FeatureOptions};
 use crate::error::{Error, InputPlace, Result};
 use crate::text::matches_pattern;
 
@@ -25,12 +27,14 @@ pub enum Layout {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WideColumns {
-    /// Names or patterns of the features; empty means every other column that holds numbers.
+    /// Names or patterns of the features; empty means every other column.
     pub features: Vec<String>,
     /// Names or patterns of the costs.
     pub costs: Vec<String>,
     /// Names or patterns of columns to leave out.
     pub ignore: Vec<String>,
+    /// How texts, dates and gaps become features.
+    pub options: FeatureOptions,
 }
 
 /// Columns of a table with one row per instance and cost.
@@ -45,10 +49,12 @@ pub struct LongColumns {
     pub items: Vec<String>,
     /// The column with the cost.
     pub cost: String,
-    /// Names or patterns of the features; empty means every other column that holds numbers.
+    /// Names or patterns of the features; empty means every other column.
     pub features: Vec<String>,
     /// Names or patterns of columns to leave out.
     pub ignore: Vec<String>,
+    /// How texts, dates and gaps become features.
+    pub options: FeatureOptions,
 }
 
 impl Default for LongColumns {
@@ -60,6 +66,7 @@ impl Default for LongColumns {
             cost: "cost".into(),
             features: Vec::new(),
             ignore: Vec::new(),
+            options: FeatureOptions::default(),
         }
     }
 }
@@ -71,12 +78,60 @@ pub(super) struct ColumnSelection {
     pub features: Vec<usize>,
     /// Costs, in the order they are used.
     pub costs: Vec<usize>,
-    /// Whether the features are all remaining columns, so that columns of text are dropped.
-    pub all_remaining: bool,
+    /// What the cells of features may be.
+    pub cells: FeatureCells,
     /// Row parameters; they may be features too.
     pub parameters: Vec<usize>,
     /// Whether a cost may be absent.
     pub costs_may_be_empty: bool,
+}
+
+/// The columns that a model needs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WantedFeatures<'a> {
+    /// Their names, in the order of the model.
+    names: &'a [String],
+    /// How they are encoded, if they are not numbers alone.
+    encoding: Option<&'a FeatureEncoding>,
+}
+
+impl<'a> WantedFeatures<'a> {
+    /// Columns of numbers.
+    pub fn numbers(names: &'a [String]) -> Self {
+        Self {
+            names,
+            encoding: None,
+        }
+    }
+
+    /// The columns of a model with these features.
+    pub fn of_model(names: &'a [String], encoding: Option<&'a FeatureEncoding>) -> Self {
+        Self { names, encoding }
+    }
+
+    /// Names of features that are plain numbers, for arrays without names.
+    pub fn feature_names(&self) -> &'a [String] {
+        self.names
+    }
+
+    /// The columns of a file.
+    pub(super) fn columns(&self, header: CsvHeader<'_>) -> Result<Vec<usize>> {
+        match self.encoding {
+            None => self.names.iter().map(|name| header.column(name)).collect(),
+            Some(encoding) => {
+                let names = encoding.column_names();
+                names.iter().map(|name| header.column(name)).collect()
+            }
+        }
+    }
+
+    /// What their cells may be.
+    pub(super) fn cells(&self) -> FeatureCells {
+        match self.encoding {
+            None => FeatureCells::Numbers,
+            Some(encoding) => FeatureCells::Known(encoding.cell_kinds()),
+        }
+    }
 }
 
 /// The header of one file.
@@ -146,6 +201,11 @@ impl CsvHeader<'_> {
                 Error::input(place, "a column cannot be a feature and something else")
                     .with_remedy("name it once"),
             );
+        }
+        if features.is_empty() {
+            let message = "no column is left for the features";
+            return Err(Error::input(InputPlace::file(self.path).row(1), message)
+                .with_remedy("at least one is needed"));
         }
         match features.iter().find(|j| self.names[**j].is_empty()) {
             None => Ok(features),

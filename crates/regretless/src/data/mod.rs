@@ -13,6 +13,7 @@ mod construct;
 mod cost_matching;
 pub(crate) mod csv;
 mod csv_dialect;
+mod encoding;
 pub(crate) mod energy;
 mod files;
 pub(crate) mod housing;
@@ -38,7 +39,10 @@ pub use atomic_write::OutputFile;
 pub use check::{DataCheck, Finding, FindingKind};
 pub use cost_matching::{CostMatching, NamedCosts};
 pub use csv_dialect::CsvDialect;
+pub use encoding::FeatureOptions;
+pub(crate) use encoding::{FeatureEncoding, FeatureSourceKind};
 pub use keys::InstanceKeys;
+pub(crate) use layout::WantedFeatures;
 pub use layout::{Layout, LongColumns, WideColumns};
 pub use matrix::{Matrix, SharedArray};
 pub(crate) use matrix::{first_not_finite, norm};
@@ -77,12 +81,15 @@ impl FeatureShape {
     }
 }
 
-/// Features of instances; all values are finite.
+/// Features of instances; all values are finite. Columns of text, dates and gaps have no values
+/// until they are encoded: when the table is divided, or when a model predicts costs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Features {
     values: Matrix,
     shape: FeatureShape,
     names: Vec<String>,
+    /// The columns of the table, where they are not these values themselves.
+    raw: Option<Box<encoding::RawFeatures>>,
 }
 
 impl Features {
@@ -117,6 +124,7 @@ impl Features {
             values,
             shape,
             names,
+            raw: None,
         })
     }
 
@@ -157,6 +165,7 @@ impl Features {
             values: self.values.select_rows(&rows),
             shape: self.shape,
             names: self.names.clone(),
+            raw: self.raw.as_ref().map(|raw| Box::new(raw.select(&rows))),
         }
     }
 
@@ -171,6 +180,9 @@ impl Features {
                     rows.extend(order.iter().map(|item| instance * items + item));
                 }
                 self.values = self.values.select_rows(&rows);
+                if let Some(raw) = &mut self.raw {
+                    **raw = raw.select(&rows);
+                }
             }
         }
     }

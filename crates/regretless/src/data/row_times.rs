@@ -99,6 +99,12 @@ pub(crate) fn is_date(text: &str) -> bool {
     parse_date(text.trim()).is_some()
 }
 
+/// Seconds from 1970-01-01T00:00 to a date or date-time as the clock of its own time zone shows it;
+/// `None` for other texts.
+pub(crate) fn wall_clock_seconds(text: &str) -> Option<i64> {
+    parse_civil_time(text).map(|time| time.seconds)
+}
+
 impl TimeValue {
     fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() {
@@ -135,24 +141,40 @@ impl TimeValue {
     }
 }
 
+fn parse_date(text: &str) -> Option<TimeValue> {
+    let time = parse_civil_time(text)?;
+    let seconds = time.seconds - time.offset.unwrap_or(0);
+    Some(TimeValue::Date {
+        nanoseconds: i128::from(seconds) * NANOSECONDS_PER_SECOND + i128::from(time.nanoseconds),
+        is_zoned: time.offset.is_some(),
+    })
+}
+
+/// A time as it is written.
+struct CivilTime {
+    /// Seconds since 1970-01-01T00:00 of the clock that shows it.
+    seconds: i64,
+    /// Nanoseconds since that second.
+    nanoseconds: i64,
+    /// Seconds that its time zone is ahead of UTC, if it has one.
+    offset: Option<i64>,
+}
+
 /// A date (2026-01-31, or 2026-01 for a month) or a date-time with seconds, a fraction of them and
 /// a time zone where they are given, separated by `T` or a space.
-fn parse_date(text: &str) -> Option<TimeValue> {
+fn parse_civil_time(text: &str) -> Option<CivilTime> {
     let mut scanner = Scanner(text.as_bytes());
     let year = scanner.digits(4)?;
     scanner.expect(b'-')?;
     let month = scanner.digits(2)?;
     let mut day = 1;
-    let (mut seconds, mut fraction, mut is_zoned) = (0, 0, false);
+    let (mut seconds, mut nanoseconds, mut offset) = (0, 0, None);
     if !scanner.is_at_end() {
         scanner.expect(b'-')?;
         day = scanner.digits(2)?;
         if scanner.take(b'T') || scanner.take(b' ') {
-            (seconds, fraction) = scanner.time_of_day()?;
-            if let Some(offset) = scanner.zone()? {
-                seconds -= offset;
-                is_zoned = true;
-            }
+            (seconds, nanoseconds) = scanner.time_of_day()?;
+            offset = scanner.zone()?;
         }
     }
     if !scanner.is_at_end() || !(1..=12).contains(&month) {
@@ -162,9 +184,10 @@ fn parse_date(text: &str) -> Option<TimeValue> {
         return None;
     }
     seconds += days_since_1970(year, month, day) * SECONDS_PER_DAY;
-    Some(TimeValue::Date {
-        nanoseconds: i128::from(seconds) * NANOSECONDS_PER_SECOND + i128::from(fraction),
-        is_zoned,
+    Some(CivilTime {
+        seconds,
+        nanoseconds,
+        offset,
     })
 }
 

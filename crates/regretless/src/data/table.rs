@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::csv::{ColumnChoice, FirstRow};
+use super::layout::WantedFeatures;
 use super::parameter_files::ParameterFiles;
 use super::problem_columns::ProblemColumns;
 use super::row_times::RowTimes;
 use super::{
-    CsvDialect, DataCheck, Dataset, Features, Finding, Layout, LongColumns, RowParameters, Split,
-    SplitIndices, WideColumns, csv, npy,
+    CsvDialect, DataCheck, Dataset, FeatureOptions, Features, Finding, Layout, LongColumns,
+    RowParameters, Split, SplitIndices, WideColumns, csv, npy,
 };
 use crate::error::{Error, InputPlace, Result};
 
@@ -117,14 +118,15 @@ impl TableSource {
     /// # Errors
     /// When a column is missing or the table is invalid; the error has the place.
     pub fn read_features(&self, wanted: &[String]) -> Result<Features> {
-        let (features, _) = self.read_feature_table(wanted, &ProblemColumns::default())?;
+        let wanted = WantedFeatures::numbers(wanted);
+        let (features, _) = self.read_feature_table(&wanted, &ProblemColumns::default())?;
         Ok(features)
     }
 
     /// The same with the parameters that a problem has per row.
     pub(crate) fn read_feature_columns(
         &self,
-        wanted: &[String],
+        wanted: &WantedFeatures<'_>,
         problem: &ProblemColumns<'_>,
     ) -> Result<(Features, RowParameters)> {
         let files = self.parameter_files(problem)?;
@@ -139,7 +141,7 @@ impl TableSource {
     /// Without the files of parameters.
     fn read_feature_table(
         &self,
-        wanted: &[String],
+        wanted: &WantedFeatures<'_>,
         problem: &ProblemColumns<'_>,
     ) -> Result<(Features, RowParameters)> {
         match self {
@@ -160,7 +162,7 @@ impl TableSource {
             }
             Self::Npy { features, .. } => {
                 Self::check_named(features, problem)?;
-                let features = npy::read_features(features, Some(wanted))?;
+                let features = npy::read_features(features, Some(wanted.feature_names()))?;
                 let parameters = RowParameters::new(features.instances());
                 Ok((features, parameters))
             }
@@ -224,6 +226,22 @@ impl TableSource {
             Self::Csv { .. } | Self::CsvPair { .. } | Self::Npy { .. } => None,
         };
         files.add_to(parameters, instances.as_ref())
+    }
+
+    /// Reads features as a model expects them.
+    pub fn read_features_as(&mut self, options: FeatureOptions) {
+        match self {
+            Self::Csv {
+                layout: Layout::Wide(columns),
+                ..
+            }
+            | Self::CsvPair { columns, .. } => columns.options = options,
+            Self::Csv {
+                layout: Layout::Long(columns),
+                ..
+            } => columns.options = options,
+            Self::Npy { .. } => {}
+        }
     }
 
     /// The file with the costs; the labels of the table are stored next to it.
@@ -307,7 +325,7 @@ impl TableSource {
     /// When the file cannot be read.
     pub fn unused_columns(&self, data: &Dataset) -> Result<Vec<(String, String)>> {
         let cost_names = data.cost_names().to_vec();
-        let features = data.features().names();
+        let features = data.features().column_names();
         let parameters = data.parameters().into_iter();
         let parameters: Vec<&str> = parameters.flat_map(|known| known.names()).collect();
         let mut used: HashSet<&str> = features.iter().map(String::as_str).collect();

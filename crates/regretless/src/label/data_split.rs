@@ -4,8 +4,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{LabelStore, LabeledDataset};
 use crate::data::{
-    CostMatching, Dataset, FeatureShape, Features, Matrix, NamedCosts, RowParameters, Split,
-    SplitIndices,
+    CostMatching, Dataset, FeatureEncoding, FeatureShape, Features, Matrix, NamedCosts,
+    RowParameters, Split, SplitIndices,
 };
 use crate::error::{Error, Result};
 use crate::observer::Observer;
@@ -44,7 +44,7 @@ enum Table {
 }
 
 impl Dataset {
-    /// Divides the rows.
+    /// Divides the rows. Columns of text, dates and gaps are encoded by what the training rows say.
     ///
     /// # Errors
     /// When the table is too short or no row is left for training, or when the rows are split by
@@ -82,8 +82,9 @@ impl Dataset {
         if indices.train.is_empty() {
             return Err(Error::setting("no row is left to train on"));
         }
+        let data = self.encoded(&indices.train)?;
         Ok(DataSplit {
-            table: RwLock::new(Table::Unlabeled(Arc::new(self))),
+            table: RwLock::new(Table::Unlabeled(Arc::new(data))),
             indices,
             store: None,
         })
@@ -107,6 +108,16 @@ impl DataSplit {
             indices,
             store: None,
         })
+    }
+
+    /// How the columns of the table became features; none where they are the features.
+    pub fn encoding(&self) -> Option<Arc<FeatureEncoding>> {
+        self.with_table(|data| data.features().encoding().cloned())
+    }
+
+    /// Values that no training row has and gaps that were handled in encoding, for people.
+    pub fn encoding_notes(&self) -> Vec<String> {
+        self.with_table(|data| data.features().encoding_notes().to_vec())
     }
 
     /// Keeps labels in a folder, so that no row is solved twice.
@@ -308,6 +319,8 @@ enum RowSource<'a> {
         features: &'a [f64],
         parameters: Option<&'a RowParameters>,
     },
+    /// The only row of a table of features.
+    Features(&'a Features),
     /// A row of a table.
     Instance {
         data: &'a DataSplit,
@@ -322,6 +335,14 @@ impl<'a> From<&'a [f64]> for Row<'a> {
             features: values,
             parameters: None,
         })
+    }
+}
+
+impl<'a> From<&'a Features> for Row<'a> {
+    /// The features of one instance, which may be columns of text and dates
+    /// ([`Features::builder`]).
+    fn from(features: &'a Features) -> Self {
+        Self(RowSource::Features(features))
     }
 }
 
@@ -361,6 +382,11 @@ impl Row<'_> {
                 position,
             } => Ok(data.features(instance_at(rows, position)?)),
             RowSource::Values { features, .. } => layout.features(features),
+            RowSource::Features(features) if features.instances() == 1 => Ok(features.clone()),
+            RowSource::Features(features) => Err(Error::data(format!(
+                "a row has the features of one instance, not of {}",
+                features.instances()
+            ))),
         }
     }
 
@@ -381,6 +407,7 @@ impl Row<'_> {
             RowSource::Values { parameters, .. } => {
                 Ok(parameters.map(|parameters| Arc::new(parameters.clone())))
             }
+            RowSource::Features(_) => Ok(None),
         }
     }
 }
@@ -400,10 +427,15 @@ pub(crate) struct FeatureLayout<'a> {
     pub(crate) names: &'a [String],
     /// Wide or long.
     pub(crate) shape: FeatureShape,
+    /// How columns become these features.
+    pub(crate) encoding: Option<&'a Arc<FeatureEncoding>>,
 }
 
 impl FeatureLayout<'_> {
     fn features(&self, values: &[f64]) -> Result<Features> {
+        if let Some(encoding) = self.encoding {
+            return Features::from_raw_numbers(values, self.shape, encoding);
+        }
         let rows = self.shape.rows_per_instance();
         let matrix = Matrix::from_f64(rows, self.names.len(), values)?;
         Features::new(matrix, self.shape, Some(self.names.to_vec()))

@@ -1,6 +1,6 @@
 //! Labels: the optimal decision of every instance, computed once and stored.
 
-use crate::data::{CostMatching, Dataset, Matrix, NamedCosts};
+use crate::data::{CostMatching, Dataset, Features, Matrix, NamedCosts};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::observer::Observer;
@@ -318,6 +318,22 @@ impl LabeledDataset {
                 solve_seconds: self.solve_seconds,
             }),
         }
+    }
+
+    /// The same rows with other features.
+    ///
+    /// # Errors
+    /// When the number of instances differs.
+    pub fn with_features(&self, features: Features) -> Result<Self> {
+        if features.instances() != self.len() {
+            let (found, rows) = (features.instances(), self.len());
+            return Err(Error::data(format!(
+                "features of {found} instances for {rows} labels"
+            )));
+        }
+        let mut changed = self.clone();
+        changed.data = changed.data.with_features(features);
+        Ok(changed)
     }
 
     /// Reorders the costs by the names of the problem, checks the width of the table, and negates

@@ -114,7 +114,8 @@ impl CostModel {
         let model = Self::from_file(file)?;
         let has_later_parts = model.problem_file.is_some()
             || model.sketch.is_some()
-            || model.metadata.record.is_some();
+            || model.metadata.record.is_some()
+            || model.metadata.encoding.is_some();
         if has_later_parts {
             return Err(inconsistent("it has parts of a later format"));
         }
@@ -189,6 +190,12 @@ impl CostModel {
         if metadata.features.len() != features || Some(metadata.costs.len()) != costs {
             return Err(inconsistent("the names of its features or costs"));
         }
+        if let Some(encoding) = &metadata.encoding {
+            encoding.check().map_err(|reason| inconsistent(&reason))?;
+            if encoding.feature_names() != metadata.features {
+                return Err(inconsistent("the encoding of its features"));
+            }
+        }
         Ok(Self {
             networks,
             input,
@@ -260,6 +267,7 @@ mod tests {
             features: vec!["x".into()],
             costs: CostNames::numbered(2),
             shape: FeatureShape::Wide,
+            encoding: None,
             record: None,
         };
         CostModel {

@@ -1,9 +1,15 @@
 //! A trained model: networks, scalers and metadata.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::{CostScaler, EmbeddedFile, FeatureScaler, Network, RowSketch, Tape, TrainingRecord};
-use crate::data::{CostMatching, CostNames, FeatureShape, Features, Matrix, NamedCosts};
+use crate::data::{
+    CostMatching, CostNames, Dataset, FeatureEncoding, FeatureOptions, FeatureShape, Features,
+    Matrix, NamedCosts,
+};
 use crate::error::{Error, Result};
 
 /// The origin of a model, and what it expects.
@@ -27,9 +33,38 @@ pub struct ModelMetadata {
     pub costs: CostNames,
     /// Wide or long.
     pub shape: FeatureShape,
+    /// How the columns of a table become these features; none where they are the features.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "shared_encoding"
+    )]
+    pub encoding: Option<Arc<FeatureEncoding>>,
     /// What it was trained on and how; none for models of earlier versions and for baselines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) record: Option<TrainingRecord>,
+}
+
+/// Encodings in files.
+mod shared_encoding {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::data::FeatureEncoding;
+
+    pub(super) fn serialize<S: Serializer>(
+        encoding: &Option<Arc<FeatureEncoding>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        encoding.as_deref().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Arc<FeatureEncoding>>, D::Error> {
+        Ok(Option::<FeatureEncoding>::deserialize(deserializer)?.map(Arc::new))
+    }
 }
 
 /// One network, or an ensemble whose predictions are averaged, with its scalers.
@@ -62,8 +97,9 @@ impl CostModel {
     /// # Errors
     /// When the features are not those the model was trained on.
     pub fn predict(&self, features: &Features) -> Result<Matrix> {
-        self.check(features)?;
-        let mut features = features.clone();
+        let features = self.encoded(features)?;
+        self.check_encoded(&features)?;
+        let mut features = features.into_owned();
         if let Some(scaler) = &self.input {
             scaler.apply(&mut features);
         }
@@ -151,11 +187,53 @@ impl CostModel {
         costs.extend(sums.into_iter().map(|sum| (sum / networks) as f32));
     }
 
-    /// Checks that these are the features the model was trained on.
+    /// Names of the columns of a table that the model needs, in order.
+    pub fn column_names(&self) -> Vec<String> {
+        match &self.metadata.encoding {
+            None => self.metadata.features.clone(),
+            Some(encoding) => encoding.column_names(),
+        }
+    }
+
+    /// How the columns of a table are read for the model, so that numbers that are categories stay
+    /// as they are written.
+    pub fn reading_options(&self) -> FeatureOptions {
+        let encoding = self.metadata.encoding.as_ref();
+        encoding.map_or_else(FeatureOptions::default, |encoding| {
+            encoding.reading_options()
+        })
+    }
+
+    /// The features of these columns as the model expects them.
+    ///
+    /// # Errors
+    /// When a column is missing or holds something else; the error has the place.
+    pub fn encode(&self, features: &Features) -> Result<Features> {
+        self.encoded(features).map(Cow::into_owned)
+    }
+
+    /// The same table with the features that the model expects.
+    ///
+    /// # Errors
+    /// As [`CostModel::encode`].
+    pub fn encode_table(&self, data: Dataset) -> Result<Dataset> {
+        let features = self.encode(data.features())?;
+        Ok(data.with_features(features))
+    }
+
+    pub(crate) fn encoded<'f>(&self, features: &'f Features) -> Result<Cow<'f, Features>> {
+        features.encoded_for(self.metadata.encoding.as_ref())
+    }
+
+    /// Checks that these are the features the model was trained on, or columns they are made of.
     ///
     /// # Errors
     /// When names or shape differ.
     pub fn check(&self, features: &Features) -> Result<()> {
+        self.check_encoded(&*self.encoded(features)?)
+    }
+
+    fn check_encoded(&self, features: &Features) -> Result<()> {
         if features.names() != self.metadata.features {
             let (expected, found) = (
                 self.metadata.features.join(", "),

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{Problem, ProblemSpec};
 use crate::data::{
-    Dataset, Features, ParameterColumns, ProblemColumns, RowParameters, TableSource,
+    Dataset, Features, ParameterColumns, ProblemColumns, RowParameters, TableSource, WantedFeatures,
 };
 use crate::error::{Error, InputPlace, Result};
 
@@ -120,14 +120,14 @@ impl TableSource {
         Ok((problem.for_table(&data)?, data))
     }
 
-    /// Reads the features that a model expects, in its order, and the parameters that its problem
+    /// Reads the columns that a model expects, in its order, and the parameters that its problem
     /// has per row.
     ///
     /// # Errors
     /// As [`TableSource::read_features`], and when a parameter is missing.
-    pub fn read_features_for(
+    pub(crate) fn read_features_for(
         &self,
-        wanted: &[String],
+        wanted: &WantedFeatures<'_>,
         problem: &Problem,
     ) -> Result<(Features, RowParameters)> {
         let (features, parameters) =

@@ -53,12 +53,19 @@ impl TrainingContext<'_> {
                 data.cost_names().len(),
             ),
         ));
+        let encoding = match data.features().encoding() {
+            None => Ok(Vec::new()),
+            Some(encoding) => serde_json::to_vec(encoding.as_ref()),
+        };
+        let encoding = encoding
+            .map_err(|error| Error::setting(format!("the encoding cannot be stored: {error}")))?;
         let header = header
             .map_err(|error| Error::setting(format!("the problem cannot be stored: {error}")))?;
         let mut hasher = blake3::Hasher::new();
         hasher
             .update(&(header.len() as u64).to_le_bytes())
-            .update(&header);
+            .update(&header)
+            .update(&encoding);
         for numbers in [data.features().values().as_slice(), data.costs().as_slice()] {
             let mut bytes = Vec::new();
             for chunk in numbers.chunks(NUMBERS_PER_CHUNK) {

@@ -35,7 +35,13 @@ impl<'a> PreparedData<'a> {
     ) -> Result<Self> {
         let data = context.data.data();
         let row_weights = data.scaled_row_weights(&context.split.train);
-        let mut features = data.features().clone();
+        // A training that continues a model keeps its encoding.
+        let is_other =
+            |model: &&CostModel| model.metadata.encoding.as_ref() != data.features().encoding();
+        let mut features = match model.filter(is_other) {
+            Some(model) => model.encode(data.features())?,
+            None => data.features().clone(),
+        };
         let (input, output, start) = match model {
             Some(model) => {
                 let network = network_to_continue(model, context)?.clone();
@@ -147,6 +153,7 @@ impl<'a> PreparedData<'a> {
             features: self.features.names().to_vec(),
             costs: data.data().cost_names().marked_as_explicit(),
             shape: self.features.shape(),
+            encoding: self.features.encoding().cloned(),
             record: None,
         };
         Ok(CostModel {

@@ -1,7 +1,7 @@
 //! The record of a training in its model: rows, split, settings, and the problem's file.
 
 use super::TrainingContext;
-use crate::data::SplitIndices;
+use crate::data::{Features, SplitIndices};
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluation;
 use crate::predict::{
@@ -35,7 +35,9 @@ impl TrainingContext<'_> {
         let failed = |error| Error::setting(format!("the settings cannot be stored: {error}"));
         let settings = serde_json::to_value(settings).map_err(failed)?;
         let limits = serde_json::to_value(self.oracle.limits()).map_err(failed)?;
-        let (data_hash, sketch) = self.hash_rows();
+        // Target statistics of training rows differ from those that new rows get.
+        let features = model.encoded(self.data.data().features())?;
+        let (data_hash, sketch) = self.hash_rows(&features);
         model.metadata.record = Some(TrainingRecord {
             program_version: env!("CARGO_PKG_VERSION").into(),
             data_hash,
@@ -60,7 +62,7 @@ impl TrainingContext<'_> {
 
     /// The hash of all rows, in the order of the split, and the sketch of those for training and
     /// validation.
-    fn hash_rows(&self) -> (String, RowSketch) {
+    fn hash_rows(&self, features: &Features) -> (String, RowSketch) {
         let data = self.data.data();
         let seen = self.split.train.len() + self.split.validation.len();
         let rows = [&self.split.train, &self.split.validation, &self.split.test];
@@ -68,7 +70,7 @@ impl TrainingContext<'_> {
         let mut hashes = Vec::with_capacity(seen);
         for row in rows.into_iter().flatten() {
             let costs = data.costs().row(*row).iter().copied();
-            let digest = row_digest(data.features().instance(*row), costs, &mut buffer);
+            let digest = row_digest(features.instance(*row), costs, &mut buffer);
             hasher.update(digest.as_bytes());
             if let Some(weights) = data.row_weights() {
                 hasher.update(&weights[*row].to_le_bytes());

@@ -27,6 +27,7 @@ use regretless::{Error, Result, Trainer};
 
 use super::check::DataFindings;
 use super::data_split::{DataSource, LabeledSplits, standard_split};
+use super::encoding::EncodingReport;
 use super::skipped_rows::SkippedRows;
 use super::train::check_utf8;
 use super::{CommandContext, UnusedColumns, first_names, oracle};
@@ -100,7 +101,9 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     };
     report.json["split"] = serde_json::json!(comparison.data[0].split.to_string());
     report.json["features"] = serde_json::json!(comparison.features());
-    report.json["unused_columns"] = comparison.unused_columns.json();
+    let encoding = comparison.encoding();
+    report.json["unused_columns"] = comparison.unused_columns.with(&encoding).json();
+    report.json["encoding"] = encoding.json();
     report.json["skipped_rows"] = serde_json::json!(comparison.skipped_rows);
     if let Some(findings) = &comparison.findings {
         report.json["data_check"] = findings.json()?;
@@ -111,6 +114,7 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
         comparison.features().len(),
         first_names(comparison.features())
     ));
+    encoding.print(&mut report);
     report.line("");
     report.text.push_str(&summary.text());
     report.json["verdict"] = serde_json::json!(sentences);
@@ -311,7 +315,7 @@ impl Comparison {
             source.suggest_time_split()?;
         }
         if options.data.features.is_none() {
-            options.data.features = source.feature_names().map(<[String]>::to_vec);
+            options.data.features = source.feature_names();
         }
         let unused_columns = source.unused_columns();
         let keys = source.row_keys()?;
@@ -396,6 +400,11 @@ impl Comparison {
     /// Names of the features.
     fn features(&self) -> &[String] {
         self.data[0].data.data().features().names()
+    }
+
+    /// What the encoding of the first seed does to columns.
+    fn encoding(&self) -> EncodingReport {
+        EncodingReport::of(self.data[0].data.data().features())
     }
 
     /// Problem, rows, seeds and settings in a line.

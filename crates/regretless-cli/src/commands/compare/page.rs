@@ -139,7 +139,11 @@ fn facts(input: &PageInput<'_>) -> Vec<(String, String)> {
         ),
     );
     add("features", comparison.features().join(", "));
-    if let Some(unused) = comparison.unused_columns.text() {
+    let encoding = comparison.encoding();
+    if !encoding.texts().is_empty() {
+        add("encoding", encoding.texts().join("; "));
+    }
+    if let Some(unused) = comparison.unused_columns.with(&encoding).text() {
         add("columns not used", unused);
     }
     let skipped = comparison.skipped_rows.count();

@@ -1,10 +1,10 @@
 //! Features without information: constant, duplicate, almost duplicate, or the number of the row.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::statistics::{column_at, correlation, evenly_spaced, standardized};
 use super::{Finding, FindingKind};
-use crate::data::{Features, Matrix};
+use crate::data::{FeatureSourceKind, Features, Matrix};
 
 /// Least correlation of near-duplicates: a temperature in two units has 1, two lags of a slow
 /// series 0.99. Untuned.
@@ -52,6 +52,8 @@ pub(super) fn find(features: &Features, findings: &mut Vec<Finding>) {
     }
     let mut is_duplicate = vec![false; names.len()];
     let mut first_with: HashMap<u64, usize> = HashMap::new();
+    let sources = features.sources();
+    let mut paired: HashSet<[usize; 2]> = HashSet::new();
     for (column, summary) in summaries.iter().enumerate() {
         if is_constant[column] {
             continue;
@@ -59,6 +61,12 @@ pub(super) fn find(features: &Features, findings: &mut Vec<Finding>) {
         match first_with.get(&summary.hash) {
             Some(first) if are_equal(matrix, *first, column) => {
                 is_duplicate[column] = true;
+                // Values of categories are equal for many values; gaps occur together.
+                let pair = [*first, column].map(|feature| sources[feature].column);
+                let is_indicator = sources[column].kind == FeatureSourceKind::Indicator;
+                if is_indicator || !paired.insert(pair) {
+                    continue;
+                }
                 let (first, second) = (&names[*first], &names[column]);
                 findings.push(Finding {
                     kind: FindingKind::Duplicate,
@@ -75,6 +83,8 @@ pub(super) fn find(features: &Features, findings: &mut Vec<Finding>) {
     }
     let varying: Vec<usize> = (0..names.len())
         .filter(|column| !is_constant[*column] && !is_duplicate[*column])
+        // The values of a category exclude each other: two of them are correlated perfectly.
+        .filter(|column| sources[*column].kind == FeatureSourceKind::Number)
         .collect();
     find_near_duplicates(features, &varying, findings);
 }

@@ -3,7 +3,7 @@
 
 use super::statistics::{column_at, evenly_spaced};
 use super::{Finding, FindingKind};
-use crate::data::{Dataset, FeatureShape, SplitIndices};
+use crate::data::{Dataset, FeatureShape, FeatureSourceKind, SplitIndices};
 
 /// Probability of a finding in a table without drift, over all columns together.
 const FALSE_ALARM_PROBABILITY: f64 = 0.001;
@@ -32,7 +32,12 @@ pub(super) fn find(data: &Dataset, split: &SplitIndices, findings: &mut Vec<Find
     let level = FALSE_ALARM_PROBABILITY / tests as f64;
     let feature_rows = [&train, &later].map(|instances| rows_of(features.shape(), instances));
     let mut drifting = Vec::new();
+    let sources = features.sources();
     for (column, name) in features.names().iter().enumerate() {
+        // Later rows have later dates.
+        if sources[column].kind == FeatureSourceKind::Date {
+            continue;
+        }
         let samples = feature_rows
             .each_ref()
             .map(|rows| column_at(features.values(), column, rows));

@@ -9,10 +9,12 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::feature_cells::FeatureCells;
 use super::item_slots::{ItemSlots, SlotRule};
 use super::number::quoted;
 use super::table::CsvTable;
-use crate::data::layout::{ColumnSelection, CsvHeader, LongColumns};
+use crate::data::encoding::RawTable;
+use crate::data::layout::{ColumnSelection, CsvHeader, LongColumns, WantedFeatures};
 use crate::data::problem_columns::ProblemColumns;
 use crate::data::row_times::RowTimes;
 use crate::data::{
@@ -34,12 +36,18 @@ pub(super) fn read(
     let cost = header.column(&columns.cost)?;
     let parameters = LongParameters::find(header, problem)?;
     header.check_known(&[cost], &parameters.columns)?;
-    let taken: Vec<usize> = [cost, keys.instance].into_iter().chain(keys.item).collect();
+    // A column that names instances or items may be a feature too, if it is named as one.
+    let is_key_only = |column: &usize| !columns.options.lists_column(&header.names[*column]);
+    let keys_only = [keys.instance]
+        .into_iter()
+        .chain(keys.item)
+        .filter(is_key_only);
+    let taken: Vec<usize> = keys_only.chain([cost]).collect();
     let features = header.features(&columns.features, &columns.ignore, &taken)?;
     let chosen = ColumnSelection {
         features,
         costs: vec![cost],
-        all_remaining: columns.features.is_empty(),
+        cells: FeatureCells::Inferred(columns.options.clone()),
         parameters: parameters.columns.clone(),
         costs_may_be_empty: problem.may_have_absent_costs,
     };
@@ -59,7 +67,7 @@ pub(super) fn read(
 pub(super) fn read_features(
     path: &Path,
     columns: &LongColumns,
-    wanted: &[String],
+    wanted: &WantedFeatures<'_>,
     dialect: CsvDialect,
     problem: &ProblemColumns<'_>,
 ) -> Result<(Features, RowParameters)> {
@@ -67,12 +75,9 @@ pub(super) fn read_features(
     let header = table.header();
     let keys = KeyColumns::find(header, columns)?;
     let parameters = LongParameters::find(header, problem)?;
-    let features = wanted
-        .iter()
-        .map(|name| header.column(name))
-        .collect::<Result<_>>()?;
     let chosen = ColumnSelection {
-        features,
+        features: wanted.columns(header)?,
+        cells: wanted.cells(),
         parameters: parameters.columns.clone(),
         ..ColumnSelection::default()
     };
@@ -331,16 +336,13 @@ impl LongTable {
         let instances = keys.instances.list.len();
         let values = std::mem::take(&mut numbers.parameters);
         let parameters = slots.parameters(table, &keys, parameters, values)?;
-        let names = table.names_of(&numbers.feature_columns);
-        let features = slots.arranged(numbers.features, names.len());
         let costs = if numbers.costs.is_empty() {
             Vec::new()
         } else {
             slots.arranged(numbers.costs, 1)
         };
         let items = slots.items;
-        let values = Matrix::new(instances * items, names.len(), features)?;
-        let features = Features::new(values, FeatureShape::Long { items }, Some(names))?;
+        let features = slots.features(numbers.features)?;
         let parameters = slots.named(parameters, keys.items.list, &keys.rows);
         Ok(Self {
             features,
@@ -354,6 +356,25 @@ impl LongTable {
 }
 
 impl ItemSlots {
+    /// The features of all items; those of absent ones are 0.
+    fn features(&self, table: RawTable) -> Result<Features> {
+        let shape = FeatureShape::Long { items: self.items };
+        let rows = table.rows;
+        // The shape of the file: one row each.
+        let features = Features::from_raw_table(table, FeatureShape::Long { items: 1 })?;
+        match features.into_raw_rows() {
+            Ok(rows) => Ok(Features::from_raw_rows(rows.arranged(&self.rows), shape)),
+            Err(plain) => {
+                let names = plain.names().to_vec();
+                let values = plain.into_values().into_vec();
+                debug_assert_eq!(values.len(), rows * names.len());
+                let values = self.arranged(values, names.len());
+                let values = Matrix::new(self.rows.len(), names.len(), values)?;
+                Features::new(values, shape, Some(names))
+            }
+        }
+    }
+
     /// The parameters of the instances; an absent item has the number 0.
     fn parameters(
         &self,

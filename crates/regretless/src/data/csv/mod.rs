@@ -6,13 +6,14 @@
 
 use std::path::Path;
 
-use super::layout::{Layout, WideColumns};
+use super::layout::{Layout, WantedFeatures, WideColumns};
 use super::problem_columns::ProblemColumns;
 use super::row_times::RowTimes;
 use super::{CsvDialect, Dataset, Features, InstanceKeys, RowParameters};
 use crate::error::Result;
 
 mod arcs;
+mod feature_cells;
 mod item_slots;
 mod long;
 mod number;
@@ -26,8 +27,10 @@ mod wide;
 mod write;
 
 pub(crate) use arcs::{ArcColumns, read_arcs};
+pub(super) use feature_cells::FeatureCells;
 pub(crate) use number::shortest;
 pub(super) use parameters::{ParameterTable, read_parameters};
+pub(super) use table::row_number;
 pub(super) use unused::{ColumnChoice, FirstRow};
 pub(crate) use write::name_cell;
 pub use write::{write, write_predictions};
@@ -94,8 +97,8 @@ pub fn read_features(
     wanted: &[String],
     dialect: CsvDialect,
 ) -> Result<Features> {
-    let nothing = ProblemColumns::default();
-    read_features_for(path, layout, wanted, dialect, &nothing).map(|(features, _)| features)
+    let (nothing, wanted) = (ProblemColumns::default(), WantedFeatures::numbers(wanted));
+    read_features_for(path, layout, &wanted, dialect, &nothing).map(|(features, _)| features)
 }
 
 /// The same with the parameters that a problem needs.
@@ -105,7 +108,7 @@ pub fn read_features(
 pub(super) fn read_features_for(
     path: &Path,
     layout: &Layout,
-    wanted: &[String],
+    wanted: &WantedFeatures<'_>,
     dialect: CsvDialect,
     problem: &ProblemColumns<'_>,
 ) -> Result<(Features, RowParameters)> {

@@ -11,11 +11,13 @@ use std::sync::Arc;
 
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
 
+use super::feature_cells::FeatureReader;
 use super::number;
 #[cfg(feature = "parquet")]
 use super::parquet_rows::ParquetRows;
 use super::row_numbers::row_of;
 use crate::compressed::DecompressedStream;
+use crate::data::encoding::RawTable;
 use crate::data::layout::{ColumnSelection, CsvHeader};
 use crate::data::{CsvDialect, NodeNames, ParameterColumns};
 use crate::error::{Error, InputPlace, Result};
@@ -69,14 +71,23 @@ fn has_parquet_extension(path: &Path) -> bool {
         .is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
 }
 
+/// The row of a record as a spreadsheet shows it; rows of Parquet files, which have no header, are
+/// counted from 1.
+pub(in crate::data) fn row_number(path: &Path, record: u64, dialect: CsvDialect) -> u64 {
+    if has_parquet_extension(path) {
+        record
+    } else {
+        row_of(path, record, dialect)
+    }
+}
+
 /// The values of the selected columns, row by row.
-pub(super) struct NumericColumns {
-    pub features: Vec<f32>,
+pub(super) struct SelectedColumns {
+    pub features: RawTable,
     /// An empty cell that is allowed is NaN.
     pub costs: Vec<f32>,
     /// Column by column.
     pub parameters: Vec<Vec<f64>>,
-    pub feature_columns: Vec<usize>,
     pub rows: usize,
 }
 
@@ -233,20 +244,15 @@ impl CsvTable {
         let name = name.map_or_else(|| (column + 1).to_string(), String::clone);
         Error::input(
             InputPlace::file(&self.path)
-                .row(self.row_number(record))
+                .row(row_number(&self.path, record, self.dialect))
                 .column(name),
             message,
         )
     }
 
-    /// The row of a record as a spreadsheet shows it; rows of Parquet files, which have no header,
-    /// are counted from 1.
-    fn row_number(&self, record: u64) -> u64 {
-        match &self.reader {
-            RecordReader::Csv(_) => row_of(&self.path, record, self.dialect),
-            #[cfg(feature = "parquet")]
-            RecordReader::Parquet(_) => record,
-        }
+    /// The delimiter and decimal separator.
+    pub fn dialect(&self) -> CsvDialect {
+        self.dialect
     }
 
     /// Reads all rows and calls `each_row` for each of them.
@@ -254,88 +260,48 @@ impl CsvTable {
         &mut self,
         chosen: ColumnSelection,
         mut each_row: impl FnMut(&Self) -> Result<()>,
-    ) -> Result<NumericColumns> {
-        let (mut features, costs) = (chosen.features, chosen.costs);
-        let mut found = NumericColumns {
-            features: vec![],
-            costs: vec![],
-            parameters: vec![Vec::new(); chosen.parameters.len()],
-            feature_columns: vec![],
-            rows: 0,
-        };
-        let mut text_columns = Vec::new();
+    ) -> Result<SelectedColumns> {
+        let mut features = FeatureReader::new(self, &chosen.features, chosen.cells);
+        let (mut costs, mut rows) = (Vec::new(), 0);
+        let mut parameters = vec![Vec::new(); chosen.parameters.len()];
         while self.next_row()? {
-            if found.rows == 0 && chosen.all_remaining {
-                (text_columns, features) = self.text_columns(features)?;
-            }
             each_row(self)?;
-            for (column, values) in chosen.parameters.iter().zip(&mut found.parameters) {
+            for (column, values) in chosen.parameters.iter().zip(&mut parameters) {
                 values.push(self.parameter(*column)?);
             }
-            for column in &features {
-                let number = self.number(*column);
-                let number = number
-                    .map_err(|error| self.feature_error(error, *column, &chosen.parameters))?;
-                found.features.push(number);
-            }
-            for column in &costs {
+            features.read_row(self, &chosen.parameters)?;
+            for column in &chosen.costs {
                 let is_absent = chosen.costs_may_be_empty && self.text(*column)?.is_empty();
-                found.costs.push(if is_absent {
+                costs.push(if is_absent {
                     f32::NAN
                 } else {
                     self.number(*column)?
                 });
             }
-            self.check_text(&text_columns)?;
-            found.rows += 1;
+            rows += 1;
         }
-        if found.rows == 0 {
+        if rows == 0 {
             return Err(Error::input(
                 InputPlace::file(&self.path),
                 "there is no row of data below the header",
             ));
         }
-        found.feature_columns = features;
-        Ok(found)
+        Ok(SelectedColumns {
+            features: features.finish(self),
+            costs,
+            parameters,
+            rows,
+        })
     }
 
     /// The error of a feature; an infinite parameter is valid, but no feature.
-    fn feature_error(&self, error: Error, column: usize, parameters: &[usize]) -> Error {
+    pub fn feature_error(&self, error: Error, column: usize, parameters: &[usize]) -> Error {
         if parameters.contains(&column) && self.parameter(column).is_ok_and(f64::is_infinite) {
             let message = "a feature must be finite; ignore the column as a feature, and it is \
                 still read as a parameter";
             return self.cell_error(column, message);
         }
         error
-    }
-
-    /// Splits columns by their first cell into those of text and those of numbers.
-    fn text_columns(&self, columns: Vec<usize>) -> Result<(Vec<usize>, Vec<usize>)> {
-        let is_number = |j: &usize| self.text(*j).is_err() || self.looks_numeric(*j);
-        let (numbers, text): (Vec<usize>, Vec<usize>) = columns.into_iter().partition(is_number);
-        if numbers.is_empty() {
-            let message = "no column of numbers is left for the features";
-            return Err(Error::input(InputPlace::file(&self.path).row(1), message)
-                .with_remedy("at least one is needed"));
-        }
-        Ok((text, numbers))
-    }
-
-    /// Fails at a number in a column that began with text: the first cell was probably a mistake.
-    fn check_text(&self, columns: &[usize]) -> Result<()> {
-        let number = |j: &&usize| {
-            self.text(**j)
-                .is_ok_and(|cell| number::parse(cell, self.dialect).is_ok())
-        };
-        let Some(column) = columns.iter().find(number) else {
-            return Ok(());
-        };
-        let cell = number::quoted(self.text(*column)?);
-        let message = format!(
-            "found the number {cell} in a column that begins with text; correct it or ignore the \
-             column"
-        );
-        Err(self.cell_error(*column, message))
     }
 
     /// Reads the next row; false at the end of the file.

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::table::{CsvTable, NumericColumns};
-use crate::data::layout::{ColumnSelection, CsvHeader, WideColumns};
+use super::feature_cells::FeatureCells;
+use super::table::{CsvTable, SelectedColumns};
+use crate::data::layout::{ColumnSelection, CsvHeader, WantedFeatures, WideColumns};
 use crate::data::problem_columns::ProblemColumns;
 use crate::data::row_times::RowTimes;
 use crate::data::{
@@ -40,7 +41,7 @@ pub(super) fn read(
     let chosen = ColumnSelection {
         features,
         costs,
-        all_remaining: columns.features.is_empty(),
+        cells: FeatureCells::Inferred(columns.options.clone()),
         parameters,
         costs_may_be_empty: problem.may_have_absent_costs,
     };
@@ -52,12 +53,8 @@ pub(super) fn read(
     )?;
     let parameters = parameters_of(parameter_names, &mut numbers)?;
     // All costs are finite but those that do not exist.
-    Dataset::from_finite_parts(
-        features_of(&table, numbers)?,
-        costs,
-        Some(cost_names.into()),
-    )?
-    .with_any_parameters(parameters)
+    Dataset::from_finite_parts(features_of(numbers)?, costs, Some(cost_names.into()))?
+        .with_any_parameters(parameters)
 }
 
 /// Features from one file and costs from another, row by row. Parameters are in the first, or else
@@ -89,7 +86,7 @@ pub(super) fn read_pair(
     };
     let chosen = ColumnSelection {
         features: features_wanted,
-        all_remaining: columns.features.is_empty() && !problem.without_features,
+        cells: FeatureCells::Inferred(columns.options.clone()),
         parameters: header.parameters(with_features.into_iter())?,
         ..ColumnSelection::default()
     };
@@ -128,7 +125,7 @@ pub(super) fn read_pair(
     let features = if problem.without_features {
         placeholder_features(feature_columns.rows)?
     } else {
-        features_of(&feature_table, feature_columns)?
+        features_of(feature_columns)?
     };
     Dataset::from_finite_parts(features, costs, Some(cost_names.into()))?
         .with_any_parameters(parameters)
@@ -170,29 +167,26 @@ pub(super) fn read_costs(
 /// The wanted features, in the wanted order, and the parameters.
 pub(super) fn read_features(
     path: &Path,
-    wanted: &[String],
+    wanted: &WantedFeatures<'_>,
     dialect: CsvDialect,
     problem: &ProblemColumns<'_>,
 ) -> Result<(Features, RowParameters)> {
     let mut table = CsvTable::open(path, dialect)?.with_nodes_of(problem.parameters);
     let header = table.header();
-    let features = wanted
-        .iter()
-        .map(|name| header.column(name))
-        .collect::<Result<_>>()?;
     let chosen = ColumnSelection {
-        features,
+        features: wanted.columns(header)?,
+        cells: wanted.cells(),
         parameters: header.parameters(problem.parameters_in_files())?,
         ..ColumnSelection::default()
     };
     let parameter_names = table.names_of(&chosen.parameters);
     let mut numbers = table.read(chosen, |_| Ok(()))?;
     let parameters = parameters_of(parameter_names, &mut numbers)?;
-    Ok((features_of(&table, numbers)?, parameters))
+    Ok((features_of(numbers)?, parameters))
 }
 
 /// The parameters of a table under their names.
-fn parameters_of(names: Vec<String>, numbers: &mut NumericColumns) -> Result<RowParameters> {
+fn parameters_of(names: Vec<String>, numbers: &mut SelectedColumns) -> Result<RowParameters> {
     let mut parameters = RowParameters::new(numbers.rows);
     for (name, values) in names
         .into_iter()
@@ -235,8 +229,6 @@ fn placeholder_features(rows: usize) -> Result<Features> {
     Features::new(Matrix::zeros(rows, 1), FeatureShape::Wide, names)
 }
 
-fn features_of(table: &CsvTable, numbers: NumericColumns) -> Result<Features> {
-    let names = table.names_of(&numbers.feature_columns);
-    let values = Matrix::new(numbers.rows, names.len(), numbers.features)?;
-    Features::new(values, FeatureShape::Wide, Some(names))
+fn features_of(numbers: SelectedColumns) -> Result<Features> {
+    Features::from_raw_table(numbers.features, FeatureShape::Wide)
 }

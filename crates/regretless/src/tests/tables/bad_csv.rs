@@ -1,6 +1,6 @@
 //! Invalid CSV tables: the kind of error, its file, row and column, and what it quotes.
 
-use regretless::data::{CsvDialect, Layout, csv};
+use regretless::data::{CsvDialect, FeatureOptions, Layout, WideColumns, csv};
 use regretless::error::InputPlace;
 use regretless::{Error, ErrorKind};
 
@@ -72,8 +72,6 @@ fn invalid_cells_are_reported_with_row_and_column() {
         &[
             case(b"x,y,c\n1,2,3\n1,two,3\n", 3, "y", &["'two'"]),
             case(b"x,y,c\n1,2,\n", 2, "c", &["empty"]),
-            case(b"x,y,c\n1, ,3\n", 2, "y", &["empty"]),
-            case(b"x,y,c\nNaN,2,3\n", 2, "x", &["'NaN'"]),
             case(b"x,y,c\n1,2,-inf\n", 2, "c", &["'-inf'"]),
             case(b"x,y,c\n1,2,3\n\n1,3.5e38,3\n", 4, "y", &["'3.5e38'"]),
             // The remedy is another one than for text.
@@ -83,6 +81,8 @@ fn invalid_cells_are_reported_with_row_and_column() {
                 "c",
                 &["'1,5'", "decimal point"],
             ),
+            case(b"x,y,c\n1,2,NA\n", 2, "c", &["'NA'"]),
+            case(b"x,y,c\n1,inf,3\n", 2, "y", &["'inf'"]),
             case(b"x,y,c\n1,\xff,3\n", 2, "y", &["UTF-8"]),
             // Rows are counted as a spreadsheet shows them, not lines.
             case(
@@ -91,6 +91,24 @@ fn invalid_cells_are_reported_with_row_and_column() {
                 "c",
                 &["'b'"],
             ),
+        ],
+    );
+}
+
+#[test]
+fn gaps_are_errors_where_they_are_refused() {
+    let Layout::Wide(columns) = wide(&["x", "y"], &["c"], &[]) else {
+        panic!("the layout is wide");
+    };
+    let options = FeatureOptions {
+        refuse_gaps: true,
+        ..FeatureOptions::default()
+    };
+    assert_errors(
+        &Layout::Wide(WideColumns { options, ..columns }),
+        &[
+            case(b"x,y,c\n1, ,3\n", 2, "y", &["empty"]),
+            case(b"x,y,c\nNaN,2,3\n", 2, "x", &["'NaN'"]),
         ],
     );
 }
@@ -126,9 +144,34 @@ fn ambiguous_choices_of_columns_are_refused() {
         &remaining,
         &[
             case(b",x,c\n0,1,2\n", 1, "1", &["no name"]),
-            case(b"name,c\nbob,2\n", 1, None, &["features"]),
             case(b"c\n2\n", 1, None, &["features"]),
-            case(b"x,y,c\nn/a,2,3\n4,5,6\n", 3, "x", &["'4'"]),
+            case(b"x,y,c\nfew,2,3\n4,5,6\n", 3, "x", &["'4'"]),
+            case(
+                b"x,y,c\n,2,3\nfew,2,3\n4,5,6\n",
+                4,
+                "x",
+                &["'4'", "`categories`"],
+            ),
+            case(
+                b"x,y,c\nfew,2,3\n2026-01-31,5,6\n",
+                3,
+                "x",
+                &["'2026-01-31'"],
+            ),
+            case(b"x,y,c\nNA,2,3\n4,5,6\nfew,5,6\n", 4, "x", &["'few'"]),
+            // A date that is none.
+            case(
+                b"x,y,c\n2026-01-31,2,3\n2026-02-29,5,6\n",
+                3,
+                "x",
+                &["'2026-02-29'"],
+            ),
+            case(
+                b"x,y,c\n2026-01-31,2,3\nsoon,5,6\n",
+                3,
+                "x",
+                &["'soon'", "no date"],
+            ),
         ],
     );
     assert_errors(

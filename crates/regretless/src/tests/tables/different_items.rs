@@ -1,7 +1,7 @@
 //! Long tables whose instances have different items.
 
 use regretless::data::{CostNames, Dataset, FeatureShape, Layout, LongColumns, ProblemColumns};
-use regretless::data::{RowParameters, TableSource};
+use regretless::data::{RowParameters, TableSource, WantedFeatures};
 use regretless::error::Result;
 
 use super::row_parameters::{assert_error, numbers, source, wanted};
@@ -176,7 +176,8 @@ fn new_rows_have_the_items_of_the_model_or_their_own() {
             items: strings(items),
             ..columns
         });
-        source(file.clone(), layout).read_feature_columns(&strings(&["x"]), problem)
+        source(file.clone(), layout)
+            .read_feature_columns(&WantedFeatures::numbers(&strings(&["x"])), problem)
     };
     let (features, parameters) = read(&["h1", "h9", "h2", "h3"], &with_absent_items()).unwrap();
     assert_eq!(
@@ -215,7 +216,7 @@ fn invalid_tables_with_different_items_are_reported() {
             "'u' has 1 and 2",
         ),
         ("u,a,1,1,1\nv,b,1,1,1\nv,c,1,,1\n", 4, "w", "empty"),
-        ("u,a,1,1,1\nv,b,1,1,1\nv,c,,1,1\n", 4, "x", "empty"),
+        ("u,a,1,1,1\nv,b,1,1,1\nv,c,inf,1,1\n", 4, "x", "'inf'"),
     ];
     for (rows, row, column, words) in cases {
         let problem = ProblemColumns {

@@ -73,10 +73,18 @@ fn byte_order_marks_line_ends_quotes_and_spaces_make_no_difference() {
 }
 
 #[test]
-fn remaining_numeric_columns_are_features_and_text_columns_are_ignored() {
+fn remaining_columns_are_features() {
     let folder = Folder::new();
     let text = "date,id,x,price 1,price 2,y\n2024-01-01,7,1,2,3,4\n2024-01-02,8,5,6,7,8\n";
     let data = folder.csv(text, &wide(&[], &["price *"], &["id"])).unwrap();
+    assert_eq!(data.features().column_names(), ["date", "x", "y"]);
+    assert!(
+        data.features().are_raw(),
+        "dates are encoded by training rows"
+    );
+    let data = folder
+        .csv(text, &wide(&[], &["price *"], &["id", "date"]))
+        .unwrap();
     assert_eq!(data.features().names(), ["x", "y"]);
     assert_eq!(data.cost_names().to_vec(), ["price 1", "price 2"]);
     assert_eq!(data.features().values().as_slice(), [1.0, 4.0, 5.0, 8.0]);
@@ -110,8 +118,8 @@ fn two_files_make_one_table() {
     };
     let data = source.read().unwrap();
     assert_eq!(
-        (data.features().names(), data.cost_names().to_vec()),
-        (&strings(&["x"])[..], strings(&["a", "b"]))
+        (data.features().column_names(), data.cost_names().to_vec()),
+        (strings(&["day", "x"]), strings(&["a", "b"]))
     );
     assert_eq!(data.costs().as_slice(), [3.0, 4.0, 5.0, 6.0]);
     assert_eq!(source.costs_file(), costs);

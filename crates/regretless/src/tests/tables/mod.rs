@@ -4,6 +4,7 @@
 mod arrays;
 mod bad_csv;
 mod different_items;
+mod encoding;
 mod energy;
 mod good_csv;
 mod housing;
@@ -31,6 +32,7 @@ fn wide(features: &[&str], costs: &[&str], ignore: &[&str]) -> Layout {
         features: strings(features),
         costs: strings(costs),
         ignore: strings(ignore),
+        ..WideColumns::default()
     })
 }
 

@@ -16,7 +16,7 @@ fn layout(features: &[&str]) -> Layout {
     let columns = WideColumns {
         features: features.iter().map(|name| (*name).to_owned()).collect(),
         costs: vec!["c*".into()],
-        ignore: Vec::new(),
+        ..WideColumns::default()
     };
     Layout::Wide(columns)
 }

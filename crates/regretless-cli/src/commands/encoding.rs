@@ -1,0 +1,79 @@
+//! What the encoding of a table does to its columns, for the output of commands.
+
+use regretless::data::Features;
+use serde_json::{Value, json};
+
+use super::{CommandContext, UnusedColumns};
+use crate::output::CommandReport;
+
+/// Every column that is expanded, filled or not used, and values that no training row has.
+#[derive(Debug, Clone, Default)]
+pub struct EncodingReport {
+    /// Name of a column and what it becomes.
+    columns: Vec<(String, String)>,
+    /// Name of a column and why it is not used.
+    unused: Vec<(String, String)>,
+    notes: Vec<String>,
+}
+
+impl EncodingReport {
+    /// The report of encoded features; empty where there is nothing to encode.
+    pub fn of(features: &Features) -> Self {
+        let Some(encoding) = features.encoding() else {
+            return Self::default();
+        };
+        let unused = encoding.unused_columns();
+        Self {
+            columns: encoding.descriptions(),
+            unused: unused
+                .map(|(name, reason)| (name.to_owned(), reason.to_owned()))
+                .collect(),
+            notes: features.encoding_notes().to_vec(),
+        }
+    }
+
+    /// Prints a line for every column that is not used and for values that no training row has.
+    pub fn warn(&self, context: &CommandContext) {
+        for (name, reason) in &self.unused {
+            context.warn(&format!("note: column {name} is not used: {reason}"));
+        }
+        for note in &self.notes {
+            context.warn(&format!("note: {note}"));
+        }
+    }
+
+    /// Adds a line for every column that is expanded or filled.
+    pub fn print(&self, report: &mut CommandReport) {
+        for (name, text) in &self.columns {
+            report.line(format!("    {name}: {text}"));
+        }
+    }
+
+    /// One text for each column, for a page.
+    pub fn texts(&self) -> Vec<String> {
+        let columns = self.columns.iter();
+        columns
+            .map(|(name, text)| format!("{name}: {text}"))
+            .collect()
+    }
+
+    /// For machines.
+    pub fn json(&self) -> Value {
+        let columns = self.columns.iter();
+        json!({
+            "columns": columns
+                .map(|(name, text)| json!({"column": name, "encoding": text}))
+                .collect::<Vec<Value>>(),
+            "notes": self.notes,
+        })
+    }
+}
+
+impl UnusedColumns {
+    /// The columns that were not read, and those that the encoding does not use.
+    pub fn with(&self, encoding: &EncodingReport) -> Self {
+        let mut all = self.0.clone();
+        all.extend(encoding.unused.iter().cloned());
+        Self(all)
+    }
+}
