@@ -422,6 +422,8 @@ class Model:
     @classmethod
     def from_bytes(cls, bytes: bytes) -> Model: ...
     @property
+    def column_names(self) -> list[str]: ...
+    @property
     def feature_names(self) -> list[str]: ...
     @property
     def cost_names(self) -> list[str]: ...
@@ -521,6 +523,11 @@ def train(
     profile: Literal["default", "paper"] = "default",
     feature_names: Sequence[str] | None = None,
     cost_names: Sequence[str] | None = None,
+    categories: str | Sequence[str] | None = None,
+    target_statistics: str | Sequence[str] | None = None,
+    dates: str | Sequence[str] | None = None,
+    holidays: Any = None,
+    missing: Literal["impute", "error"] = "impute",
     checkpoint: _Path | None = None,
     threads: int | None = None,
     progress: bool = False,

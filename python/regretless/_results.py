@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import html
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar, overload
 
 __all__ = [
@@ -310,6 +310,10 @@ class TrainingReport(Result):
         Whether the same call gives the same model again.
     rounds : tuple of RoundReport
         Every round with all its epochs.
+    encoding : dict of str
+        What became of the columns of ``X`` that are not used as they are, by name.
+    unused_columns : dict of str
+        Why columns of ``X`` are not used, by name.
     """
 
     method: str
@@ -333,6 +337,8 @@ class TrainingReport(Result):
     reproducible: bool
     timed_solve_seconds: float | None = None
     rounds: tuple[RoundReport, ...] = ()
+    encoding: Mapping[str, str] = field(default_factory=dict)
+    unused_columns: Mapping[str, str] = field(default_factory=dict)
 
     _parts: ClassVar[Mapping[str, type[Result]]] = {
         "candidates": CandidateReport,

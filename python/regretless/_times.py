@@ -8,7 +8,7 @@ import numpy as np
 
 from ._frames import column_names
 
-__all__ = ["is_numeric_column", "time_column", "time_texts", "without_column"]
+__all__ = ["time_column", "time_texts", "without_column"]
 
 
 def time_texts(values: Any) -> list[str]:
@@ -37,11 +37,6 @@ def time_column(table: Any, name: str) -> Any:
     """Return a column of a DataFrame; ``None`` where the table has no such column."""
     names = column_names(table)
     return table[name] if names is not None and name in names else None
-
-
-def is_numeric_column(table: Any, name: str) -> bool:
-    """Return whether a column of a DataFrame has numbers."""
-    return np.asarray(table[name]).dtype.kind in "fiub"
 
 
 def without_column(table: Any, name: str) -> Any:

@@ -20,12 +20,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, TransformerMixin
 from sklearn.metrics import r2_score
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_consistent_length, check_random_state
 from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import regretless as rl
+from regretless._columns import needs_encoding
 from regretless._frames import check_same_rows
 from regretless._names import names_of, with_names
 from regretless._parameters import table_parameters
@@ -161,7 +162,8 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
         Parameters
         ----------
         X : array_like or DataFrame of shape (n, p)
-            Features.
+            Features. Categories, texts, dates and gaps of a DataFrame are encoded as in
+            :func:`regretless.train`; arrays hold finite numbers.
         y : array_like or DataFrame of shape (n, d)
             True costs, in their true units.
         sample_weight : array_like of shape (n,), optional
@@ -190,9 +192,16 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
         # Before X loses its column names.
         parameters = table_parameters(parameters, X)
         cost_names = names_of(y)
-        X, y = validate_data(
-            self, X, y, multi_output=True, y_numeric=True, dtype=[np.float32, np.float64]
-        )
+        self._encodes = needs_encoding(X)
+        if self._encodes:
+            # Texts, dates and gaps are encoded in training; arrays and pipelines are not touched.
+            validate_data(self, X, skip_check_array=True)
+            y = check_array(y, ensure_2d=False, dtype=[np.float32, np.float64], input_name="y")
+            check_consistent_length(X, y)
+        else:
+            X, y = validate_data(
+                self, X, y, multi_output=True, y_numeric=True, dtype=[np.float32, np.float64]
+            )
         self._flat = y.ndim == 1
         costs = y.reshape(-1, 1) if self._flat else y
         self.cost_names_in_ = None if self._flat else cost_names
@@ -200,7 +209,6 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
         has_problem = self.problem_ is not None
         if has_problem:
             warn_if_transformed(costs)
-        feature_names = getattr(self, "feature_names_in_", None)
         self.model_, self.report_ = rl.train(
             _empty_problem(costs.shape[1]) if self.problem_ is None else self.problem_,
             X,
@@ -213,7 +221,7 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
             profile=self.profile,
             seed=self._seed(),
             threads=self.threads,
-            feature_names=None if feature_names is None else list(map(str, feature_names)),
+            feature_names=self._names_for_training(X),
             **self._settings(len(costs), has_problem),
         )
         problem = self.problem_
@@ -221,6 +229,13 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
             # It has the names of the parameter columns, which are then found in any order.
             self.problem_ = self.model_.problem
         return self
+
+    def _names_for_training(self, X: Any) -> list[str] | None:
+        """Return the names of an array's columns; a table that is encoded has its own."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None or not isinstance(X, np.ndarray):
+            return None
+        return list(map(str, names))
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict costs.
@@ -237,8 +252,12 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
             :attr:`model_` predicts DataFrames.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float32, np.float64])
-        costs = self.model_.predict(X).astype(np.float64)
+        if self._encodes:
+            # The model finds the columns by name and encodes them.
+            validate_data(self, X, reset=False, skip_check_array=True)
+        else:
+            X = validate_data(self, X, reset=False, dtype=[np.float32, np.float64])
+        costs = np.asarray(self.model_.predict(X), dtype=np.float64)
         if (
             self.problem_ is not None
             and self.cost_names_in_ is not None

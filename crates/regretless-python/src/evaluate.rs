@@ -13,8 +13,9 @@ use regretless::oracle::Heuristic;
 use regretless::predict::CostModel;
 use regretless::solve::SearchLimits;
 
-use crate::arrays::{ArrayOwnership, array1, features};
+use crate::arrays::{ArrayOwnership, array1};
 use crate::call_observer::{PyCall, detached, warn};
+use crate::columns::model_features;
 use crate::error::to_py_err;
 use crate::frames::FrameTemplate;
 use crate::keywords::{refuse_unknown, search_limits};
@@ -76,7 +77,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
         let mut data =
             costs_in_column_order(self.problem, costs, &parameters, ArrayOwnership::Borrow)?;
         match_table_of_model(py, self.problem, model, &mut data)?;
-        let table = features(x, None, Some(&model.metadata.features))?;
+        let table = model_features(x, model)?;
         let matching = model
             .match_problem(self.problem.problem.as_ref())
             .map_err(to_py_err)?;
@@ -182,7 +183,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
 
 /// The costs of a table with the features of a model.
 fn with_features(data: Dataset, x: &Bound<'_, PyAny>, model: &CostModel) -> PyResult<Dataset> {
-    let table = features(x, None, Some(&model.metadata.features))?;
+    let table = model_features(x, model)?;
     let names = data.cost_names().clone();
     let parameters = data.parameters().map(|shared| RowParameters::clone(shared));
     // The costs were checked when they were read.

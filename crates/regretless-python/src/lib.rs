@@ -18,6 +18,7 @@ use pyo3::prelude::pymodule;
 mod arrays;
 mod call;
 mod call_observer;
+mod columns;
 mod command_line;
 mod cost_sensitive;
 mod data;

@@ -8,8 +8,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use regretless::data::FeatureShape;
 
-use crate::arrays::{ArrayOwnership, array1, array2, features};
+use crate::arrays::{ArrayOwnership, array1, array2};
 use crate::call_observer::{PyCall, catch_panic, detached};
+use crate::columns::model_features;
 use crate::error::to_py_err;
 use crate::evaluate::EvaluationArgs;
 use crate::frames::{FrameTemplate, column_names_or_numbers, table_like};
@@ -103,6 +104,8 @@ impl Model {
     /// ----------
     /// X : array_like or DataFrame of shape (n, p)
     ///     Features; a table with column names must have the names of training, in their order.
+    ///     Where the training table had texts, dates or gaps, columns are found by name and others
+    ///     are ignored; values that no training row has are counted in a warning.
     ///
     /// Returns
     /// -------
@@ -114,7 +117,7 @@ impl Model {
     /// ValueError
     ///     For other features than those of training.
     fn predict(&self, py: Python<'_>, X: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        let table = features(X, None, Some(&self.model.metadata.features))?;
+        let table = model_features(X, &self.model)?;
         let costs = detached(py, || self.model.predict(&table))?;
         let (rows, cols) = (costs.rows(), costs.cols());
         let frame = FrameTemplate::of(X, self.cost_names())?;
@@ -175,7 +178,7 @@ impl Model {
         let limits = search_limits(gap, nodes, seconds)?;
         let problem = self.resolve_problem(py, problem)?;
         let problem = problem.get();
-        let table = features(X, None, Some(&self.model.metadata.features))?;
+        let table = model_features(X, &self.model)?;
         let parameters = ParameterArgs::of_features(parameters, X)
             .read(problem, table.instances(), ArrayOwnership::Borrow)?
             .map(Arc::new);
@@ -340,7 +343,14 @@ impl Model {
         })?))
     }
 
-    /// Names of the features, in the order of training.
+    /// Names of the columns that the features are made of: those of `X` in training.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.model.column_names()
+    }
+
+    /// Names of the features, in the order of training. Where the training table had texts, dates
+    /// or gaps, a column can have several features, such as "shop=north".
     #[getter]
     fn feature_names(&self) -> Vec<String> {
         self.model.metadata.features.clone()

@@ -1,13 +1,13 @@
 //! Training with keyword settings, the same as on the command line.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use regretless::checkpoint::CheckpointFolder;
-use regretless::data::{CostNames, Dataset, Split, SplitIndices, SplitRule};
+use regretless::data::{CostNames, Dataset, FeatureOptions, Split, SplitIndices, SplitRule};
 use regretless::evaluate::Evaluation;
 use regretless::method::Method;
 use regretless::optimizer::Optimizer;
@@ -16,8 +16,9 @@ use regretless::train::TrainingContext;
 use regretless::trainer::Trainer;
 use serde_json::Value;
 
-use crate::arrays::{ArrayOwnership, features, matrix, row_numbers, vector};
+use crate::arrays::{ArrayOwnership, matrix, row_numbers, vector};
 use crate::call_observer::{PyCall, warn};
+use crate::columns::{in_features, training_features};
 use crate::error::to_py_err;
 use crate::keywords::{refuse_renamed, search_limits};
 use crate::label::{Labels, check_same_rows, with_labels, with_parameters};
@@ -134,7 +135,7 @@ struct TimeSplit<'py> {
 
 impl<'py> TimeSplit<'py> {
     /// A split by time: "time:date" with a column of `X` or `C`, or ("time", values) with fractions
-    /// behind it; `None` for any other split. A column of `X` that holds numbers stays a feature.
+    /// behind it; `None` for any other split. A column of `X` stays a feature.
     fn parse(
         split: Option<&Bound<'py, PyAny>>,
         x: &Bound<'py, PyAny>,
@@ -144,7 +145,7 @@ impl<'py> TimeSplit<'py> {
             return Ok(None);
         };
         let module = split.py().import("regretless._times")?;
-        let (mut x, mut c) = (x.clone(), c.clone());
+        let (x, mut c) = (x.clone(), c.clone());
         if let Ok(text) = split.extract::<String>() {
             if text.trim() == "time" {
                 return Err(PyValueError::new_err(
@@ -162,10 +163,6 @@ impl<'py> TimeSplit<'py> {
                 Ok::<_, PyErr>((!values.is_none()).then_some(values))
             };
             let found = if let Some(found) = values(&x)? {
-                let is_numeric = module.call_method1("is_numeric_column", (&x, column))?;
-                if !is_numeric.extract::<bool>()? {
-                    x = module.call_method1("without_column", (&x, column))?;
-                }
                 found
             } else if let Some(found) = values(&c)? {
                 c = module.call_method1("without_column", (&c, column))?;
@@ -311,12 +308,13 @@ fn dataset(
     c: &Bound<'_, PyAny>,
     feature_names: Option<Vec<String>>,
     cost_names: Option<Vec<String>>,
+    options: FeatureOptions,
 ) -> PyResult<Dataset> {
     let costs = matrix(c, "C", ArrayOwnership::Borrow)?;
     let names = cost_names
         .map_or_else(|| column_names(c), |names| Ok(Some(names)))?
         .map(CostNames::from);
-    let features = features(x, feature_names, None)?;
+    let features = training_features(x, feature_names, options)?;
     let data = if problem.problem.may_have_absent_costs() {
         Dataset::with_missing_costs(features, costs, names)
     } else {
@@ -328,6 +326,71 @@ fn dataset(
         }
         other => to_py_err(other),
     })
+}
+
+/// How columns become features, as the keywords of `train` say it.
+fn feature_options(
+    categories: Option<&Bound<'_, PyAny>>,
+    target_statistics: Option<&Bound<'_, PyAny>>,
+    dates: Option<&Bound<'_, PyAny>>,
+    holidays: Option<&Bound<'_, PyAny>>,
+    missing: &str,
+) -> PyResult<FeatureOptions> {
+    let list = |value: Option<&Bound<'_, PyAny>>| match value {
+        None => Ok(Vec::new()),
+        Some(text) if text.is_instance_of::<PyString>() => Ok(vec![text.extract()?]),
+        Some(values) => values.extract::<Vec<String>>(),
+    };
+    let refuse_gaps = match missing {
+        "impute" => false,
+        "error" => true,
+        other => {
+            let choices = ["impute", "error"];
+            return Err(to_py_err(regretless::Error::unknown(
+                "missing", other, &choices,
+            )));
+        }
+    };
+    let holidays = match holidays {
+        None => Vec::new(),
+        Some(dates) => {
+            let module = dates.py().import("regretless._columns")?;
+            module.call_method1("holiday_texts", (dates,))?.extract()?
+        }
+    };
+    let options = FeatureOptions {
+        categories: list(categories)?,
+        target_statistics: list(target_statistics)?,
+        dates: list(dates)?,
+        holidays,
+        refuse_gaps,
+    };
+    options.check().map_err(to_py_err)?;
+    Ok(options)
+}
+
+/// What the encoding of a table does to columns, and which it does not use, by name.
+struct EncodingSummary {
+    encoded: BTreeMap<String, String>,
+    unused: BTreeMap<String, String>,
+}
+
+impl EncodingSummary {
+    fn of(data: &Dataset) -> Self {
+        let encoding = data.features().encoding();
+        let encoded = encoding.map(|encoding| encoding.descriptions());
+        let mut unused = BTreeMap::new();
+        for (name, reason) in encoding
+            .iter()
+            .flat_map(|encoding| encoding.unused_columns())
+        {
+            unused.insert(name.to_owned(), reason.to_owned());
+        }
+        Self {
+            encoded: encoded.into_iter().flatten().collect(),
+            unused,
+        }
+    }
 }
 
 /// The table with row weights.
@@ -367,8 +430,8 @@ fn with_row_weights(data: Dataset, weights: &Bound<'_, PyAny>) -> PyResult<Datas
 ///     Fractions for validation and test, drawn at random; (0.2, 0.2) by default. "order:0.2,0.1"
 ///     takes them from the end of the table. "time:date" or "time:date,0.2,0.1" takes the latest
 ///     rows by the times in a column of `X` or `C`, ("time", times) or ("time", times, 0.2, 0.1) by
-///     an array of times: dates, date-times or numbers. Rows of one time stay in one part; a column
-///     of dates in `X` is not a feature. Or numbers of rows (1000, 400, 600) in the order of the
+///     an array of times: dates, date-times or numbers. Rows of one time stay in one part. Or
+///     numbers of rows (1000, 400, 600) in the order of the
 ///     table, or lists of rows (training, validation) or (training, validation, test).
 /// predictor : str, default "linear"
 ///     "linear", "mlp" or "mlp:64,32".
@@ -378,6 +441,18 @@ fn with_row_weights(data: Dataset, weights: &Bound<'_, PyAny>) -> PyResult<Datas
 ///     Seed of the split, the initial parameters, the batches and the noise.
 /// profile : {"default", "paper"}
 ///     The defaults of all settings.
+/// categories, target_statistics, dates : str or list of str, optional
+///     Columns of a DataFrame `X`, by name or pattern. Each value of `categories` is a feature,
+///     also numbers. Values of `target_statistics`, such as customers, become the mean cost of the
+///     training rows that have them. `dates` become weekday, season and hour, as far as the
+///     training rows support them, or the parts that are given: "date=weekday+season+trend". By
+///     default, texts with few values and columns of type category are categories, and columns of
+///     dates are dates; everything is fitted on the training rows alone.
+/// holidays : sequence of dates, optional
+///     Whether a date is one of them becomes a feature.
+/// missing : {"impute", "error"}
+///     Gaps in a DataFrame `X` are filled with the median of the training rows and indicated, or
+///     refused. Gaps in arrays and in costs are always refused.
 /// feature_names, cost_names : sequence of str, optional
 ///     Names of the columns, unless `X` and `C` have their own.
 /// checkpoint : path, optional
@@ -450,7 +525,8 @@ fn with_row_weights(data: Dataset, weights: &Bound<'_, PyAny>) -> PyResult<Datas
 #[pyo3(signature = (
     problem, X, C, method=None, *, labels=None, parameters=None, weights=None, split=None,
     predictor="linear", init_model=None, seed=0, profile="default", feature_names=None,
-    cost_names=None, checkpoint=None, threads=None, progress=false, heuristic=None, gap=None,
+    cost_names=None, categories=None, target_statistics=None, dates=None, holidays=None,
+    missing="impute", checkpoint=None, threads=None, progress=false, heuristic=None, gap=None,
     nodes=None, seconds=None, **settings
 ))]
 pub fn train<'py>(
@@ -469,6 +545,11 @@ pub fn train<'py>(
     profile: &str,
     feature_names: Option<Vec<String>>,
     cost_names: Option<Vec<String>>,
+    categories: Option<&Bound<'py, PyAny>>,
+    target_statistics: Option<&Bound<'py, PyAny>>,
+    dates: Option<&Bound<'py, PyAny>>,
+    holidays: Option<&Bound<'py, PyAny>>,
+    missing: &str,
     checkpoint: Option<PathBuf>,
     threads: Option<usize>,
     progress: bool,
@@ -498,7 +579,8 @@ pub fn train<'py>(
         Some(by_time) => (&by_time.x, &by_time.c),
         None => (X, C),
     };
-    let mut data = dataset(problem, X, C, feature_names, cost_names)?;
+    let options = feature_options(categories, target_statistics, dates, holidays, missing)?;
+    let mut data = dataset(problem, X, C, feature_names, cost_names, options)?;
     let parameters = ParameterArgs::of_features(parameters, X);
     let parameters = parameters.read(problem, data.len(), ArrayOwnership::Borrow)?;
     data = with_parameters(data, parameters)?;
@@ -511,6 +593,11 @@ pub fn train<'py>(
         None => parse_split(split, data.len(), u64::from(seed))?,
     };
     problem.check_width(data.costs().cols())?;
+    data = data.encoded(&split.train).map_err(in_features)?;
+    for note in data.features().encoding_notes() {
+        warn(py, &format!("X: {note}"))?;
+    }
+    let encoding = EncodingSummary::of(&data);
     let call = PyCall::new(progress);
     let oracle = problem
         .oracle(
@@ -550,6 +637,8 @@ pub fn train<'py>(
     }
     let fields = to_python(py, &trainer.summary(&outcome))?;
     fields.set_item("rounds", to_python(py, &outcome.trained.report.rounds)?)?;
+    fields.set_item("encoding", encoding.encoded)?;
+    fields.set_item("unused_columns", encoding.unused)?;
     let report = result_object("TrainingReport", &fields)?;
     (Bound::new(py, Model::new(outcome.trained.model))?, report).into_pyobject(py)
 }
