@@ -8,6 +8,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -23,8 +24,8 @@ pub struct CostNames(CostNamesRepr);
 
 #[derive(Debug, Clone)]
 enum CostNamesRepr {
-    /// Names that are not all numbered.
-    Listed(Vec<String>),
+    /// Names that are not all numbered. Shared: a hundred thousand of them take milliseconds to copy.
+    Listed(Arc<[String]>),
     /// c0, c1, c2, …
     Numbered {
         count: usize,
@@ -168,7 +169,9 @@ fn numbered_name(number: usize) -> String {
 impl PartialEq for CostNames {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (CostNamesRepr::Listed(names), CostNamesRepr::Listed(other)) => names == other,
+            (CostNamesRepr::Listed(names), CostNamesRepr::Listed(other)) => {
+                Arc::ptr_eq(names, other) || names == other
+            }
             (
                 CostNamesRepr::Numbered { count, .. },
                 CostNamesRepr::Numbered { count: other, .. },
@@ -193,7 +196,7 @@ impl From<Vec<String>> for CostNames {
                 explicit: true,
             }
         } else {
-            CostNamesRepr::Listed(names)
+            CostNamesRepr::Listed(names.into())
         })
     }
 }
