@@ -477,6 +477,15 @@ def generate(
     noise: float = 0.5,
     features: int = 5,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]: ...
+def check(
+    problem: Problem,
+    X: _Table,
+    C: _Table,
+    *,
+    labels: Labels | None = None,
+    split: _Split | None = None,
+    seed: int = 0,
+) -> list[dict[str, Any]]: ...
 @overload
 def label(
     problem: Problem,

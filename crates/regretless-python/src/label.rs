@@ -180,6 +180,18 @@ impl Labels {
 }
 
 impl Labels {
+    /// The best objective of every row; NaN where a row has no label.
+    pub fn best_objectives(&self) -> Vec<f64> {
+        let objective = |row: usize| {
+            if self.has(row) {
+                self.labeled.optimal_objective(row)
+            } else {
+                f64::NAN
+            }
+        };
+        (0..self.labeled.len()).map(objective).collect()
+    }
+
     fn has(&self, row: usize) -> bool {
         self.failed
             .binary_search_by_key(&row, |(failed, _)| *failed)

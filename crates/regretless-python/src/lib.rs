@@ -18,6 +18,7 @@ use pyo3::prelude::pymodule;
 mod arrays;
 mod call;
 mod call_observer;
+mod check;
 mod columns;
 mod command_line;
 mod cost_sensitive;
@@ -46,6 +47,8 @@ mod train;
 mod _core {
     use pyo3::prelude::{Bound, PyModule, PyResult};
 
+    #[pymodule_export]
+    use super::check::check;
     #[pymodule_export]
     use super::command_line::run_command_line;
     #[pymodule_export]

@@ -126,9 +126,9 @@ pub fn json_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
 }
 
 /// Tables without the column of times, and their split by it.
-struct TimeSplit<'py> {
-    x: Bound<'py, PyAny>,
-    c: Bound<'py, PyAny>,
+pub struct TimeSplit<'py> {
+    pub x: Bound<'py, PyAny>,
+    pub c: Bound<'py, PyAny>,
     split: Split,
     times: Vec<String>,
 }
@@ -136,7 +136,7 @@ struct TimeSplit<'py> {
 impl<'py> TimeSplit<'py> {
     /// A split by time: "time:date" with a column of `X` or `C`, or ("time", values) with fractions
     /// behind it; `None` for any other split. A column of `X` stays a feature.
-    fn parse(
+    pub fn parse(
         split: Option<&Bound<'py, PyAny>>,
         x: &Bound<'py, PyAny>,
         c: &Bound<'py, PyAny>,
@@ -215,7 +215,7 @@ impl<'py> TimeSplit<'py> {
     }
 
     /// The rows of each part.
-    fn apply(&self, rows: usize) -> PyResult<SplitIndices> {
+    pub fn apply(&self, rows: usize) -> PyResult<SplitIndices> {
         if self.times.len() != rows {
             return Err(PyValueError::new_err(format!(
                 "split: {} times for {rows} rows",
@@ -227,7 +227,11 @@ impl<'py> TimeSplit<'py> {
 }
 
 /// A split by fractions, numbers of rows, or lists of rows.
-fn parse_split(split: Option<&Bound<'_, PyAny>>, rows: usize, seed: u64) -> PyResult<SplitIndices> {
+pub fn parse_split(
+    split: Option<&Bound<'_, PyAny>>,
+    rows: usize,
+    seed: u64,
+) -> PyResult<SplitIndices> {
     let Some(split) = split else {
         return SplitRule::DEFAULT
             .with_seed(seed)
@@ -302,7 +306,7 @@ fn check_disjoint(first: &[usize], second: &[usize], names: &str) -> PyResult<()
 }
 
 /// A checked data set.
-fn dataset(
+pub fn dataset(
     problem: &Problem,
     x: &Bound<'_, PyAny>,
     c: &Bound<'_, PyAny>,

@@ -112,7 +112,7 @@ pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandRe
         report.line(format!("  {kind:KIND_WIDTH$}  {}", finding.message));
     }
     if findings.0.is_empty() {
-        report.line("  no findings".to_owned());
+        report.line("  no findings");
     }
     Ok(report)
 }
