@@ -19,7 +19,7 @@ fn clean(seed: u32) -> Dataset {
 }
 
 /// The value of a planted feature, from the row's number, features and costs.
-type PlantedValue = dyn Fn(usize, &[f32], &[f32]) -> f32;
+type PlantedValue<'a> = dyn Fn(usize, &[f32], &[f32]) -> f32 + 'a;
 
 /// The table with one more feature, computed from the row's number, features and costs.
 fn with_feature(data: &Dataset, value: impl Fn(usize, &[f32], &[f32]) -> f32) -> Dataset {
@@ -77,7 +77,7 @@ fn planted_columns_are_found_in_every_table() {
         let data = clean(seed);
         let cost = seed as usize % data.costs().cols();
         let feature = seed as usize % data.features().names().len();
-        let planted = |value: &PlantedValue| with_feature(&data, value);
+        let planted = |value: &PlantedValue<'_>| with_feature(&data, value);
         let spread = {
             let column: Vec<f32> = (0..data.len())
                 .map(|row| data.costs().row(row)[cost])

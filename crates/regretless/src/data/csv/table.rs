@@ -319,22 +319,21 @@ impl CsvTable {
     }
 
     fn read_record(&mut self) -> Result<bool> {
-        let path = &self.path;
-        let reader = match &mut self.reader {
-            RecordReader::Csv(reader) => reader,
+        match &mut self.reader {
+            RecordReader::Csv(reader) => {
+                reader.get_mut().row_bytes = 0;
+                let read = reader.read_byte_record(&mut self.record);
+                read.map_err(|error| match error.into_kind() {
+                    ErrorKind::Io(source) => Error::io(&self.path)(source),
+                    other => Error::input(
+                        InputPlace::file(&self.path),
+                        format!("the file cannot be read as CSV: {other:?}"),
+                    ),
+                })
+            }
             #[cfg(feature = "parquet")]
-            RecordReader::Parquet(rows) => return rows.read(&mut self.record),
-        };
-        reader.get_mut().row_bytes = 0;
-        reader
-            .read_byte_record(&mut self.record)
-            .map_err(|error| match error.into_kind() {
-                ErrorKind::Io(source) => Error::io(path)(source),
-                other => Error::input(
-                    InputPlace::file(path),
-                    format!("the file cannot be read as CSV: {other:?}"),
-                ),
-            })
+            RecordReader::Parquet(rows) => rows.read(&mut self.record),
+        }
     }
 
     fn check_names(&self) -> Result<()> {
