@@ -119,11 +119,6 @@ impl ArcTable {
         self.cost_names.as_ref()
     }
 
-    /// Whether the arcs were named, rather than called by their nodes.
-    pub fn has_own_names(&self) -> bool {
-        self.has_own_names
-    }
-
     /// The name of a node by its place.
     pub fn node(&self, place: u32) -> &str {
         &self.nodes.list()[place as usize]

@@ -551,9 +551,8 @@ impl ProblemKind for GraphPath {
         }
     }
 
-    /// Arcs that are called by their nodes are usually given by position.
     fn may_have_cost_names(&self) -> bool {
-        matches!(&self.shape.kind, ShapeKind::Arcs(arcs) if arcs.has_own_names())
+        matches!(self.shape.kind, ShapeKind::Arcs(_))
     }
 
     fn present_costs(&self) -> Option<&[bool]> {

@@ -211,9 +211,8 @@ impl ProblemKind for SpanningTree {
         }
     }
 
-    /// Edges that are called by their nodes are usually given by position.
     fn may_have_cost_names(&self) -> bool {
-        matches!(self.shape.as_ref(), TreeShape::Edges(edges) if edges.has_own_names())
+        matches!(self.shape.as_ref(), TreeShape::Edges(_))
     }
 
     fn present_costs(&self) -> Option<&[bool]> {
