@@ -3,10 +3,9 @@
     python bench/network_race.py [--instances 20] [--smoke] [--task assignment]
 
 Every solver gets the same instances; the objectives must agree. Times are processor times, medians
-over the instances, the shortest of three passes: of the call that takes
-costs and returns a solution, with its Python interface. Of OR-Tools and HiGHS only the solve counts,
-not the transfer of costs. These two cannot be loaded together, so every peer runs in a process of
-its own.
+over the instances, the shortest of three passes: of the call that takes costs and returns a
+solution, with its Python interface. Of OR-Tools and HiGHS only the solve counts, not the transfer
+of costs. These two cannot be loaded together, so every peer runs in a process of its own.
 """
 
 from __future__ import annotations
