@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ._frames import column_names
+from ._core import _column_names
 
 __all__ = ["feature_columns", "holiday_texts", "needs_encoding"]
 
@@ -36,7 +36,7 @@ def needs_encoding(table: Any) -> bool:
     -------
     bool
     """
-    if column_names(table) is None or getattr(table, "ndim", 2) != 2:
+    if isinstance(table, np.ndarray) or _column_names(table) is None:
         return False
     return any(_is_raw(column) for _, column in _columns(table))
 

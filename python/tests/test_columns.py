@@ -39,7 +39,7 @@ def bakery() -> "tuple[pandas.DataFrame, pandas.DataFrame]":
     X.loc[3, "visitors"] = pandas.NA
     costs = np.stack(
         [
-            2.0 + 2.0 * (dates.dayofweek >= 5),
+            2.0 + 2.0 * (dates.day_of_week >= 5),
             3.0 + 0.0 * np.arange(ROWS),
             2.5 + 1.5 * (weather == "rain"),
         ],

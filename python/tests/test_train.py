@@ -172,8 +172,12 @@ def test_bad_tables_are_named_by_row_and_column():
     with pytest.raises(ValueError, match="X: row 4, column x2: NaN is not a finite number"):
         rl.train(PROBLEM, bad, C)
     pandas = pytest.importorskip("pandas")
+    named = pandas.DataFrame(bad, columns=["hour", "load", "sun", "wind", "rain"])
     with pytest.raises(ValueError, match="X: row 4, column sun"):
-        rl.train(PROBLEM, pandas.DataFrame(bad, columns=["hour", "load", "sun", "wind", "rain"]), C)
+        rl.train(PROBLEM, named, C, missing="error")
+    named.loc[4, "sun"] = np.inf
+    with pytest.raises(ValueError, match="X: row 4, column sun: inf"):
+        rl.train(PROBLEM, named, C)
     costs = C.copy()
     costs[1, 3] = np.inf
     with pytest.raises(ValueError, match="C: row 1, column c3: inf"):
