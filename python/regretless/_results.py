@@ -228,8 +228,17 @@ class CandidateReport(Result):
     ----------
     method : str
         Name of the candidate.
+    predictor : str
+        The architecture of its predictor.
+    folds : int
+        Folds it was trained on: 1 for most candidates, more for the better ones.
     regret : float or None
-        Mean regret on the validation rows; None where it failed or was too expensive.
+        Mean regret on rows that it was not trained on; None where it failed or scoring was too
+        expensive.
+    difference, standard_error : float or None
+        Mean difference from the best candidate on the same rows, and its standard error.
+    is_chosen : bool
+        Whether it is part of the model.
     scoring : str
         How the regret was measured: "exact", "relaxed" (by the linear relaxation), "unscored" (too
         expensive) or "failed".
@@ -238,9 +247,49 @@ class CandidateReport(Result):
     """
 
     method: str
+    predictor: str
+    folds: int
     regret: float | None
+    difference: float | None
+    standard_error: float | None
+    is_chosen: bool
     scoring: str
     seconds: float
+
+
+@dataclass(frozen=True)
+class SearchReport(Result):
+    """What ``auto`` expects of its model, from rows that its models were not trained on.
+
+    Attributes
+    ----------
+    expected_regret : float
+        Sum of regrets over the sum of absolute optimal objectives. Slightly too low, since
+        candidates were chosen on the same rows.
+    interval : tuple of float
+        The 95 % interval of the expected regret, by a bootstrap over rows.
+    least_squares_regret : float or None
+        The same regret of least squares, where it was a candidate.
+    improvement : tuple of float or None
+        The 95 % interval of the regret of least squares minus the expected one.
+    is_least_squares : bool
+        Whether the model is that of least squares: no candidate did better.
+    rows : int
+        Number of rows.
+    folds : int
+        Folds of the cross-validation; with 1 the rows are validation rows.
+    used_seconds : float
+        Seconds of the budget that were used, as counted.
+    """
+
+    expected_regret: float
+    interval: tuple[float, float]
+    least_squares_regret: float | None
+    improvement: tuple[float, float] | None
+    is_least_squares: bool
+    rows: int
+    folds: int
+    used_seconds: float
 
 
 @dataclass(frozen=True)
@@ -283,6 +332,8 @@ class TrainingReport(Result):
         The method of the model: that of the best candidate for ``auto``.
     candidates : tuple of CandidateReport
         The candidates of ``auto``; empty for other methods.
+    search : SearchReport or None
+        What ``auto`` expects of its model; None for other methods.
     best_epoch : int
         The epoch whose parameters were selected.
     stopped : str or None
@@ -336,12 +387,14 @@ class TrainingReport(Result):
     select: str
     reproducible: bool
     timed_solve_seconds: float | None = None
+    search: SearchReport | None = None
     rounds: tuple[RoundReport, ...] = ()
     encoding: Mapping[str, str] = field(default_factory=dict)
     unused_columns: Mapping[str, str] = field(default_factory=dict)
 
     _parts: ClassVar[Mapping[str, type[Result]]] = {
         "candidates": CandidateReport,
+        "search": SearchReport,
         "validation": Evaluation,
         "test": Evaluation,
         "training_mean": Evaluation,
@@ -349,7 +402,7 @@ class TrainingReport(Result):
         "labels": LabelCounts,
         "rounds": RoundReport,
     }
-    _omitted_if_none: ClassVar[frozenset[str]] = frozenset({"timed_solve_seconds"})
+    _omitted_if_none: ClassVar[frozenset[str]] = frozenset({"search", "timed_solve_seconds"})
 
     def __repr__(self) -> str:
         parts = [f"best epoch {self.best_epoch}", f"{self.solves} solves", f"{self.seconds:.1f} s"]

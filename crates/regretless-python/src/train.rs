@@ -528,7 +528,7 @@ fn with_row_weights(data: Dataset, weights: &Bound<'_, PyAny>) -> PyResult<Datas
 #[pyfunction]
 #[pyo3(signature = (
     problem, X, C, method=None, *, labels=None, parameters=None, weights=None, split=None,
-    predictor="linear", init_model=None, seed=0, profile="default", feature_names=None,
+    predictor=None, init_model=None, seed=0, profile="default", feature_names=None,
     cost_names=None, categories=None, target_statistics=None, dates=None, holidays=None,
     missing="impute", checkpoint=None, threads=None, progress=false, heuristic=None, gap=None,
     nodes=None, seconds=None, **settings
@@ -543,7 +543,7 @@ pub fn train<'py>(
     parameters: Option<&Bound<'py, PyAny>>,
     weights: Option<&Bound<'py, PyAny>>,
     split: Option<&Bound<'py, PyAny>>,
-    predictor: &str,
+    predictor: Option<&str>,
     init_model: Option<&Bound<'py, Model>>,
     seed: u32,
     profile: &str,
@@ -572,7 +572,7 @@ pub fn train<'py>(
         || settings.is_some_and(|settings| settings.contains("select").unwrap_or(false));
     let mut trainer = Trainer {
         method,
-        predictor: predictor.parse().map_err(to_py_err)?,
+        predictor: predictor.map(str::parse).transpose().map_err(to_py_err)?,
         settings: parse_settings(settings, profile, u64::from(seed))?,
         start: init_model.map(|model| model.get().model.clone()),
         threads: threads.unwrap_or(0),

@@ -57,7 +57,7 @@ impl Baseline {
         let rows = &context.split.test;
         match self {
             Self::LeastSquares => {
-                let model = least_squares(context, problem)?;
+                let model = linear_fit(context, problem, 0.0)?;
                 Evaluation::of_model(&model, data, rows, oracle, observer)
             }
             Self::TrainingMean => {
@@ -86,16 +86,18 @@ impl Baseline {
     }
 }
 
-/// The linear model of least squared error on the training rows.
+/// The linear model of least squared error on the training rows; with a penalty it is ridge
+/// regression.
 ///
 /// # Errors
 /// When there are no training rows or numbers are too large.
-pub(crate) fn least_squares(
+pub(crate) fn linear_fit(
     context: &TrainingContext<'_>,
     problem: &ProblemSpec,
+    penalty: f64,
 ) -> Result<CostModel> {
     let data = context.data.data();
-    let fit = LinearFit::least_squares(data, &context.split.train)?;
+    let fit = LinearFit::ridge(data, &context.split.train, penalty)?;
     let output = context.data.sense().convert_scaler(fit.output);
     let problem = serde_json::to_value(context.named_problem(problem)?);
     let metadata = ModelMetadata {

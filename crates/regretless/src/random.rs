@@ -25,6 +25,10 @@ pub enum Purpose {
     Benchmark = 6,
     /// Permutations of features, to measure their importance.
     Importance = 7,
+    /// The folds of a cross-validation.
+    Folds = 8,
+    /// Resampled rows of a bootstrap.
+    Bootstrap = 9,
 }
 
 /// A stream that depends on purpose, seed and position only: not on threads, not on time.

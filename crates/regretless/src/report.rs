@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::oracle::SolveCounts;
+use crate::random::{Purpose, RandomStream};
 
 /// Why a round of training ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,14 +108,119 @@ impl TrainReport {
 pub struct CandidateReport {
     /// What was trained.
     pub method: String,
-    /// Its mean regret on the scored validation rows; none if it failed or scoring was not
-    /// affordable.
+    /// The architecture of its predictor.
+    #[serde(default)]
+    pub predictor: String,
+    /// Folds it was trained on: 1 for most, more for the better ones.
+    #[serde(default)]
+    pub folds: usize,
+    /// Its mean regret on the scored rows, which it was not trained on; none if it failed or
+    /// scoring was not affordable.
     pub regret: Option<f64>,
+    /// Mean difference from the best candidate on the same rows.
+    #[serde(default)]
+    pub difference: Option<f64>,
+    /// Standard error of that difference.
+    #[serde(default)]
+    pub standard_error: Option<f64>,
+    /// Whether it is part of the model.
+    #[serde(default)]
+    pub is_chosen: bool,
     /// How the regret was computed.
     #[serde(default)]
     pub scoring: ScoringKind,
     /// Seconds it took.
     pub seconds: f64,
+}
+
+/// What `auto` expects of its model, from rows that models were not trained on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SearchReport {
+    /// Sum of regrets over the sum of absolute optimal objectives on these rows. Slightly too low,
+    /// since candidates were chosen on the same rows.
+    pub expected_regret: f64,
+    /// The 95 % interval of the expected regret (percentile bootstrap over rows).
+    pub interval: [f64; 2],
+    /// The same regret of least squares, if it was a candidate.
+    pub least_squares_regret: Option<f64>,
+    /// The 95 % interval of the regret of least squares minus the expected one.
+    pub improvement: Option<[f64; 2]>,
+    /// Whether the model is that of least squares.
+    pub is_least_squares: bool,
+    /// Number of rows.
+    pub rows: usize,
+    /// Folds of the cross-validation; with 1 the rows are the validation rows.
+    pub folds: usize,
+    /// Seconds of the budget that were used, as counted.
+    pub used_seconds: f64,
+}
+
+/// Resampled tables of a bootstrap: enough for two digits of an interval.
+const BOOTSTRAP_SAMPLES: usize = 1000;
+
+impl SearchReport {
+    /// The report of regrets on some rows, with their absolute optimal objectives and the regrets
+    /// of least squares.
+    pub(crate) fn new(
+        regrets: &[f64],
+        objectives: &[f64],
+        least_squares: Option<&[f64]>,
+        is_least_squares: bool,
+        folds: usize,
+        used_seconds: f64,
+    ) -> Self {
+        let all: Vec<usize> = (0..regrets.len()).collect();
+        let ratio = |regrets: &[f64], rows: &[usize]| {
+            let sum = |values: &[f64]| rows.iter().map(|row| values[*row]).sum::<f64>();
+            sum(regrets) / sum(objectives).max(f64::MIN_POSITIVE)
+        };
+        let (mut samples, mut improvements) = (Vec::new(), Vec::new());
+        for sample in 0..BOOTSTRAP_SAMPLES {
+            let mut stream = RandomStream::new(Purpose::Bootstrap, 0, [sample as u64, 0]);
+            let rows: Vec<usize> = all.iter().map(|_| stream.index_below(all.len())).collect();
+            let regret = ratio(regrets, &rows);
+            samples.push(regret);
+            if let Some(least_squares) = least_squares {
+                improvements.push(ratio(least_squares, &rows) - regret);
+            }
+        }
+        Self {
+            expected_regret: ratio(regrets, &all),
+            interval: percentile_interval(samples),
+            least_squares_regret: least_squares.map(|regrets| ratio(regrets, &all)),
+            improvement: least_squares.map(|_| percentile_interval(improvements)),
+            is_least_squares,
+            rows: regrets.len(),
+            folds,
+            used_seconds,
+        }
+    }
+
+    /// A sentence where least squares does as well.
+    pub(crate) fn note(&self) -> Option<String> {
+        let [lower, _] = self.improvement?;
+        if self.is_least_squares {
+            Some("least squares is enough here: no candidate of auto has a lower regret".into())
+        } else if lower <= 0.0 {
+            Some(format!(
+                "auto's model has no significantly lower regret than least squares on {} rows \
+                 that it was not trained on",
+                self.rows
+            ))
+        } else {
+            None
+        }
+    }
+}
+
+/// The range of the middle 95 % of some values.
+fn percentile_interval(mut values: Vec<f64>) -> [f64; 2] {
+    values.sort_by(f64::total_cmp);
+    let at = |fraction: f64| {
+        let position = (fraction * values.len() as f64) as usize;
+        values.get(position.min(values.len().saturating_sub(1))).copied()
+    };
+    [at(0.025), at(0.975)].map(Option::unwrap_or_default)
 }
 
 /// How a candidate was scored.

@@ -7,7 +7,7 @@
 
 use serde::Serialize;
 
-use crate::auto::CandidateRace;
+use crate::auto::AutoSearch;
 use crate::baseline::Baseline;
 use crate::checkpoint::CheckpointFolder;
 use crate::error::{Error, Result};
@@ -17,7 +17,7 @@ use crate::method::Method;
 use crate::oracle::{Heuristic, SolveCounts};
 use crate::predict::{CostModel, PredictorSpec};
 use crate::problem::ProblemSpec;
-use crate::report::{CandidateReport, StopReason};
+use crate::report::{CandidateReport, SearchReport, StopReason};
 use crate::settings::{SelectionCriterion, TrainingSettings};
 use crate::train::{FitResult, StagedTraining, TrainingContext};
 
@@ -40,8 +40,8 @@ use crate::train::{FitResult, StagedTraining, TrainingContext};
 pub struct Trainer {
     /// How parameters are fitted: one method, or `auto`, which compares several.
     pub method: Method,
-    /// What is trained.
-    pub predictor: PredictorSpec,
+    /// What is trained; by default a linear predictor, and for `auto` the best of several.
+    pub predictor: Option<PredictorSpec>,
     /// Settings of the training.
     pub settings: TrainingSettings,
     /// A trained model whose parameters are the initial ones: a network, or an ensemble of them,
@@ -85,6 +85,9 @@ struct TrainingSummary<'a> {
     /// The method of the model: for `auto` that of the best candidate.
     chosen_method: &'a str,
     candidates: &'a [CandidateReport],
+    /// What `auto` expects of its model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search: Option<&'a SearchReport>,
     best_epoch: usize,
     stopped: Option<StopReason>,
     validation: Option<&'a Evaluation>,
@@ -108,11 +111,11 @@ struct TrainingSummary<'a> {
 
 /// Constructor and setters.
 impl Trainer {
-    /// A linear predictor trained with the default settings.
+    /// A linear predictor, or for `auto` any, trained with the default settings.
     pub fn new(method: impl Into<Method>) -> Self {
         Self {
             method: method.into(),
-            predictor: PredictorSpec::Linear,
+            predictor: None,
             settings: TrainingSettings::default(),
             start: None,
             threads: 0,
@@ -122,7 +125,7 @@ impl Trainer {
     /// What is trained: a linear predictor or a network.
     #[must_use]
     pub fn predictor(mut self, predictor: PredictorSpec) -> Self {
-        self.predictor = predictor;
+        self.predictor = Some(predictor);
         self
     }
 
@@ -183,6 +186,7 @@ impl Trainer {
     ) -> Result<TrainingOutcome> {
         self.announce_solves(context);
         let mut trained = self.train(context, problem, checkpoints)?;
+        let held_out = trained.validation.take();
         let evaluate_rows = |rows: &[usize]| -> Result<Option<Evaluation>> {
             if rows.is_empty() {
                 return Ok(None);
@@ -195,7 +199,11 @@ impl Trainer {
             } = *context;
             Evaluation::of_model(&trained.model, data, rows, oracle, observer).map(Some)
         };
-        let validation = evaluate_rows(&context.split.validation)?;
+        // `auto` may train on validation rows too; it evaluates models that were not.
+        let validation = match held_out {
+            Some(evaluation) => Some(evaluation),
+            None => evaluate_rows(&context.split.validation)?,
+        };
         let test = evaluate_rows(&context.split.test)?;
         let training_mean = match Baseline::TrainingMean.evaluate(context, problem) {
             _ if context.split.test.is_empty() => None,
@@ -246,7 +254,7 @@ impl Trainer {
                 self.method.check_problem(context.oracle)?;
                 let training = StagedTraining {
                     stages,
-                    predictor: &self.predictor,
+                    predictor: self.predictor.as_ref().unwrap_or(&PredictorSpec::Linear),
                     settings: self.settings,
                     start: self.start.as_ref(),
                     problem,
@@ -270,8 +278,8 @@ impl Trainer {
             )
             .with_remedy("leave the weights out, or name a method other than auto")),
             Method::Auto(budget) => {
-                let (predictor, settings) = (&self.predictor, self.settings);
-                CandidateRace::new(context, predictor, settings, problem, *budget)?.run()
+                let (predictor, settings) = (self.predictor.as_ref(), self.settings);
+                AutoSearch::new(context, predictor, settings, problem, *budget)?.run()
             }
         }
     }
@@ -286,6 +294,7 @@ impl Trainer {
             features: &outcome.trained.model.metadata.features,
             chosen_method: &outcome.trained.model.metadata.method,
             candidates: &outcome.trained.candidates,
+            search: outcome.trained.search.as_ref(),
             best_epoch: report.best_epoch(),
             stopped: report.rounds.last().map(|round| round.stopped),
             validation: outcome.validation.as_ref(),

@@ -177,7 +177,8 @@ pub struct TrainOptions {
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Training")]
 pub struct SplitOptions {
-    /// Predictor: linear, mlp, or mlp:64,32 with its hidden layers [default: linear]
+    /// Predictor: linear, mlp, or mlp:64,32 with its hidden layers [default: linear;
+    /// auto tries several]
     #[arg(long, value_name = "KIND")]
     pub predictor: Option<PredictorSpec>,
     /// Fractions of the rows for validation and test, drawn at random (0.2 for both, or 0.2,0.1),

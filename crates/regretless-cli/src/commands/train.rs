@@ -9,7 +9,7 @@ use regretless::evaluate::Evaluation;
 use regretless::experiment::CellData;
 use regretless::method::Method;
 use regretless::predict::{CostModel, PredictorSpec};
-use regretless::report::{ScoringKind, TrainReport};
+use regretless::report::{CandidateReport, ScoringKind, TrainReport};
 use regretless::train::TrainingContext;
 use regretless::trainer::{Trainer, TrainingOutcome};
 use regretless::{Error, Result};
@@ -28,6 +28,8 @@ use crate::text::check_file_name_fits;
 
 /// Model file unless `--out` is given.
 const DEFAULT_MODEL_FILE: &str = "model.safetensors";
+/// Candidates of `auto` that are printed; the report file has all of them.
+const MAX_CANDIDATE_LINES: usize = 12;
 
 /// Output files of one training.
 struct TrainOutputs {
@@ -191,13 +193,15 @@ struct ResolvedTraining {
 fn resolve(mut options: TrainOptions) -> Result<ResolvedTraining> {
     let split = standard_split(&options.data, &options.problem)?;
     options.split.split.get_or_insert(split);
-    let predictor = options.split.predictor.get_or_insert(PredictorSpec::Linear);
     let method = options.method.get_or_insert_with(Method::default);
+    if !matches!(method, Method::Auto(_)) {
+        options.split.predictor.get_or_insert(PredictorSpec::Linear);
+    }
     let seed = *options.seed.get_or_insert(0);
     let model = options.out.get_or_insert_with(|| DEFAULT_MODEL_FILE.into());
     let trainer = Trainer {
         method: method.clone(),
-        predictor: predictor.clone(),
+        predictor: options.split.predictor.clone(),
         settings: options.training.settings(Profile::Default, u64::from(seed)),
         start: None,
         threads: 0,
@@ -326,7 +330,14 @@ impl TrainCommandResult<'_> {
 impl TrainCommandResult<'_> {
     /// The candidates of `auto` and the chosen one.
     fn report_candidates(&self, report: &mut CommandReport) {
-        for entry in &self.outcome.trained.candidates {
+        let mut entries: Vec<&CandidateReport> = self.outcome.trained.candidates.iter().collect();
+        entries.sort_by(|a, b| {
+            let [first, second] = [a, b].map(|entry| entry.regret.unwrap_or(f64::INFINITY));
+            (b.is_chosen, b.folds)
+                .cmp(&(a.is_chosen, a.folds))
+                .then(first.total_cmp(&second))
+        });
+        for entry in entries.iter().take(MAX_CANDIDATE_LINES) {
             let regret = entry.regret.map(number).unwrap_or_default();
             let score = match entry.scoring {
                 ScoringKind::Exact => regret,
@@ -334,15 +345,28 @@ impl TrainCommandResult<'_> {
                 ScoringKind::Unscored => "not scored".into(),
                 ScoringKind::Failed => "failed".into(),
             };
-            let chosen = if entry.method == self.outcome.trained.model.metadata.method {
-                "  <"
-            } else {
-                ""
-            };
+            let name = format!("{} {}", entry.predictor, entry.method);
+            let chosen = if entry.is_chosen { "  <" } else { "" };
             report.line(format!(
-                "  tried {:<44} {score} in {:.2} s{chosen}",
-                entry.method, entry.seconds
+                "  tried {name:<52} {score} in {:.2} s{chosen}",
+                entry.seconds
             ));
+        }
+        if entries.len() > MAX_CANDIDATE_LINES {
+            let more = entries.len() - MAX_CANDIDATE_LINES;
+            report.line(format!("  tried {more} more, see the report file"));
+        }
+        if let Some(search) = &self.outcome.trained.search {
+            let [lower, upper] = search.interval.map(percent);
+            report.line(format!(
+                "  expected regret    normalized {} (95 %: {lower} to {upper}), on {} rows that \
+                 were not trained on",
+                percent(search.expected_regret),
+                grouped(search.rows as u64)
+            ));
+            if let Some(regret) = search.least_squares_regret {
+                report.line(format!("  least squares      normalized {} on the same rows", percent(regret)));
+            }
         }
         if let Some(seconds) = self.outcome.trained.report.timed_solve_seconds {
             report.line(format!(

@@ -1,22 +1,35 @@
-//! `auto`: a default method for users who do not want to choose one.
+//! `auto`: a search over losses, predictors and learning rates within a budget.
 //!
-//! Two races: several candidates are trained one after the other, and the one with the lowest
-//! regret on validation rows wins. The candidates of the first race are cost-sensitive losses that
-//! need no solve during training: MSE, MAE(O,S) and MSE(O,S), in a few epochs with a large,
-//! decaying learning rate. In the second race training continues from the winner with SPO+. Its
-//! solver calls use the most accurate of these that the budget allows: the exact solver, the tight
-//! relaxation (with all cuts of the problem's solver), a fast local search, the plain relaxation
-//! (without cuts), or a solution pool. If each item has separate features, SPO+ starts from an
-//! untrained model, since one-sided losses carry little information there, and from the winner too
-//! if that is affordable.
+//! The search is successive halving (Jamieson and Talwalkar 2016) over folds. Rows for training and
+//! validation are divided into folds (`folds.rs`): contiguous blocks where rows are in order of
+//! time, random ones otherwise. Every candidate (`candidate.rs`) is trained without the first fold
+//! and scored by the regret of its decisions on that fold (`scoring.rs`); the better ones go on to
+//! the next fold, and the few best are trained without each fold in turn. Where solves take so long
+//! that this does not fit in the budget, the only fold is the validation rows.
 //!
-//! The plan follows from the counted work of solves during labeling (`solve_times.rs`), never from
-//! a clock, so that the same seed and budget result in the same model on any machine. The exception
-//! is a user-defined solver, whose work is not counted: its seconds are stated, as in
-//! `auto 60s solve 0.5s`, or measured once, and the report says so. The loss is always rescaled:
-//! without it, training on large tours makes no progress.
+//! The first candidates need no solve during training: closed forms and cost-sensitive losses. The
+//! best of them are then trained on with losses that call the solver. Their solver calls use the
+//! most accurate of these that the budget allows: the exact solver, the tight relaxation (with all
+//! cuts of the problem's solver), a local search, the plain relaxation (without cuts), or a
+//! solution pool.
+//!
+//! The result is the average of the best candidates, each scaled to the same norm, and of their
+//! models of all folds (bagging, Breiman 1996): it has a lower variance than the best one alone.
+//! The average of linear models is one linear model.
+//!
+//! The plan follows from the counted work of solves during labeling (`solve_times.rs`) and from the
+//! number of multiplications of training (`training_time.rs`), never from a clock, so that the same
+//! seed and budget result in the same model on any machine. The exception is a user-defined solver,
+//! whose work is not counted: its seconds are stated, as in `auto 60s solve 0.5s`, or measured
+//! once, and the report says so. Features are always standardized and the loss is always rescaled:
+//! without the latter, training on large tours makes no progress.
 
-mod racing;
+mod candidate;
+mod ensemble;
+mod folds;
+mod scoring;
+mod search;
 mod solve_times;
+mod training_time;
 
-pub(crate) use racing::CandidateRace;
+pub(crate) use search::AutoSearch;

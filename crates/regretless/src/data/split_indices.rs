@@ -65,6 +65,11 @@ fn grouped(count: usize) -> String {
 const RANDOM_RULE: &str = "split at random";
 
 impl SplitIndices {
+    /// Whether rows were drawn at random, so that their order means nothing.
+    pub(crate) fn is_random(&self) -> bool {
+        self.rule == RANDOM_RULE
+    }
+
     /// Numbers of rows to train, validate and test on.
     pub fn counts(&self) -> [usize; 3] {
         [self.train.len(), self.validation.len(), self.test.len()]

@@ -28,8 +28,11 @@ const MAX_NETWORKS_OR_LAYERS: usize = 4096;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ModelFileHeader {
-    /// Features, hidden layers and outputs of every network.
+    /// Features, hidden layers and outputs of every network, or of the first one.
     sizes: Vec<usize>,
+    /// Those of every network, if their hidden layers differ.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sizes_by_network: Vec<Vec<usize>>,
     num_networks: usize,
     metadata: ModelMetadata,
 }
@@ -70,9 +73,16 @@ impl CostModel {
     }
 
     fn to_file(&self) -> ChecksummedFile<ModelFileHeader> {
-        let first = self.networks.first();
+        let all_sizes: Vec<Vec<usize>> = self
+            .networks
+            .iter()
+            .map(|network| network.sizes().to_vec())
+            .collect();
+        let sizes = all_sizes.first().cloned().unwrap_or_default();
+        let are_equal = all_sizes.iter().all(|other| *other == sizes);
         let header = ModelFileHeader {
-            sizes: first.map_or_else(Vec::new, |network| network.sizes().to_vec()),
+            sizes,
+            sizes_by_network: if are_equal { Vec::new() } else { all_sizes },
             num_networks: self.networks.len(),
             metadata: self.metadata.clone(),
         };
@@ -125,18 +135,23 @@ impl CostModel {
     fn from_file(mut file: ChecksummedFile<ModelFileHeader>) -> std::result::Result<Self, String> {
         let ModelFileHeader {
             sizes,
+            sizes_by_network,
             num_networks,
             metadata,
         } = file.header.clone();
-        if num_networks == 0
-            || num_networks > MAX_NETWORKS_OR_LAYERS
-            || sizes.len() > MAX_NETWORKS_OR_LAYERS
-            || sizes.contains(&0)
-        {
-            return Err(inconsistent("number or size of its networks"));
+        if num_networks == 0 || num_networks > MAX_NETWORKS_OR_LAYERS {
+            return Err(inconsistent("the number of its networks"));
+        }
+        let all_sizes = if sizes_by_network.is_empty() {
+            vec![sizes.clone(); num_networks]
+        } else {
+            sizes_by_network
+        };
+        if all_sizes.len() != num_networks || !are_valid_sizes(&sizes, &all_sizes) {
+            return Err(inconsistent("the sizes of its networks"));
         }
         let mut networks = Vec::new();
-        for index in 0..num_networks {
+        for (index, sizes) in all_sizes.into_iter().enumerate() {
             let parameters: Vec<f32> = file
                 .take_array(&format!("network.{index}"))
                 .ok_or_else(|| inconsistent("a network is missing"))?;
@@ -145,7 +160,7 @@ impl CostModel {
                     "parameter {bad} of network {index} is not a finite number"
                 ));
             }
-            let network = Network::with_parameters(sizes.clone(), parameters);
+            let network = Network::with_parameters(sizes, parameters);
             networks.push(network.ok_or_else(|| inconsistent("the sizes of its layers"))?);
         }
         let is_scaled = file.has("input.mean") || file.has("input.deviation");
@@ -207,6 +222,16 @@ impl CostModel {
     }
 }
 
+/// Whether all networks have the features and outputs of the first one, and no empty layer.
+fn are_valid_sizes(first: &[usize], all: &[Vec<usize>]) -> bool {
+    all.iter().all(|sizes| {
+        (2..=MAX_NETWORKS_OR_LAYERS).contains(&sizes.len())
+            && !sizes.contains(&0)
+            && sizes.first() == first.first()
+            && sizes.last() == first.last()
+    })
+}
+
 fn inconsistent(reason: &str) -> String {
     format!("the model file is inconsistent: {reason}")
 }
@@ -222,6 +247,9 @@ fn take_bytes(
     let bytes = file.take_array(name);
     bytes.map(Some).ok_or_else(|| inconsistent(name))
 }
+
+#[cfg(test)]
+pub(super) use tests::model as example_model;
 
 /// Access of the fuzzing tests to this format.
 #[cfg(test)]
@@ -258,7 +286,7 @@ mod tests {
         RowSketch, TrainingRecord,
     };
 
-    pub(super) fn model(deviation: f64) -> CostModel {
+    pub(in crate::predict) fn model(deviation: f64) -> CostModel {
         let metadata = ModelMetadata {
             method: "MSE".into(),
             problem_file_hash: None,

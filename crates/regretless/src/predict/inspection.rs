@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{CostModel, TrainingRecord};
+use super::{CostModel, PredictorSpec, TrainingRecord};
 use crate::data::FeatureShape;
 
 /// Everything that a model file says about its model. Parts that files of earlier versions do not
@@ -95,20 +95,25 @@ impl CostModel {
         }
     }
 
-    /// The architecture of the predictor: `linear`, or `mlp:64,32` with its hidden layers.
+    /// The architecture of the predictor: `linear`, or `mlp:64,32` with its hidden layers; those of
+    /// an ensemble are joined by `+`.
     pub fn architecture(&self) -> String {
-        let sizes = self.networks.first().map_or(&[][..], |n| n.sizes());
-        let hidden = sizes.get(1..sizes.len().saturating_sub(1));
-        let hidden: Vec<String> = hidden
-            .unwrap_or_default()
-            .iter()
-            .map(usize::to_string)
-            .collect();
-        if hidden.is_empty() {
-            "linear".into()
-        } else {
-            format!("mlp:{}", hidden.join(","))
+        let mut architectures: Vec<String> = Vec::new();
+        for network in &self.networks {
+            let sizes = network.sizes();
+            let hidden = sizes.get(1..sizes.len().saturating_sub(1));
+            let hidden = hidden.unwrap_or_default().to_vec();
+            let spec = if hidden.is_empty() {
+                PredictorSpec::Linear
+            } else {
+                PredictorSpec::Mlp { hidden }
+            };
+            let name = spec.to_string();
+            if !architectures.contains(&name) {
+                architectures.push(name);
+            }
         }
+        architectures.join(" + ")
     }
 
     /// The coefficients of a linear predictor: for each output the coefficient of each feature,

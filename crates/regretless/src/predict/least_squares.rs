@@ -46,6 +46,15 @@ impl LinearFit {
     /// # Errors
     /// When there is no instance, or a sum is not finite.
     pub fn least_squares(data: &Dataset, instances: &[usize]) -> Result<Self> {
+        Self::ridge(data, instances, 0.0)
+    }
+
+    /// The same with a penalty on squared weights, relative to the variance of a feature (Hoerl and
+    /// Kennard 1970).
+    ///
+    /// # Errors
+    /// As [`Self::least_squares`].
+    pub fn ridge(data: &Dataset, instances: &[usize], penalty: f64) -> Result<Self> {
         if instances.is_empty() {
             return Err(Error::setting("no rows to fit least squares on"));
         }
@@ -63,6 +72,7 @@ impl LinearFit {
             features: &features,
             row_weights: row_weights.as_deref(),
             output: &output,
+            penalty: penalty.max(RIDGE_PENALTY),
         };
         let fitted = targets.solve()?;
         Self::assemble(input, output, &fitted)
@@ -119,6 +129,8 @@ struct FitTargets<'a> {
     features: &'a Features,
     row_weights: Option<&'a [f64]>,
     output: &'a CostScaler,
+    /// Added to the diagonal of the correlation matrix.
+    penalty: f64,
 }
 
 impl FitTargets<'_> {
@@ -203,7 +215,7 @@ impl FitTargets<'_> {
                 }
             }
         }
-        equations.solve()
+        equations.solve(self.penalty)
     }
 }
 
@@ -252,9 +264,9 @@ impl NormalEquations {
     }
 
     /// The weights, one row per feature.
-    fn solve(mut self) -> Result<Vec<f64>> {
+    fn solve(mut self, penalty: f64) -> Result<Vec<f64>> {
         for i in 0..self.width {
-            self.gram[i * self.width + i] += RIDGE_PENALTY * self.rows.max(1) as f64;
+            self.gram[i * self.width + i] += penalty * self.rows.max(1) as f64;
         }
         self.factorize();
         for i in 0..self.width {

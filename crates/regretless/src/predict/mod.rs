@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::size_limits;
 
 mod embedded_file;
+mod ensemble;
 pub(crate) mod file;
 mod inspection;
 mod least_squares;
@@ -25,6 +26,7 @@ mod row_sketch;
 mod scaler;
 
 pub(crate) use embedded_file::EmbeddedFile;
+pub(crate) use ensemble::EnsembleMember;
 pub(crate) use least_squares::LinearFit;
 pub use model::{CostModel, ModelMetadata};
 pub(crate) use network::LEAKY_RELU_SLOPE;

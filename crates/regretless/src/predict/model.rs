@@ -70,7 +70,7 @@ mod shared_encoding {
 /// One network, or an ensemble whose predictions are averaged, with its scalers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CostModel {
-    /// The networks; all of one size.
+    /// The networks, with the same features and outputs.
     pub(crate) networks: Vec<Network>,
     /// Applied to features first, if any.
     pub(crate) input: Option<FeatureScaler>,

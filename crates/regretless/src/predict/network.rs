@@ -72,6 +72,12 @@ impl Network {
         }
     }
 
+    /// The parameters of the last layer, weights before biases.
+    pub fn last_layer(&self) -> std::ops::Range<usize> {
+        let layer = self.layer(self.sizes.len() - 2);
+        layer.start..layer.start + layer.len()
+    }
+
     /// Inputs, outputs and first parameter of one layer.
     fn layer(&self, depth: usize) -> DenseLayer {
         DenseLayer {

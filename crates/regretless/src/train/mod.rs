@@ -11,6 +11,7 @@ use std::time::Instant;
 use crate::checkpoint::{Checkpoint, CheckpointFolder, CheckpointStore};
 use crate::data::SplitIndices;
 use crate::error::{Error, Result};
+use crate::evaluate::Evaluation;
 use crate::label::LabeledDataset;
 use crate::method::TrainingStage;
 use crate::observer::Observer;
@@ -20,7 +21,7 @@ use crate::oracle::{Oracle, SolveCounts};
 use crate::parallel::cpu_seconds;
 use crate::predict::{CostModel, Network, PredictorSpec};
 use crate::problem::ProblemSpec;
-use crate::report::{CandidateReport, RoundReport, TrainReport};
+use crate::report::{CandidateReport, RoundReport, SearchReport, TrainReport};
 use crate::settings::TrainingSettings;
 
 mod early_stopping;
@@ -62,6 +63,11 @@ pub struct FitResult {
     pub report: TrainReport,
     /// The candidates that `auto` compared; empty for other methods.
     pub candidates: Vec<CandidateReport>,
+    /// The evaluation of the validation rows by models that were not trained on them, where the
+    /// model itself was.
+    pub(crate) validation: Option<Evaluation>,
+    /// What `auto` expects of its model.
+    pub search: Option<SearchReport>,
 }
 
 /// Stages to train one after the other, each from the model of the one before.
@@ -173,6 +179,8 @@ impl StagedTraining<'_> {
             model,
             report,
             candidates: Vec::new(),
+            validation: None,
+            search: None,
         })
     }
 

@@ -1,0 +1,228 @@
+//! Candidates of the search: what is trained, and the results of the folds so far.
+
+use super::training_time::TrainingTime;
+use crate::error::Result;
+use crate::method::{StageOverrides, TrainingStage};
+use crate::oracle::Oracle;
+use crate::predict::{CostModel, PredictorSpec};
+use crate::report::RoundReport;
+
+/// Losses without solves, the first candidates for every predictor. On eleven tables no other
+/// member of the family was among the best four.
+const LOSSES_WITHOUT_SOLVES: [&str; 8] = [
+    "MSE", "MAE", "MSE(S)", "MSE(O,S)", "MAE(O,S)", "MSE(E)", "MSE(O,E)", "MAE(O,E)",
+];
+/// Losses with a few solves or relaxations per row, once, before training.
+pub(super) const LOSSES_WITH_FEW_SOLVES: [&str; 4] =
+    ["MSE(C,O,S)", "MAE(C,O,S)", "MSE(O_S)", "MSE(C,O,E)"];
+/// Hidden layers of the network that is tried next to the linear predictor. On the tables of the
+/// scoreboard 64 units did as well as 256 and as two layers of 64.
+const HIDDEN_SIZES: [usize; 1] = [64];
+/// Penalties of ridge regression, relative to the variance of a feature.
+const RIDGE_PENALTIES: [f64; 2] = [0.03, 0.3];
+
+/// How a candidate is trained.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum CandidateKind {
+    /// In closed form; with a penalty it is ridge regression.
+    ClosedForm {
+        /// Relative to the variance of a feature; 0 for least squares.
+        penalty: f64,
+    },
+    /// By gradient descent.
+    Trained {
+        stage: TrainingStage,
+        /// The candidate whose model the stage starts from.
+        start: Option<usize>,
+    },
+}
+
+/// A candidate and what is known about it.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    pub(super) kind: CandidateKind,
+    pub(super) predictor: PredictorSpec,
+    /// Its name in reports.
+    pub(super) name: String,
+    /// Planned seconds of training on one fold.
+    pub(super) planned_seconds: f64,
+    /// Results of the folds so far, in their order.
+    pub(super) folds: Vec<FoldResult>,
+    /// Measured seconds of training and scoring.
+    pub(super) seconds: f64,
+    /// Whether training or scoring failed.
+    pub(super) has_failed: bool,
+}
+
+/// A model of one fold.
+#[derive(Debug)]
+pub(super) struct FoldResult {
+    pub(super) model: CostModel,
+    /// Regret of each scored row; empty if candidates are not scored.
+    pub(super) regrets: Vec<f64>,
+    /// What predictions are multiplied by, so that their mean norm is that of the costs.
+    pub(super) norm_factor: f64,
+    pub(super) rounds: Vec<RoundReport>,
+}
+
+impl Candidate {
+    pub(super) fn new(
+        kind: CandidateKind,
+        predictor: PredictorSpec,
+        name: String,
+        planned_seconds: f64,
+    ) -> Self {
+        Self {
+            kind,
+            predictor,
+            name,
+            planned_seconds,
+            folds: Vec::new(),
+            seconds: 0.0,
+            has_failed: false,
+        }
+    }
+
+    /// Regrets of all scored rows of the first folds.
+    pub(super) fn regrets(&self, num_folds: usize) -> Vec<f64> {
+        let folds = self.folds.iter().take(num_folds);
+        folds.flat_map(|fold| fold.regrets.iter().copied()).collect()
+    }
+
+    /// Mean regret over the scored rows of the first folds; infinite if one of them is missing.
+    pub(super) fn mean_regret(&self, num_folds: usize) -> f64 {
+        let regrets = self.regrets(num_folds);
+        if self.has_failed || self.folds.len() < num_folds || regrets.is_empty() {
+            return f64::INFINITY;
+        }
+        regrets.iter().sum::<f64>() / regrets.len() as f64
+    }
+
+    /// Whether its predictor is linear and in closed form.
+    pub(super) fn is_closed_form(&self) -> bool {
+        matches!(self.kind, CandidateKind::ClosedForm { .. })
+    }
+}
+
+/// The predictors that are tried: the one that was asked for, or several.
+pub(super) fn predictors(asked: Option<&PredictorSpec>) -> Vec<PredictorSpec> {
+    match asked {
+        Some(predictor) => vec![predictor.clone()],
+        None => vec![
+            PredictorSpec::Linear,
+            PredictorSpec::Mlp {
+                hidden: HIDDEN_SIZES.to_vec(),
+            },
+        ],
+    }
+}
+
+/// Least squares and ridge regression.
+pub(super) fn closed_forms() -> Vec<Candidate> {
+    let mut candidates = Vec::new();
+    for penalty in [&[0.0], RIDGE_PENALTIES.as_slice()].concat() {
+        let name = if penalty == 0.0 {
+            "least squares".to_string()
+        } else {
+            format!("ridge({penalty})")
+        };
+        let kind = CandidateKind::ClosedForm { penalty };
+        candidates.push(Candidate::new(kind, PredictorSpec::Linear, name, 0.0));
+    }
+    candidates
+}
+
+/// The stages of these losses that the problem can serve.
+fn stages_of(losses: &[&str], oracle: &Oracle) -> Result<Vec<TrainingStage>> {
+    let mut stages = Vec::new();
+    for loss in losses {
+        let stage: TrainingStage = loss.parse()?;
+        if stage.check_problem(oracle).is_ok() {
+            stages.push(stage);
+        }
+    }
+    Ok(stages)
+}
+
+/// How candidates are trained: the settings of all stages.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Schedule {
+    pub(super) learning_rate: f64,
+    pub(super) epochs: usize,
+    pub(super) batch_size: usize,
+}
+
+impl Schedule {
+    fn overrides(self) -> StageOverrides {
+        StageOverrides {
+            learning_rate: Some(self.learning_rate),
+            epochs: Some(self.epochs),
+            batch_size: Some(self.batch_size),
+            rows_per_epoch: None,
+            lr_decay: true,
+        }
+    }
+
+    /// Three times as many epochs with a lower learning rate.
+    pub(super) fn longer(self) -> Self {
+        Self {
+            learning_rate: LONGER_RATE_RATIO * self.learning_rate,
+            epochs: LONGER_EPOCHS_RATIO * self.epochs,
+            ..self
+        }
+    }
+}
+
+/// Epochs and learning rate of the longer of two schedules over those of the shorter. The sum of
+/// all steps is 1.2 times as long.
+const LONGER_EPOCHS_RATIO: usize = 3;
+const LONGER_RATE_RATIO: f64 = 0.4;
+
+/// Trained candidates for these losses and every predictor.
+pub(super) fn trained(
+    losses: &[&str],
+    oracle: &Oracle,
+    predictors: &[PredictorSpec],
+    schedule: Schedule,
+    time: &TrainingTime,
+    rows: usize,
+) -> Result<Vec<Candidate>> {
+    let mut candidates = Vec::new();
+    for stage in stages_of(losses, oracle)? {
+        for predictor in predictors {
+            candidates.push(from_stage(stage.clone(), None, predictor, schedule, time, rows));
+        }
+    }
+    Ok(candidates)
+}
+
+/// Trained candidates for the losses without solves.
+pub(super) fn without_solves(
+    oracle: &Oracle,
+    predictors: &[PredictorSpec],
+    schedule: Schedule,
+    time: &TrainingTime,
+    rows: usize,
+) -> Result<Vec<Candidate>> {
+    trained(&LOSSES_WITHOUT_SOLVES, oracle, predictors, schedule, time, rows)
+}
+
+/// A candidate of one stage, which starts from another candidate or from an untrained predictor.
+pub(super) fn from_stage(
+    mut stage: TrainingStage,
+    start: Option<(usize, &Candidate)>,
+    predictor: &PredictorSpec,
+    schedule: Schedule,
+    time: &TrainingTime,
+    rows: usize,
+) -> Candidate {
+    stage.overrides = schedule.overrides();
+    let planned_seconds = time.stage(&stage, predictor, rows);
+    let name = match start {
+        Some((_, earlier)) => format!("{} then {stage}", earlier.name),
+        None => stage.to_string(),
+    };
+    let start = start.map(|(index, _)| index);
+    let kind = CandidateKind::Trained { stage, start };
+    Candidate::new(kind, predictor.clone(), name, planned_seconds)
+}
