@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use regretless::data::RowParameters;
 use regretless::data::synthetic::{SyntheticSpec, grid_path};
-use regretless::loss::LossSpec;
+use regretless::loss::{CostSensitiveSpec, LossSpec, Normalization};
 use regretless::method::{Method, TrainingStage};
-use regretless::problem::{Benchmark, ProblemKind, ProblemSpec, Sense, TopK};
+use regretless::problem::{Benchmark, EqualityConstraints, ProblemKind, ProblemSpec, Sense, TopK};
 #[cfg(feature = "highs")]
 use regretless::problem::{Cvrp, LinearBuilder, LinearProblem, VariableDomain};
 use regretless::settings::{SelectionCriterion, TrainingSettings};
@@ -25,8 +25,10 @@ const ROWS: [usize; 3] = [6, 2, 0];
 fn methods() -> Vec<String> {
     let with_options = [
         "MAE(C,O,S)",
+        "MAE(C,O,E)",
         "MSE(O_S)",
         "MAE(O_S(exact),S)",
+        "MSE(O_S,E)",
         "MSE(W(0.5))",
         "MSE(EIC(2))",
         "MSE(O) knn(2,0.5)",
@@ -144,6 +146,13 @@ fn missing_capability(name: &str, fixture: &TrainingFixture) -> Option<&'static 
             .is_none()
     {
         Some("cost ranges")
+    } else if method
+        .loss
+        .downcast_ref::<CostSensitiveSpec>()
+        .is_some_and(|loss| loss.normalization == Normalization::EqualityInvariant)
+        && problem.equality_constraints() == EqualityConstraints::None
+    {
+        Some("equality constraints")
     } else if method.labels.robust.is_some()
         && (problem.has_known_costs() || problem.may_have_absent_costs())
     {

@@ -87,6 +87,9 @@ pub(super) fn fused<'a>(
     let linear = network.is_linear()
         && network.num_features() <= MAX_GRAM_FEATURES
         && prepared.features.shape() == FeatureShape::Wide;
+    if separable.projection.is_some() {
+        return None;
+    }
     let context = FusedContext::new(simd, prepared, weighted_loss, separable);
     Some(if linear {
         Box::new(FusedLinear::new(context.with_features(), network))
