@@ -42,7 +42,7 @@
 
 use std::borrow::Cow;
 
-use self::cost_sensitive::NormalizingProjection;
+pub(crate) use self::cost_sensitive::NormalizingProjection;
 use crate::data::Matrix;
 use crate::decision::Decision;
 use crate::error::{Error, Result};

@@ -53,7 +53,9 @@ pub use crate::sense::Sense;
 pub use benchmark::Benchmark;
 pub(crate) use benchmark::paper_weights;
 pub use cvrp::Cvrp;
-pub(crate) use equality::{EqualityConstraints, EqualityProjection, Incidence, ProjectionScratch};
+pub(crate) use equality::{
+    EqualityConstraints, EqualityProjection, Incidence, ProjectionScratch, VariableRun,
+};
 pub use external::ExternalProblem;
 pub use from_file::{FileFormat, FileProblem, ReadOptions};
 pub(crate) use grid_path::GridPath;

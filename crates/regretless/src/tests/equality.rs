@@ -244,6 +244,7 @@ fn projections_are_orthogonal_and_not_trivial() {
 
 #[test]
 fn losses_ignore_the_scale_and_combinations_of_rows() {
+    let mut num_positive = 0;
     for spec in problems() {
         let problem = build(&spec);
         let projection = projection(problem.as_ref());
@@ -266,11 +267,13 @@ fn losses_ignore_the_scale_and_combinations_of_rows() {
                 &shift(&costs, &other_rows),
             );
             let context = format!("{name} on {spec}");
-            assert!(value > 1e-4 && (value - moved).abs() < 1e-9, "{context}");
+            num_positive += usize::from(value > 1e-4);
+            assert!((value - moved).abs() < 1e-9, "{context}");
             assert!(dot(&gradient, &rows).abs() < 1e-9, "{context}");
             assert!(dot(&gradient, &prediction).abs() < 1e-9, "{context}");
         }
     }
+    assert!(num_positive > 100, "only {num_positive} losses are not 0");
 }
 
 #[test]
@@ -404,7 +407,7 @@ fn a_loss_of_zero_implies_a_regret_of_zero() {
 #[test]
 fn problems_without_equality_constraints_are_refused() {
     for spec in [
-        json!({"kind": "knapsack", "weights": [[1, 2, 3]], "capacities": [4]}),
+        json!({"kind": "knapsack", "weights": [[1, 2, 3]], "capacity": [4]}),
         json!({"kind": "top_k", "items": 3, "k": 2, "at_most": true, "sense": "maximize"}),
         json!({"kind": "graph_path", "grid": [2, 3]}),
         json!({"kind": "multiple_choice_knapsack", "weights": [[1, 3], [2, 4]], "capacity": 8,

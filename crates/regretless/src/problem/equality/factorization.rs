@@ -102,6 +102,7 @@ impl Factorization {
 
     /// Overwrites right-hand sides with solutions, for several vectors at a time; the solution of
     /// dependent rows is 0.
+    #[inline(always)]
     pub(super) fn solve<const LANES: usize>(&self, vectors: &mut [[f64; LANES]]) {
         let mut start = 0;
         for pivot in &self.pivots {

@@ -404,6 +404,7 @@ impl EqualityProjection {
     }
 
     /// Overwrites sums s with a solution y of A Aᵀ y = s, for several vectors at a time.
+    #[inline(always)]
     pub(crate) fn solve<const LANES: usize>(&self, sums: &mut [[f64; LANES]]) {
         match &self.system {
             RowSystem::Degrees { nodes, with_depot } => {
@@ -459,11 +460,13 @@ fn degree_rows(nodes: usize, with_depot: bool) -> Vec<ConstraintRow> {
     rows.split_off(usize::from(!with_depot).min(nodes))
 }
 
+#[inline(always)]
 fn scale<const LANES: usize>(sum: &mut [f64; LANES], factor: f64) {
     sum.iter_mut().for_each(|value| *value *= factor);
 }
 
 /// The sum of all vectors.
+#[inline(always)]
 fn total<const LANES: usize>(sums: &[[f64; LANES]]) -> [f64; LANES] {
     let mut total = [0.0; LANES];
     for sum in sums {
@@ -475,6 +478,7 @@ fn total<const LANES: usize>(sums: &[[f64; LANES]]) -> [f64; LANES] {
 }
 
 /// Solves (n − 2) y_i + Σ y = s_i over m rows: Σ y = Σ s / (n − 2 + m).
+#[inline(always)]
 fn solve_degrees<const LANES: usize>(sums: &mut [[f64; LANES]], nodes: usize, with_depot: bool) {
     let sums = if with_depot {
         sums
@@ -493,6 +497,7 @@ fn solve_degrees<const LANES: usize>(sums: &mut [[f64; LANES]], nodes: usize, wi
 }
 
 /// Means of columns and, with rows, means of rows less the mean of all.
+#[inline(always)]
 fn solve_matrix<const LANES: usize>(
     sums: &mut [[f64; LANES]],
     [rows, columns]: [usize; 2],
