@@ -32,6 +32,11 @@ def parse_loss(name: str) -> CostSensitiveSpec:
         For other names, and for components that need more than decisions.
     """
     spec = CostSensitiveSpec(name)
+    if spec.equality_invariant:
+        raise ValueError(
+            f"'{name}' depends on the equality constraints of a problem: use "
+            "regretless.torch.DecisionLoss, or S in the place of E"
+        )
     supported = (
         not spec.sensitivity_based
         and spec.weighting in (None, "C")

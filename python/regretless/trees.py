@@ -96,6 +96,10 @@ class CostSensitiveObjective:
         parameters: Any = None,
     ) -> None:
         spec = rl.CostSensitiveSpec(loss)
+        if spec.equality_invariant:
+            raise ValueError(
+                f"'{loss}': the step size of trees is not known for E; use S in the place of E"
+            )
         names, self.row_labels = column_names(C), row_labels(C)
         refuse_patterns(problem)
         self.problem, self.name = problem, loss

@@ -109,3 +109,17 @@ def test_regret_has_the_golden_values(table):
     assert found.regret == pytest.approx(right["regret_mean"], rel=1e-5)
     assert found.normalized_regret == pytest.approx(right["regret_normalized"], rel=1e-5)
     assert found.mse == pytest.approx(right["mse"], rel=1e-5)
+
+
+def test_equality_invariant_losses_have_the_golden_values():
+    for case in golden("equality")["cases"]:
+        problem = rl.Problem(case["problem"])
+        rows = case["rows"]
+        costs, predictions = (
+            np.array([row[key] for row in rows]) for key in ("costs", "prediction")
+        )
+        for name in rows[0]["losses"]:
+            values, gradients = rl.Loss(problem, costs, name).evaluate(predictions)
+            expected = [row["losses"][name] for row in rows]
+            np.testing.assert_allclose(values, [loss["value"] for loss in expected], **CLOSE)
+            np.testing.assert_allclose(gradients, [loss["gradient"] for loss in expected], **CLOSE)

@@ -56,7 +56,7 @@ def test_torch_operations_give_the_value_and_gradient_of_rust(problem_name, loss
     )
 
 
-@pytest.mark.parametrize("loss", ["SPO+", "PFYL", "DBB", "PG", "MAE(O_S,S)"])
+@pytest.mark.parametrize("loss", ["SPO+", "PFYL", "DBB", "PG", "MAE(O_S,S)", "MSE(O,E)"])
 def test_every_loss_is_a_module_whose_gradient_is_that_of_rust(loss):
     problem, costs, labels, predictions = table("SP5x5", rows=4)
     predictions = predictions.requires_grad_()
@@ -342,6 +342,7 @@ def test_the_same_seed_draws_the_same_noise():
     [
         ("SPO+", r"such as MAE\(O,S\)"),
         ("MAE(O_S)", r"such as MAE\(O,S\)"),
+        ("MAE(O,E)", "use regretless.torch.DecisionLoss"),
         ("MAE(W(0.5))", r"such as MAE\(O,S\)"),
         ("MAE(O,S) lr 0.1", r"such as MAE\(O,S\)"),
         ("MAE(Q)", "'Q'"),

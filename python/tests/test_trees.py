@@ -626,6 +626,8 @@ def test_losses_that_solve_are_no_objective():
     problem, _, costs = data(5)
     with pytest.raises(ValueError, match="not 'SPO"):
         CostSensitiveObjective(problem, costs, "SPO+")
+    with pytest.raises(ValueError, match="use S in the place of E"):
+        CostSensitiveObjective(problem, costs, "MAE(O,E)")
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

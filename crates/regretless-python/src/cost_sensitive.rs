@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use regretless::loss::{BaseError, ErrorSide, InstanceWeighting};
+use regretless::loss::{BaseError, ErrorSide, InstanceWeighting, Normalization};
 use regretless::method::TrainingStage;
 
 use crate::error::to_py_err;
@@ -79,7 +79,14 @@ impl CostSensitiveSpec {
     /// Whether errors are those of vectors of unit norm (component S).
     #[getter]
     fn scale_invariant(&self) -> bool {
-        self.spec.scale_invariant
+        self.spec.normalization == Normalization::UnitNorm
+    }
+
+    /// Whether errors are those of vectors of unit norm without what the equality constraints of
+    /// the problem absorb (component E).
+    #[getter]
+    fn equality_invariant(&self) -> bool {
+        self.spec.normalization == Normalization::EqualityInvariant
     }
 
     /// How instances are weighted: "C", "W", "IC" or "EIC", or None for equal weights.

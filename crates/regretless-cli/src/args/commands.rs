@@ -317,8 +317,8 @@ pub struct InspectOptions {
 /// Options of `reproduce`.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct ReproduceOptions {
-    /// Experiments: components, weighting, scale, energy, solves, front, auto, or files like them
-    /// [default: components; with --smoke: all]
+    /// Experiments: components, weighting, scale, energy, solves, front, auto, networks, equality,
+    /// or files like them [default: components; with --smoke: all]
     #[arg(value_name = "NAME|FILE.toml")]
     #[serde(default)]
     pub experiments: Vec<String>,

@@ -35,7 +35,7 @@ use crate::settings::TrainingSettings;
 use crate::text::check_name;
 
 /// Experiments that are built in, by name.
-const BUILT_IN_EXPERIMENTS: [(&str, &str); 8] = [
+const BUILT_IN_EXPERIMENTS: [(&str, &str); 9] = [
     (
         "components",
         include_str!("../../experiments/components.toml"),
@@ -50,6 +50,7 @@ const BUILT_IN_EXPERIMENTS: [(&str, &str); 8] = [
     ("front", include_str!("../../experiments/front.toml")),
     ("auto", include_str!("../../experiments/auto.toml")),
     ("networks", include_str!("../../experiments/networks.toml")),
+    ("equality", include_str!("../../experiments/equality.toml")),
 ];
 
 /// Rows for training, validation and testing of a smoke test. Untuned: any small numbers work.

@@ -42,6 +42,7 @@
 
 use std::borrow::Cow;
 
+pub(crate) use self::cost_sensitive::NormalizingProjection;
 use crate::data::Matrix;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -70,7 +71,7 @@ mod spec;
 pub(crate) mod spo_plus;
 
 pub use cost_sensitive::{
-    BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, SinglePrecisionInput,
+    BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, Normalization, SinglePrecisionInput,
 };
 pub use decision_gradient::SparseGradient;
 pub(crate) use decision_gradient::{DecisionGradient, GradientAccumulator};
@@ -203,6 +204,8 @@ pub struct SeparableLoss<'a> {
     pub side: &'a ErrorSide,
     /// Whether vectors are scaled to unit norm first.
     pub scale_invariant: bool,
+    /// The projection that is applied to vectors before that, if there is one.
+    pub projection: Option<&'a NormalizingProjection>,
     /// Limits of cost ranges, one row per instance.
     pub limits: Option<&'a Matrix>,
 }

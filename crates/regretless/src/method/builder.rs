@@ -24,6 +24,12 @@ impl CostSensitive {
         Self(self.0.scale_invariant())
     }
 
+    /// Also removes what the equality constraints of the problem absorb (E, in the place of S).
+    #[must_use]
+    pub fn equality_invariant(self) -> Self {
+        Self(self.0.equality_invariant())
+    }
+
     /// Weights instances by the regret of a baseline (C, W, IC, EIC).
     #[must_use]
     pub fn weighted(self, weighting: InstanceWeighting) -> Self {

@@ -12,7 +12,7 @@ use crate::data::Matrix;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::observer::Observer;
-use crate::problem::ProblemKind;
+use crate::problem::{EqualityConstraints, ProblemKind};
 use crate::solve::cone::NormalCone;
 use crate::solve::relaxation::{
     AdjacentVertices, CostRangeKind, CostRanges, CostRanging, Relaxation, VertexDelta,
@@ -60,6 +60,27 @@ impl Oracle {
             Some(_) => Ok(()),
             None => Err(self.missing_ranges(kind)),
         }
+    }
+
+    /// Checks that the problem, or that of the first row, has equality constraints.
+    ///
+    /// # Errors
+    /// When it has none.
+    pub(crate) fn require_equality_constraints(&self) -> Result<()> {
+        // A row without a problem is reported where its label is missing.
+        let problem = self.row_problem(0);
+        let constraints = problem.map(|problem| problem.equality_constraints());
+        match constraints {
+            Ok(EqualityConstraints::None) => Err(self.missing_equality_constraints()),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn missing_equality_constraints(&self) -> Error {
+        self.unsupported(
+            "equality constraints",
+            "the problem has no equality constraints: use S in the place of E",
+        )
     }
 
     /// Checks that the problem has adjacent vertices.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flexible_fields::PresentList;
 use super::subset::absences;
-use super::{ProblemKind, Sense, SolveCostHint, check_binary};
+use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
 use crate::data::{CostNames, check_names};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -491,6 +491,33 @@ impl ProblemKind for Assignment {
             cone.remove_absent(allowed);
         }
         Some(cone)
+    }
+
+    /// Each member of the smaller side is assigned once; of two equal sides, each member of both.
+    fn equality_constraints(&self) -> EqualityConstraints {
+        let (agents, tasks) = (self.agents(), self.tasks());
+        if self.allowed.is_none() {
+            return if agents < tasks {
+                EqualityConstraints::Groups(vec![tasks; agents])
+            } else {
+                EqualityConstraints::Matrix {
+                    rows: agents,
+                    columns: tasks,
+                    with_rows: agents == tasks,
+                }
+            };
+        }
+        let mut of_agents = vec![Vec::new(); agents];
+        let mut of_tasks = vec![Vec::new(); tasks];
+        for pair in (0..self.num_costs()).filter(|pair| self.is_allowed(*pair)) {
+            of_agents[pair / tasks].push((pair as u32, 1.0));
+            of_tasks[pair % tasks].push((pair as u32, 1.0));
+        }
+        EqualityConstraints::from_rows(match agents.cmp(&tasks) {
+            std::cmp::Ordering::Less => of_agents,
+            std::cmp::Ordering::Equal => [of_agents, of_tasks].concat(),
+            std::cmp::Ordering::Greater => of_tasks,
+        })
     }
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {

@@ -17,7 +17,7 @@ use super::flexible_fields::PresentList;
 use super::formats::tsplib::TsplibInstance;
 use super::subset::{MaybeSubset, Subset, absences, clear_absent, of_present, serialize_present};
 #[cfg(feature = "highs")]
-use super::{ProblemKind, Sense, SolveCostHint, VariableBounds};
+use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, VariableBounds};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits::MAX_NODES;
@@ -565,6 +565,18 @@ impl ProblemKind for Cvrp {
         (1..nodes).for_each(|customer| cone.add_equation(ends(customer)));
         self.add_tight_capacity_rows(&mut cone, &point, &routes_from_edges(nodes, decision));
         Some(cone)
+    }
+
+    /// The degree of the depot is fixed only where all vehicles are needed.
+    fn equality_constraints(&self) -> EqualityConstraints {
+        if let Some(subset) = &self.subset {
+            return subset.equality_constraints();
+        }
+        let load: f64 = self.demands.iter().sum();
+        EqualityConstraints::Degrees {
+            nodes: self.nodes(),
+            with_depot: self.solver_input().min_vehicles(load) >= self.vehicles as f64,
+        }
     }
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {

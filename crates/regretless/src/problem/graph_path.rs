@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::arc_table::{ArcTable, NodeName, node_value};
 use super::flexible_fields::PresentList;
 use super::subset::absences;
-use super::{ProblemKind, Sense, SolveCostHint, check_binary};
+use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
 use crate::data::{CostNames, NodeNames};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -649,6 +649,18 @@ impl ProblemKind for GraphPath {
             cone.remove_absent(present);
         }
         Some(cone)
+    }
+
+    /// With costs on nodes there are none: a path visits a node once or not at all.
+    fn equality_constraints(&self) -> EqualityConstraints {
+        match &self.shape.kind {
+            ShapeKind::Arcs(arcs) => EqualityConstraints::flow_balances(
+                self.shape.graph.num_nodes(),
+                arcs.ends().iter().copied(),
+                |arc| self.is_open(arc as u32),
+            ),
+            ShapeKind::Grid(_) => EqualityConstraints::None,
+        }
     }
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::flexible_fields::PresentList;
 use super::subset::absences;
-use super::{ProblemKind, Sense, SolveCostHint, check_binary};
+use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits;
@@ -326,6 +326,15 @@ impl ProblemKind for GridPath {
             cone.remove_absent(present);
         }
         Some(cone)
+    }
+
+    fn equality_constraints(&self) -> EqualityConstraints {
+        let ends = (0..self.num_costs()).map(|arc| {
+            let (tail, head) = flow::ends(self.cols(), arc);
+            [tail as u32, head as u32]
+        });
+        let is_present = |arc: usize| self.present.as_ref().is_none_or(|present| present[arc]);
+        EqualityConstraints::flow_balances(self.rows() * self.cols(), ends, is_present)
     }
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {

@@ -9,7 +9,7 @@ use super::arc_table::ArcTable;
 use super::flexible_fields::PresentList;
 use super::flow_numbers::{FlowBounds, check_number};
 use super::subset::absences;
-use super::{ProblemKind, Sense, SolveCostHint, VariableBounds};
+use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, VariableBounds};
 use crate::data::CostNames;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -428,6 +428,12 @@ impl ProblemKind for MinCostFlow {
             cone.remove_absent(present);
         }
         Some(cone)
+    }
+
+    fn equality_constraints(&self) -> EqualityConstraints {
+        let is_present = |arc: usize| self.present().is_none_or(|present| present[arc]);
+        let ends = self.arcs.ends().iter().copied();
+        EqualityConstraints::flow_balances(self.network.nodes, ends, is_present)
     }
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {

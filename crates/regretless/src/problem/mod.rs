@@ -22,6 +22,7 @@ mod arc_table;
 mod assignment;
 mod benchmark;
 mod cvrp;
+mod equality;
 mod external;
 mod flexible_fields;
 mod flow_numbers;
@@ -52,6 +53,9 @@ pub use crate::sense::Sense;
 pub use benchmark::Benchmark;
 pub(crate) use benchmark::paper_weights;
 pub use cvrp::Cvrp;
+pub(crate) use equality::{
+    EqualityConstraints, EqualityProjection, Incidence, ProjectionScratch, VariableRun,
+};
 pub use external::ExternalProblem;
 pub use from_file::{FileFormat, FileProblem, ReadOptions};
 pub(crate) use grid_path::GridPath;
@@ -302,6 +306,12 @@ pub trait ProblemKind: Send + Sync + fmt::Debug + std::any::Any {
     /// dimension: true where there are no integer variables or all of them are binary.
     fn has_vertex_decisions(&self) -> bool {
         true
+    }
+
+    /// Equality constraints that all decisions satisfy: adding a combination of their rows to the
+    /// costs changes no decision.
+    fn equality_constraints(&self) -> EqualityConstraints {
+        EqualityConstraints::None
     }
 
     /// Checks a decision against the constraints, independently of any solver.

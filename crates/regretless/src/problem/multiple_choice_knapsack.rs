@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flexible_fields::PresentList;
 use super::subset::{absences, clear_absent};
-use super::{ProblemKind, Sense, SolveCostHint, check_binary};
+use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits;
@@ -352,6 +352,21 @@ impl ProblemKind for MultipleChoiceKnapsack {
             cone.remove_absent(present);
         }
         Some(cone)
+    }
+
+    fn equality_constraints(&self) -> EqualityConstraints {
+        let groups = self.groups();
+        let offers = (0..groups.num_groups()).map(|group| groups.offers(group));
+        if self.choice.is_optional {
+            return EqualityConstraints::None;
+        }
+        if self.choice.present.is_none() {
+            return EqualityConstraints::Groups(offers.map(|offers| offers.len()).collect());
+        }
+        EqualityConstraints::from_rows(offers.map(|offers| {
+            let present = offers.filter(|offer| self.is_present(*offer));
+            present.map(|offer| (offer as u32, 1.0)).collect()
+        }))
     }
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {

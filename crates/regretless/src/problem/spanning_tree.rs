@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::arc_table::ArcTable;
 use super::flexible_fields::PresentList;
 use super::subset::absences;
-use super::{ProblemKind, Sense, SolveCostHint, check_binary};
+use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
 use crate::data::CostNames;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -262,6 +262,17 @@ impl ProblemKind for SpanningTree {
 
     fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
         Some(self.tree_solver())
+    }
+
+    /// A tree has one edge less than nodes.
+    fn equality_constraints(&self) -> EqualityConstraints {
+        match &self.network.present {
+            None => EqualityConstraints::Groups(vec![self.num_costs()]),
+            Some(present) => {
+                let edges = (0..).zip(present.iter()).filter(|(_, present)| **present);
+                EqualityConstraints::from_rows([edges.map(|(edge, _)| (edge, 1.0)).collect()])
+            }
+        }
     }
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-use super::ProblemKind;
+use super::{EqualityConstraints, ProblemKind};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::solve::complete_graph::{edge_index, num_edges};
@@ -238,6 +238,12 @@ impl<K: ProblemKind> Subset<K> {
     pub fn adjacent_vertices(&self, limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
         let inner = self.smaller.adjacent_vertices(limits)?;
         Some(Box::new(self.with_numbers(inner)))
+    }
+
+    /// The constraints of the smaller problem, with the numbers of the full one.
+    pub fn equality_constraints(&self) -> EqualityConstraints {
+        let smaller = self.smaller.equality_constraints();
+        smaller.with_numbers(&self.indices)
     }
 
     /// The normal cone of a decision that chooses nothing absent.

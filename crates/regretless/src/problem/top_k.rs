@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flexible_fields::PresentList;
 use super::subset::{MaybeSubset, Subset, absences, serialize_present};
-use super::{ProblemKind, Sense, SolveCostHint, check_binary};
+use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits;
@@ -234,6 +234,14 @@ impl ProblemKind for TopK {
             (0..self.items).map(|item| (item, 1.0)),
         );
         Some(cone)
+    }
+
+    fn equality_constraints(&self) -> EqualityConstraints {
+        match &self.subset {
+            _ if self.at_most => EqualityConstraints::None,
+            Some(subset) => subset.equality_constraints(),
+            None => EqualityConstraints::Groups(vec![self.items]),
+        }
     }
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {

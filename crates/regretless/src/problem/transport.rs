@@ -10,7 +10,7 @@ use super::flexible_fields::PresentList;
 use super::flow_numbers::{FlowBounds, check_number};
 use super::min_cost_flow::{FLOW_CHECK_TOLERANCE, MAX_CHECKED_ARCS, first_names, flow_cost_hint};
 use super::subset::absences;
-use super::{ProblemKind, Sense, SolveCostHint, VariableBounds};
+use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, VariableBounds};
 use crate::data::{CostNames, check_names};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -496,6 +496,31 @@ impl ProblemKind for Transport {
             cone.remove_absent(present);
         }
         Some(cone)
+    }
+
+    /// Destinations get what they need. Sources send all they have only where that is needed.
+    fn equality_constraints(&self) -> EqualityConstraints {
+        let TransportNumbers { supply, demand, .. } = &*self.numbers;
+        let (sources, destinations) = (supply.len(), demand.len());
+        let (supply, demand): (f64, f64) = (supply.iter().sum(), demand.iter().sum());
+        let is_balanced = (supply - demand).abs() <= BALANCE_TOLERANCE * supply.max(1.0);
+        if self.present.is_none() {
+            return EqualityConstraints::Matrix {
+                rows: sources,
+                columns: destinations,
+                with_rows: is_balanced,
+            };
+        }
+        let mut of_sources = vec![Vec::new(); sources];
+        let mut of_destinations = vec![Vec::new(); destinations];
+        for lane in (0..self.num_costs()).filter(|lane| self.is_present(*lane)) {
+            of_sources[lane / destinations].push((lane as u32, 1.0));
+            of_destinations[lane % destinations].push((lane as u32, 1.0));
+        }
+        if !is_balanced {
+            of_sources.clear();
+        }
+        EqualityConstraints::from_rows([of_destinations, of_sources].concat())
     }
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flexible_fields::PresentList;
 use super::subset::{MaybeSubset, Subset, absences, serialize_present};
-use super::{ProblemKind, Sense, SolveCostHint, check_binary};
+use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits::MAX_NODES;
@@ -238,6 +238,16 @@ impl ProblemKind for Tsp {
 
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
         Some(self.cone_with_subtours(decision, &[]))
+    }
+
+    fn equality_constraints(&self) -> EqualityConstraints {
+        match &self.subset {
+            Some(subset) => subset.equality_constraints(),
+            None => EqualityConstraints::Degrees {
+                nodes: self.nodes,
+                with_depot: true,
+            },
+        }
     }
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {

@@ -168,6 +168,36 @@ impl SimdToken {
         }
     }
 
+    /// Transposes eight vectors: the first eight lanes of row k hold value k of each vector.
+    #[inline(always)]
+    pub(crate) fn transpose_to_rows(
+        self,
+        vectors: &[AlignedF32x16; 8],
+        rows: &mut [AlignedF32x16; F32_LANES],
+    ) {
+        for half in 0..2 {
+            let (vectors, rows) = (vectors.as_ptr().cast::<f32>(), rows.as_mut_ptr());
+            // SAFETY: eight vectors of sixteen values begin at `vectors`; eight rows of sixteen
+            // values begin at row 0 and at row 8.
+            unsafe { transpose_8x8(vectors.add(8 * half), F32_LANES, rows.add(8 * half), 0) };
+        }
+    }
+
+    /// The reverse: value k of each vector from the first eight lanes of row k.
+    #[inline(always)]
+    pub(crate) fn transpose_to_vectors(
+        self,
+        rows: &[AlignedF32x16; F32_LANES],
+        vectors: &mut [AlignedF32x16; 8],
+    ) {
+        for half in 0..2 {
+            let (rows, vectors) = (rows.as_ptr().cast::<f32>(), vectors.as_mut_ptr());
+            // SAFETY: eight rows of sixteen values begin at row 0 and at row 8; there are eight
+            // vectors.
+            unsafe { transpose_8x8(rows.add(8 * half * F32_LANES), F32_LANES, vectors, 8 * half) };
+        }
+    }
+
     /// A vector with only the sign bit set (−0.0) in lane i if bit i of half `half` of `word` is 1
     /// (half 0 is the lower 16 bits), and 0.0 elsewhere.
     #[inline(always)]

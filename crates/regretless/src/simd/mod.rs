@@ -187,6 +187,16 @@ mod tests {
                 assert_eq!(columns[18].0[rows - 1], ((rows - 1) * 21 + 18) as f32);
                 found.extend(columns.iter().flat_map(|column| bits(&column.0)));
             }
+            let vectors: [AlignedF32x16; 8] = std::array::from_fn(|k| {
+                AlignedF32x16(std::array::from_fn(|lane| (16 * k + lane) as f32))
+            });
+            let mut rows = [AlignedF32x16([5.0; F32_LANES]); F32_LANES];
+            simd.transpose_to_rows(&vectors, &mut rows);
+            assert_eq!(rows[11].0[3], 59.0);
+            found.extend(rows.iter().flat_map(|row| bits(&row.0)));
+            let mut back = [AlignedF32x16::ZERO; 8];
+            simd.transpose_to_vectors(&rows, &mut back);
+            assert!(back.iter().zip(&vectors).all(|(a, b)| a.0 == b.0));
             found
         }};
     }

@@ -59,6 +59,34 @@ impl SimdToken {
         }
     }
 
+    /// Transposes eight vectors: the first eight lanes of row k hold value k of each vector.
+    #[inline(always)]
+    pub(crate) fn transpose_to_rows(
+        self,
+        vectors: &[AlignedF32x16; 8],
+        rows: &mut [AlignedF32x16; F32_LANES],
+    ) {
+        for (k, row) in rows.iter_mut().enumerate() {
+            for (value, vector) in row.0.iter_mut().zip(vectors) {
+                *value = vector.0[k];
+            }
+        }
+    }
+
+    /// The reverse: value k of each vector from the first eight lanes of row k.
+    #[inline(always)]
+    pub(crate) fn transpose_to_vectors(
+        self,
+        rows: &[AlignedF32x16; F32_LANES],
+        vectors: &mut [AlignedF32x16; 8],
+    ) {
+        for (k, vector) in vectors.iter_mut().enumerate() {
+            for (value, row) in vector.0.iter_mut().zip(rows) {
+                *value = row.0[k];
+            }
+        }
+    }
+
     /// A vector with only the sign bit set (−0.0) in lane i if bit i of half `half` of `word` is 1
     /// (half 0 is the lower 16 bits), and 0.0 elsewhere.
     #[inline(always)]

@@ -7,7 +7,7 @@ use crate::tests::common::{CostSensitiveCase, assert_close, golden, numbers, row
 use proptest::prelude::{ProptestConfig, prop, prop_assert, proptest};
 use regretless::Decision;
 use regretless::loss::{
-    BaseError, CostSensitiveSpec, ErrorSide, Loss, LossInput, LossSpec, NoiseKey,
+    BaseError, CostSensitiveSpec, ErrorSide, Loss, LossInput, LossSpec, NoiseKey, Normalization,
 };
 use regretless::oracle::Oracle;
 use regretless::problem::{Sense, TopK, VariableBounds};
@@ -210,7 +210,7 @@ fn a_zero_prediction_has_a_finite_gradient_under_normalization() {
     let oracle = unconstrained_choice(3);
     for error in [BaseError::Squared, BaseError::Absolute] {
         let loss = binary_loss(CostSensitiveSpec {
-            scale_invariant: true,
+            normalization: Normalization::UnitNorm,
             ..CostSensitiveSpec::plain(error)
         });
         let mut gradient = [0.0; 3];
@@ -300,7 +300,7 @@ proptest! {
         let product: f64 = costs.iter().zip(&prediction).map(|(a, b)| a * b).sum();
         let cosine = product / norm(&costs) / norm(&prediction);
         let spec = CostSensitiveSpec {
-            scale_invariant: true,
+            normalization: Normalization::UnitNorm,
             ..CostSensitiveSpec::plain(BaseError::Squared)
         };
         let loss = value(&binary_loss(spec), &costs, &prediction, &Decision::default());
@@ -318,7 +318,7 @@ proptest! {
         let scaled_prediction: Vec<f64> = prediction.iter().map(|p| p * factor).collect();
         for spec in LossSpec::examples().unwrap() {
             let Some(cost_sensitive) = spec.downcast_ref::<CostSensitiveSpec>() else { continue };
-            if cost_sensitive.scale_invariant {
+            if cost_sensitive.normalization == Normalization::UnitNorm {
                 let loss = binary_loss(cost_sensitive.clone());
                 let unscaled = value(&loss, &costs, &prediction, &label);
                 let scaled = value(&loss, &costs, &scaled_prediction, &label);

@@ -17,6 +17,7 @@ use regretless::report::TrainReport;
 use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::train::{FitResult, TrainingContext};
 use regretless::trainer::Trainer;
+use serde_json::json;
 
 use crate::simd::SimdToken;
 use crate::tests::common::{exact_numbers, hash_of_bits};
@@ -83,8 +84,19 @@ fn train(
 ) -> FitResult {
     let costs = data.costs().cols();
     let problem = TopK::new(costs, costs / 4, Sense::Maximize).unwrap();
-    let oracle =
-        Oracle::new(Arc::new(problem.clone())).with_threads(Threads::new(threads).unwrap());
+    let problem = ProblemSpec::TopK(problem);
+    train_problem(&problem, spec, data, loss, settings, threads)
+}
+
+fn train_problem(
+    problem: &ProblemSpec,
+    spec: &PredictorSpec,
+    data: Dataset,
+    loss: &str,
+    settings: TrainingSettings,
+    threads: usize,
+) -> FitResult {
+    let oracle = Oracle::new(problem.build().unwrap()).with_threads(Threads::new(threads).unwrap());
     let data = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
     let split = SplitIndices::in_order(83, [70, 13, 0]).unwrap();
     let training_context = TrainingContext {
@@ -96,9 +108,7 @@ fn train(
     let trainer = Trainer::new(loss.parse::<Method>().unwrap())
         .predictor(spec.clone())
         .settings(settings);
-    trainer
-        .train(&training_context, &ProblemSpec::TopK(problem), None)
-        .unwrap()
+    trainer.train(&training_context, problem, None).unwrap()
 }
 
 /// Where terms of a gradient cancel, only its rounding error is left, which Adam would scale up to
@@ -119,7 +129,7 @@ fn settings() -> TrainingSettings {
     }
 }
 
-const LOSSES: [&str; 13] = [
+const LOSSES: [&str; 16] = [
     "MSE",
     "MAE",
     "MSE(S)",
@@ -133,6 +143,9 @@ const LOSSES: [&str; 13] = [
     "MSE(C,O,S)",
     "MSE(W(0.5),O,S)",
     "MAE(O_S(exact),S)",
+    "MSE(O,E)",
+    "MAE(E)",
+    "MSE(O_S(exact),E)",
 ];
 
 #[test]
@@ -272,9 +285,82 @@ fn the_first_step_is_equal_up_to_rounding() {
     }
 }
 
+/// Problems with equality constraints of every structure.
+fn problems_with_equalities() -> Vec<(ProblemSpec, usize)> {
+    let problems = [
+        json!({"kind": "tsp", "nodes": 7}),
+        json!({"kind": "tsp", "nodes": 12}),
+        json!({"kind": "assignment", "agents": 6, "tasks": 6}),
+        json!({"kind": "assignment", "agents": 7, "tasks": 5}),
+        json!({"kind": "assignment", "agents": 4, "tasks": 9}),
+        json!({"kind": "assignment", "agents": 40, "tasks": 40}),
+        json!({"kind": "grid_path", "grid": [5, 5]}),
+        json!({"kind": "grid_path", "grid": [24, 30]}),
+        json!({"kind": "multiple_choice_knapsack", "weights": [[1, 3], [2, 4, 1], [5, 1]],
+            "capacity": 8}),
+    ];
+    let built = problems.map(|problem| {
+        let spec = ProblemSpec::from_json(problem).unwrap();
+        let costs = spec.build().unwrap().num_costs();
+        (spec, costs)
+    });
+    built.into()
+}
+
+#[test]
+fn projected_parameters_equal_projected_predictions() {
+    for (problem, costs) in problems_with_equalities() {
+        for loss in ["MSE(E)", "MAE(O,E)", "MSE(C,O,E)", "MAE(tau=0.3,E)"] {
+            for features in [2, 5, 11] {
+                let train_with = |fused| {
+                    let settings = TrainingSettings {
+                        fused,
+                        ..settings()
+                    };
+                    let data = table(83, features, costs, 7);
+                    train_problem(&problem, &PredictorSpec::Linear, data, loss, settings, 1)
+                };
+                let context = format!("{loss}, {features} features, {problem:?}");
+                assert_same(
+                    &train_with(true).report,
+                    &train_with(false).report,
+                    &context,
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn projected_models_are_byte_identical_on_any_number_of_threads() {
+    for (problem, costs) in problems_with_equalities() {
+        let bytes = |threads| {
+            let data = table(83, 5, costs, 7);
+            let settings = TrainingSettings {
+                batch_size: 70,
+                ..settings()
+            };
+            let spec = PredictorSpec::Linear;
+            let result = train_problem(&problem, &spec, data, "MAE(O,E)", settings, threads);
+            result.model.to_bytes().unwrap()
+        };
+        let one = bytes(1);
+        for threads in [2, 3, 8] {
+            assert_eq!(one, bytes(threads), "{problem:?}");
+        }
+    }
+}
+
 #[test]
 fn models_are_byte_identical_on_any_number_of_threads() {
-    for loss in ["MSE", "MAE(O)", "MAE(O,S)", "MSE(C,S)", "MAE(O_S(exact))"] {
+    for loss in [
+        "MSE",
+        "MAE(O)",
+        "MAE(O,S)",
+        "MSE(C,S)",
+        "MAE(O_S(exact))",
+        "MSE(O,E)",
+    ] {
         let bytes = |threads| {
             train_linear(loss, 5, 3001, settings(), threads)
                 .model

@@ -14,6 +14,7 @@ pub(crate) mod common;
 mod cost_sensitive;
 mod data_check;
 mod datagen;
+mod equality;
 mod fixture;
 mod flows;
 mod fused;

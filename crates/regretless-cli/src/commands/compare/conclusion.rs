@@ -3,7 +3,7 @@
 
 use regretless::baseline::Baseline;
 use regretless::experiment::{CellMethod, MeanAndDeviation};
-use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting};
+use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, Normalization};
 use regretless::method::Method;
 
 use super::summary::{ComparisonSummary, SummaryRow};
@@ -231,7 +231,7 @@ fn minimized_error(method: &CellMethod) -> Option<BaseError> {
         Some(CostSensitiveSpec {
             error,
             side: ErrorSide::Both,
-            scale_invariant: false,
+            normalization: Normalization::None,
             weighting: InstanceWeighting::Equal,
         }) => Some(*error),
         _ => None,

@@ -16,7 +16,7 @@ use regretless::experiment::{
     ExperimentRunner, ProblemResults,
 };
 use regretless::label::LabelCounts;
-use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting};
+use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, Normalization};
 use regretless::method::Method;
 use regretless::observer::Observer;
 use regretless::parallel::Threads;
@@ -232,7 +232,11 @@ fn default_methods() -> Vec<Method> {
                 } else {
                     ErrorSide::Both
                 },
-                scale_invariant,
+                normalization: if scale_invariant {
+                    Normalization::UnitNorm
+                } else {
+                    Normalization::None
+                },
                 weighting: if costs {
                     InstanceWeighting::InstanceCosts
                 } else {

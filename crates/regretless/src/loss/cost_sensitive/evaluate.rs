@@ -3,14 +3,14 @@
 use std::cell::RefCell;
 
 use super::{
-    BaseError, CostSensitiveSpec, ErrorSide, MisleadingDirection, SinglePrecisionInput,
-    misleading_directions, single_precision,
+    BaseError, CostSensitiveSpec, ErrorSide, MisleadingDirection, Normalization, RowProjections,
+    SinglePrecisionInput, misleading_directions, single_precision,
 };
-use crate::data::Matrix;
+use crate::data::{self, Matrix};
 use crate::error::Result;
 use crate::loss::{Loss, LossInput, SeparableLoss};
 use crate::oracle::OracleWorker;
-use crate::problem::VariableBounds;
+use crate::problem::{ProjectionScratch, VariableBounds};
 
 /// Vectors with a smaller norm are not normalized. Untuned: any small value works.
 pub(super) const MIN_NORM: f64 = 1e-12;
@@ -22,6 +22,8 @@ pub struct CostSensitiveLoss {
     bounds: VariableBounds,
     /// The bounds of each row, where they differ between rows; empty otherwise.
     row_bounds: Vec<VariableBounds>,
+    /// The projections of E; `None` for other losses.
+    projections: Option<RowProjections>,
     typical_norm: f64,
     /// Limits of the ranges of all costs, one row per instance; with O_S only.
     limits: Option<Matrix>,
@@ -36,8 +38,11 @@ struct EvaluationScratch {
     directions: Vec<MisleadingDirection>,
     /// Largest free error of each cost; with O_S only.
     free_errors: Vec<f64>,
-    /// The prediction scaled to unit norm.
+    /// The prediction, with E projected, scaled to unit norm.
     unit: Vec<f64>,
+    /// The projected costs; with E only.
+    costs: Vec<f64>,
+    projection: ProjectionScratch,
 }
 
 impl EvaluationScratch {
@@ -45,6 +50,8 @@ impl EvaluationScratch {
         directions: Vec::new(),
         free_errors: Vec::new(),
         unit: Vec::new(),
+        costs: Vec::new(),
+        projection: ProjectionScratch::EMPTY,
     };
 }
 
@@ -62,14 +69,35 @@ impl CostSensitiveLoss {
             spec,
             bounds,
             row_bounds: Vec::new(),
+            projections: None,
             typical_norm: 1.0,
             limits: None,
         }
     }
 
-    /// The same with the mean norm of the cost vectors, which determines the rescaling.
-    pub(super) fn with_typical_norm(mut self, norm: f64) -> Self {
-        self.typical_norm = norm;
+    /// The same with the projections of E.
+    pub(super) fn with_projections(mut self, projections: RowProjections) -> Self {
+        self.projections = Some(projections);
+        self
+    }
+
+    /// The same with the mean norm of these cost vectors, with E of their projections, which
+    /// determines the rescaling.
+    pub(super) fn with_mean_norm_of(mut self, costs: &Matrix) -> Self {
+        let (mut total, mut projected) = (0.0, Vec::new());
+        let mut scratch = ProjectionScratch::EMPTY;
+        for row in 0..costs.rows() {
+            let Some(projections) = &self.projections else {
+                total += data::norm(costs.row(row));
+                continue;
+            };
+            projected.clear();
+            projected.extend(costs.row(row).iter().map(|cost| f64::from(*cost)));
+            let projection = projections.of_row(row);
+            projection.project(&mut projected, &mut scratch);
+            total += norm(&projected);
+        }
+        self.typical_norm = (total / costs.rows().max(1) as f64).max(MIN_NORM);
         self
     }
 
@@ -99,14 +127,19 @@ impl CostSensitiveLoss {
         self
     }
 
-    /// Distance of each cost to the limit of its range, in the units of the errors.
-    fn compute_free_errors(&self, input: &LossInput<'_>, free_errors: &mut Vec<f64>) {
+    /// Distance of each cost to the limit of its range, in the units of the errors. `costs` are
+    /// projected with E; the distances to the limits are the same before and after.
+    fn compute_free_errors(
+        &self,
+        input: &LossInput<'_>,
+        costs: &[f64],
+        free_errors: &mut Vec<f64>,
+    ) {
         free_errors.clear();
         let Some(limits) = &self.limits else { return };
-        let unit = if self.spec.scale_invariant {
-            norm(input.costs).max(MIN_NORM)
-        } else {
-            1.0
+        let unit = match self.spec.normalization {
+            Normalization::None => 1.0,
+            Normalization::UnitNorm | Normalization::EqualityInvariant => norm(costs).max(MIN_NORM),
         };
         let limits = limits.row(input.instance).iter().zip(input.costs);
         free_errors.extend(limits.map(|(limit, cost)| (f64::from(*limit) - cost) / unit));
@@ -163,20 +196,20 @@ impl CostSensitiveLoss {
         self.sum(errors, mask, gradient)
     }
 
-    /// Errors between unit vectors; the gradient is propagated through the normalization.
+    /// Errors between unit vectors; the gradient is propagated through the normalization. `unit`
+    /// holds the prediction, with E projected, and is scaled.
     fn evaluate_normalized(
         &self,
-        input: &LossInput<'_>,
+        costs: &[f64],
         mask: &InstanceErrorMask<'_>,
-        unit: &mut Vec<f64>,
+        unit: &mut [f64],
         gradient: &mut [f64],
     ) -> f64 {
-        let prediction_norm = norm(input.prediction);
-        let cost_norm = norm(input.costs).max(MIN_NORM);
+        let prediction_norm = norm(unit);
+        let cost_norm = norm(costs).max(MIN_NORM);
         let divisor = prediction_norm.max(MIN_NORM);
-        unit.clear();
-        unit.extend(input.prediction.iter().map(|p| p / divisor));
-        let pairs = unit.iter().zip(input.costs);
+        unit.iter_mut().for_each(|p| *p /= divisor);
+        let pairs = unit.iter().zip(costs);
         let errors = pairs.map(|(u, c)| u - c / cost_norm);
         let total = self.sum(errors, mask, gradient);
         if prediction_norm < MIN_NORM {
@@ -206,6 +239,8 @@ impl Loss for CostSensitiveLoss {
                 directions,
                 free_errors,
                 unit,
+                costs: projected_costs,
+                projection: projection_scratch,
             } = scratch;
             if matches!(
                 self.spec.side,
@@ -214,16 +249,36 @@ impl Loss for CostSensitiveLoss {
                 let bounds = self.bounds(input.instance);
                 misleading_directions(input.label, bounds, directions, input.costs.len());
             }
-            self.compute_free_errors(input, free_errors);
+            let projections = self.projections.as_ref();
+            let projection = projections.map(|projections| projections.of_row(input.instance));
+            let costs = match projection {
+                Some(projection) => {
+                    projected_costs.clear();
+                    projected_costs.extend_from_slice(input.costs);
+                    projection.project(projected_costs, projection_scratch);
+                    projected_costs.as_slice()
+                }
+                None => input.costs,
+            };
+            self.compute_free_errors(input, costs, free_errors);
             let mask = InstanceErrorMask {
                 directions,
                 free_errors,
             };
-            if self.spec.scale_invariant {
-                self.evaluate_normalized(input, &mask, unit, gradient)
-            } else {
-                self.evaluate_plain(input, &mask, gradient)
+            if self.spec.normalization == Normalization::None {
+                return self.evaluate_plain(input, &mask, gradient);
             }
+            unit.clear();
+            unit.extend_from_slice(input.prediction);
+            if let Some(projection) = projection {
+                projection.project(unit, projection_scratch);
+            }
+            let total = self.evaluate_normalized(costs, &mask, unit, gradient);
+            if let Some(projection) = projection {
+                // The transpose of the projection is the projection.
+                projection.project(gradient, projection_scratch);
+            }
+            total
         });
         let factor = 1.0 / input.costs.len() as f64;
         gradient.iter_mut().for_each(|g| *g *= factor);
@@ -246,17 +301,22 @@ impl Loss for CostSensitiveLoss {
         let CostSensitiveSpec {
             error,
             side,
-            scale_invariant,
+            normalization,
             ..
         } = &self.spec;
         // Kernels that read which variables a label selects know binary variables alone.
         if !self.row_bounds.is_empty() {
             return None;
         }
+        let projection = match &self.projections {
+            Some(projections) => Some(projections.shared()?),
+            None => None,
+        };
         Some(SeparableLoss {
             error: *error,
             side,
-            scale_invariant: *scale_invariant,
+            scale_invariant: *normalization != Normalization::None,
+            projection,
             limits: self.limits.as_ref(),
         })
     }
@@ -265,14 +325,14 @@ impl Loss for CostSensitiveLoss {
     /// errors, with the entries of a unit vector.
     fn rescaling(&self, costs: usize) -> f64 {
         let d = costs as f64;
-        match (self.spec.scale_invariant, self.spec.error) {
-            (false, _) => d,
-            (true, BaseError::Absolute) => d * self.typical_norm,
-            (true, BaseError::Squared) => d * self.typical_norm * d.sqrt(),
+        match (self.spec.normalization, self.spec.error) {
+            (Normalization::None, _) => d,
+            (_, BaseError::Absolute) => d * self.typical_norm,
+            (_, BaseError::Squared) => d * self.typical_norm * d.sqrt(),
         }
     }
 }
 
-fn norm(values: &[f64]) -> f64 {
+pub(super) fn norm(values: &[f64]) -> f64 {
     values.iter().map(|v| v * v).sum::<f64>().sqrt()
 }

@@ -18,6 +18,9 @@
 //!   counts.
 //! * **S** (scale-invariant): both vectors are scaled to unit norm first, since decisions do not
 //!   depend on the scale of costs.
+//! * **E** (equality-invariant), in the place of S: both vectors are projected onto the null space
+//!   of the equality constraints Ax = b of the problem, then scaled to unit norm, since decisions
+//!   do not change where costs c become αc + Aᵀy.
 //! * **C** (instance costs) and its variants **W(w)**, **IC(k)**, **EIC(k)**: weights per instance
 //!   from a baseline trained with the other components (`train/weighting.rs`).
 //! * **tau=t** (pinball): weight t for underprediction and 1−t for overprediction.
@@ -47,18 +50,23 @@
 //! // Predicted and true costs have the norm √14; errors are divided by it.
 //! assert!(close(value("MSE(S)", [2.0, 1.0, 3.0])?, 2.0 / 3.0 / 14.0));
 //! assert!(close(value("MAE(O,S)", [2.0, 1.0, 3.0])?, 2.0 / 3.0 / 14.0_f64.sqrt()));
+//! // One of three is chosen: the mean is removed, which leaves (0, −1, 1) and (−1, 0, 1).
+//! assert!(close(value("MSE(E)", [2.0, 1.0, 3.0])?, 2.0 / 3.0 / 2.0));
+//! assert_eq!(value("MAE(O,E)", [3.0, 5.0, 7.0])?, 0.0);
 //! # Ok::<(), regretless::Error>(())
 //! ```
 
 mod evaluate;
 mod name;
+mod projection;
 mod sensitivity;
 mod single_precision;
 
 pub use evaluate::CostSensitiveLoss;
+pub(crate) use projection::NormalizingProjection;
 pub use single_precision::SinglePrecisionInput;
 
-use crate::data::{Matrix, norm};
+use self::projection::RowProjections;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
@@ -89,6 +97,18 @@ pub enum ErrorSide {
     OneSided,
     /// Only errors that leave the range within which the relaxed decision stays optimal.
     Sensitive(CostRangeKind),
+}
+
+/// What is done to predicted and true costs before they are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Normalization {
+    /// Nothing.
+    None,
+    /// Both vectors are scaled to unit norm (S).
+    UnitNorm,
+    /// Both vectors are projected onto the null space of the equality constraints, then scaled to
+    /// unit norm (E).
+    EqualityInvariant,
 }
 
 /// How instances are weighted, given the regret and loss of a baseline.
@@ -129,8 +149,8 @@ pub struct CostSensitiveSpec {
     pub error: BaseError,
     /// Which direction counts.
     pub side: ErrorSide,
-    /// Whether vectors are scaled to unit norm first.
-    pub scale_invariant: bool,
+    /// What is done to the vectors first.
+    pub normalization: Normalization,
     /// How instances are weighted.
     pub weighting: InstanceWeighting,
 }
@@ -141,7 +161,7 @@ impl CostSensitiveSpec {
         Self {
             error,
             side: ErrorSide::Both,
-            scale_invariant: false,
+            normalization: Normalization::None,
             weighting: InstanceWeighting::Equal,
         }
     }
@@ -159,7 +179,16 @@ impl CostSensitiveSpec {
     #[must_use]
     pub fn scale_invariant(self) -> Self {
         Self {
-            scale_invariant: true,
+            normalization: Normalization::UnitNorm,
+            ..self
+        }
+    }
+
+    /// The same on vectors of unit norm without what the equality constraints absorb (E).
+    #[must_use]
+    pub fn equality_invariant(self) -> Self {
+        Self {
+            normalization: Normalization::EqualityInvariant,
             ..self
         }
     }
@@ -180,6 +209,7 @@ pub(super) static FAMILY: LossFamily = LossFamily {
         "MSE(S)",
         "MSE(O)",
         "MSE(O,S)",
+        "MSE(O,E)",
         "MSE(tau=0.3)",
         "MSE(tau=0.3,S)",
         "MAE",
@@ -188,6 +218,7 @@ pub(super) static FAMILY: LossFamily = LossFamily {
         "MAE(O,S)",
         "MAE(tau=0.3)",
         "MAE(tau=0.3,S)",
+        "MAE(E)",
     ],
 };
 
@@ -202,6 +233,9 @@ impl LossDefinition for CostSensitiveSpec {
     }
 
     fn check_problem(&self, oracle: &Oracle) -> Result<()> {
+        if self.normalization == Normalization::EqualityInvariant {
+            oracle.require_equality_constraints()?;
+        }
         match self.side {
             ErrorSide::Sensitive(kind) => oracle.require_ranges(kind),
             ErrorSide::Both | ErrorSide::OneSided | ErrorSide::Pinball(_) => Ok(()),
@@ -216,8 +250,12 @@ impl LossDefinition for CostSensitiveSpec {
     ) -> Result<Box<dyn Loss>> {
         let problem = oracle.problem();
         let mut loss = CostSensitiveLoss::new(self.clone(), problem.bounds())
-            .with_row_bounds(row_bounds(data, oracle)?)
-            .with_typical_norm(mean_norm(data.data().costs()));
+            .with_row_bounds(row_bounds(data, oracle)?);
+        if self.normalization == Normalization::EqualityInvariant {
+            let projections = RowProjections::new(data, oracle);
+            loss = loss.with_projections(projections.map_err(|e| e.for_method(&self.to_string()))?);
+        }
+        loss = loss.with_mean_norm_of(data.data().costs());
         // The directions of the pinball loss are those of the user's costs; maximization swaps
         // them.
         if problem.sense().is_maximize() {
@@ -253,12 +291,6 @@ fn row_bounds(data: &LabeledDataset, oracle: &Oracle) -> Result<Vec<VariableBoun
         all.clear();
     }
     Ok(all)
-}
-
-/// Mean Euclidean norm of the rows, never 0.
-fn mean_norm(costs: &Matrix) -> f64 {
-    let total: f64 = (0..costs.rows()).map(|i| norm(costs.row(i))).sum();
-    (total / costs.rows().max(1) as f64).max(evaluate::MIN_NORM)
 }
 
 /// The direction of error in one cost that can change the decision, given the value of its variable

@@ -4,15 +4,16 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting};
+use super::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, Normalization};
 use crate::error::{Error, Result};
 use crate::solve::relaxation::CostRangeKind;
 
 /// Components as they may be typed, for error messages.
-const COMPONENT_NAMES: [&str; 9] = [
+const COMPONENT_NAMES: [&str; 10] = [
     "C",
     "O",
     "S",
+    "E",
     "O_S",
     "O_S(exact)",
     "W(w) with w from 0 to 1",
@@ -44,8 +45,10 @@ impl fmt::Display for CostSensitiveSpec {
                 components.push(format!("tau={}", taus.join(":")));
             }
         }
-        if self.scale_invariant {
-            components.push("S".into());
+        match self.normalization {
+            Normalization::None => {}
+            Normalization::UnitNorm => components.push("S".into()),
+            Normalization::EqualityInvariant => components.push("E".into()),
         }
         let base = match self.error {
             BaseError::Squared => "MSE",
@@ -91,8 +94,13 @@ impl CostSensitiveSpec {
             )))
         };
         let upper = component.to_ascii_uppercase();
-        if upper == "S" {
-            if std::mem::replace(&mut self.scale_invariant, true) {
+        let normalization = match upper.as_str() {
+            "S" => Some(Normalization::UnitNorm),
+            "E" => Some(Normalization::EqualityInvariant),
+            _ => None,
+        };
+        if let Some(normalization) = normalization {
+            if std::mem::replace(&mut self.normalization, normalization) != Normalization::None {
                 return repeated();
             }
         } else if let Some(side) = side(&upper, name)? {
@@ -194,6 +202,9 @@ mod tests {
             "MAE(tau=0.3,S)",
             "MSE(C,O_S,S)",
             "MAE(O_S(exact))",
+            "MSE(E)",
+            "MAE(C,O,E)",
+            "MSE(O_S,E)",
         ] {
             assert_eq!(name.parse::<CostSensitiveSpec>().unwrap().to_string(), name);
         }
@@ -218,6 +229,8 @@ mod tests {
             "MSE(W(2))",
             "MSE(IC(0))",
             "MSE(C,W(1))",
+            "MSE(S,E)",
+            "MSE(E,E)",
         ] {
             let message = name.parse::<CostSensitiveSpec>().unwrap_err().to_string();
             assert!(message.contains(name), "{message}");

@@ -11,7 +11,7 @@
 )]
 
 use super::evaluate::MIN_NORM;
-use super::{BaseError, CostSensitiveSpec, ErrorSide};
+use super::{BaseError, CostSensitiveSpec, ErrorSide, Normalization};
 use crate::decision::Decision;
 use crate::simd::{AlignedF32x16, F32_LANES, F32x16, SimdToken, dispatch_simd};
 
@@ -60,8 +60,13 @@ pub(super) fn evaluate(
         ErrorSide::OneSided => true,
         ErrorSide::Sensitive(_) | ErrorSide::Pinball(_) => return None,
     };
+    let scale_invariant = match spec.normalization {
+        Normalization::None => false,
+        Normalization::UnitNorm => true,
+        Normalization::EqualityInvariant => return None,
+    };
     let absolute = spec.error == BaseError::Absolute;
-    let (prediction_norm, cost_norm) = compute_norms(simd, spec.scale_invariant, input);
+    let (prediction_norm, cost_norm) = compute_norms(simd, scale_invariant, input);
     let scales = NormScales {
         prediction: input.sign / prediction_norm.max(MIN_NORM) as f32,
         costs: 1.0 / cost_norm.max(MIN_NORM) as f32,
@@ -101,7 +106,7 @@ pub(super) fn evaluate(
         (prediction_norm, sums.projection)
     };
     let slope_factor = f64::from(input.sign) / (norm * count);
-    let prediction_factor = if spec.scale_invariant {
+    let prediction_factor = if scale_invariant {
         -(projection * f64::from(scales.prediction) * slope_factor)
     } else {
         // Adding -0 keeps every bit of the gradient, also where it is -0.

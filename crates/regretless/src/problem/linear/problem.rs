@@ -9,7 +9,8 @@ use super::file::hash_of;
 use crate::data::CostNames;
 use crate::decision::Decision;
 use crate::error::{Error, InputPlace, Result};
-use crate::problem::{ProblemKind, Sense, VariableBounds};
+use crate::problem::equality::{EqualityRow, eliminate_auxiliary};
+use crate::problem::{EqualityConstraints, ProblemKind, Sense, VariableBounds};
 use crate::problem::{SolveCostHint, SolveSeconds};
 use crate::size_limits::read_file;
 use crate::solve::cone::NormalCone;
@@ -456,6 +457,33 @@ impl ProblemKind for LinearProblem {
         columns
             .filter(|(integer, _)| **integer)
             .all(|(_, [lower, upper])| upper - lower <= 1.0)
+    }
+
+    /// Equality rows without the auxiliary columns, whose values are not part of a decision.
+    fn equality_constraints(&self) -> EqualityConstraints {
+        let mut rows = Vec::new();
+        for (row, [lower, upper]) in self.model.row_bounds.iter().enumerate() {
+            if lower != upper || self.model.rows.entries(row).next().is_none() {
+                continue;
+            }
+            let mut equality = EqualityRow::default();
+            for (column, factor) in self.model.rows.entries(row) {
+                if factor == 0.0 || self.is_absent(column) {
+                    continue;
+                }
+                let [lower, upper] = self.model.column_bounds[column];
+                match self.parts.cost_index[column] {
+                    Some(cost) => equality.predicted.push((cost as u32, factor)),
+                    // A fixed column is part of the right-hand side.
+                    None if lower == upper => {}
+                    None => equality.auxiliary.push((column as u32, factor)),
+                }
+            }
+            equality.predicted.sort_by_key(|(cost, _)| *cost);
+            equality.auxiliary.sort_by_key(|(column, _)| *column);
+            rows.push(equality);
+        }
+        eliminate_auxiliary(rows)
     }
 
     /// Auxiliary columns are not part of a decision: rows with auxiliary columns are checked

@@ -13,7 +13,10 @@ use serde_json::Value;
 
 use self::known::KnownCosts;
 use self::template::{Place, Template};
-use super::{ProblemKind, ProblemSpec, Sense, SolveCostHint, SolverThreading, VariableBounds};
+use super::{
+    EqualityConstraints, ProblemKind, ProblemSpec, Sense, SolveCostHint, SolverThreading,
+    VariableBounds,
+};
 use crate::data::{CostNames, ParameterColumns};
 use crate::decision::Decision;
 use crate::error::Result;
@@ -267,6 +270,10 @@ impl ProblemKind for ParametricProblem {
 
     fn has_vertex_decisions(&self) -> bool {
         self.base.has_vertex_decisions()
+    }
+
+    fn equality_constraints(&self) -> EqualityConstraints {
+        self.base.equality_constraints()
     }
 
     /// Refused where rows have sets of their own: the oracle checks with the row's problem.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use regretless::data::RowParameters;
 use regretless::data::synthetic::{SyntheticSpec, grid_path};
-use regretless::loss::LossSpec;
+use regretless::loss::{CostSensitiveSpec, LossSpec, Normalization};
 use regretless::method::{Method, TrainingStage};
-use regretless::problem::{Benchmark, ProblemKind, ProblemSpec, Sense, TopK};
+use regretless::problem::{Benchmark, EqualityConstraints, ProblemKind, ProblemSpec, Sense, TopK};
 #[cfg(feature = "highs")]
 use regretless::problem::{Cvrp, LinearBuilder, LinearProblem, VariableDomain};
 use regretless::settings::{SelectionCriterion, TrainingSettings};
@@ -25,8 +25,10 @@ const ROWS: [usize; 3] = [6, 2, 0];
 fn methods() -> Vec<String> {
     let with_options = [
         "MAE(C,O,S)",
+        "MAE(C,O,E)",
         "MSE(O_S)",
         "MAE(O_S(exact),S)",
+        "MSE(O_S,E)",
         "MSE(W(0.5))",
         "MSE(EIC(2))",
         "MSE(O) knn(2,0.5)",
@@ -138,6 +140,10 @@ fn missing_capability(name: &str, fixture: &TrainingFixture) -> Option<&'static 
         Some("the cone of binding constraints")
     } else if method_name.contains("LAVA") && problem.adjacent_vertices(&limits).is_none() {
         Some("adjacent vertices")
+    } else if is_equality_invariant(&method.loss)
+        && problem.equality_constraints() == EqualityConstraints::None
+    {
+        Some("equality constraints")
     } else if method_name.contains("O_S")
         && problem
             .cost_ranging(range_kind(&method_name), &limits)
@@ -151,6 +157,17 @@ fn missing_capability(name: &str, fixture: &TrainingFixture) -> Option<&'static 
     } else {
         None
     }
+}
+
+fn is_equality_invariant(loss: &LossSpec) -> bool {
+    let spec = loss.downcast_ref::<CostSensitiveSpec>();
+    spec.is_some_and(|spec| spec.normalization == Normalization::EqualityInvariant)
+}
+
+/// Methods that problems without equality constraints refuse.
+fn num_equality_invariant() -> usize {
+    let is_equality_invariant = |name: &&String| name.contains("E)");
+    methods().iter().filter(is_equality_invariant).count()
 }
 
 fn range_kind(method_name: &str) -> CostRangeKind {
@@ -240,8 +257,8 @@ fn every_method_runs_on_paths() {
 #[test]
 fn every_method_runs_on_knapsacks() {
     assert!(
-        run_all(&benchmark_fixtures("KS6")) >= methods().len() - 1,
-        "all but exact cost ranges"
+        run_all(&benchmark_fixtures("KS6")) >= methods().len() - 1 - num_equality_invariant(),
+        "all but exact cost ranges and equality constraints"
     );
 }
 
@@ -274,7 +291,7 @@ fn every_method_runs_on_networks_and_storage_or_names_the_missing_capability() {
         ),
         (
             serde_json::json!({"kind": "graph_path", "grid": [2, 3], "neighbors": 8}),
-            cones + adjacent_vertices,
+            cones + adjacent_vertices + num_equality_invariant(),
         ),
         (
             serde_json::json!({"kind": "spanning_tree", "nodes": 4}),
@@ -283,7 +300,7 @@ fn every_method_runs_on_networks_and_storage_or_names_the_missing_capability() {
         (
             serde_json::json!({"kind": "storage", "steps": 6, "capacity": 2.0,
                 "charge_limit": 1.0, "discharge_limit": 1.0, "charge_efficiency": 0.9}),
-            cones + adjacent_vertices,
+            cones + adjacent_vertices + num_equality_invariant(),
         ),
     ] {
         let name = spec.to_string();
@@ -349,7 +366,7 @@ fn every_method_runs_on_a_function_or_names_the_missing_capability() {
     let problem = Problem::from_solver("cheapest", Sense::Minimize, 6, cheapest).unwrap();
     let num_runs = run_all(&fixtures_with(problem.kind(), problem.spec()));
     let has_needs = |name: &String| {
-        ["relax", "CaVE", "LAVA", "O_S"]
+        ["relax", "CaVE", "LAVA", "O_S", "E)"]
             .iter()
             .any(|word| name.contains(word))
     };
@@ -384,8 +401,8 @@ fn every_method_runs_on_routes_or_names_the_missing_capability() {
 #[test]
 fn every_method_runs_on_a_linear_program_or_names_the_missing_capability() {
     assert!(
-        run_all(&production(false)) >= methods().len() - 1,
-        "all but exact cost ranges"
+        run_all(&production(false)) >= methods().len() - 1 - num_equality_invariant(),
+        "all but exact cost ranges and equality constraints"
     );
 }
 
@@ -393,8 +410,8 @@ fn every_method_runs_on_a_linear_program_or_names_the_missing_capability() {
 #[test]
 fn every_method_runs_on_a_mixed_integer_program_or_names_the_missing_capability() {
     assert!(
-        run_all(&production(true)) >= methods().len() - 7,
-        "all but exact cost ranges and cones"
+        run_all(&production(true)) >= methods().len() - 7 - num_equality_invariant(),
+        "all but exact cost ranges, cones and equality constraints"
     );
 }
 
@@ -437,9 +454,10 @@ fn every_method_runs_on_knapsacks_of_the_day() {
         ("offer", 6, present),
         ("price", 6, prices),
     ];
+    let runs = run_all(&fixtures_per_row(template, &columns));
     assert!(
-        run_all(&fixtures_per_row(template, &columns)) >= methods().len() - 2,
-        "all but exact cost ranges and averaged costs"
+        runs >= methods().len() - 2 - num_equality_invariant(),
+        "all but exact cost ranges, averaged costs and equality constraints"
     );
 }
 
@@ -465,9 +483,10 @@ fn every_method_runs_on_linear_programs_of_the_day() {
         "rows": [{"lower": {"column": "demand"}, "upper": 9.0,
             "entries": [[0, 1.0], [1, 1.0], [2, 2.0], [3, 1.0]]}]});
     let columns = [("limit", 1, limits), ("demand", 1, demands)];
+    let runs = run_all(&fixtures_per_row(template, &columns));
     assert!(
-        run_all(&fixtures_per_row(template, &columns)) >= methods().len() - 1,
-        "all but exact cost ranges"
+        runs >= methods().len() - 1 - num_equality_invariant(),
+        "all but exact cost ranges and equality constraints"
     );
 }
 

@@ -8,6 +8,7 @@ use super::adam::AdamCoefficients;
 use super::expanded_squares;
 use super::kernel::{self, TileScratch};
 use super::parallel_epoch::ParallelEpoch;
+use super::projection::{BlockVectors, ProjectionWorker};
 use super::row_constants::{OuterProductSum, RowCoefficients};
 use super::tiled_targets::BatchPlan;
 use super::worker_columns::{PartialSums, WorkerColumns};
@@ -97,6 +98,7 @@ impl FusedState {
     ) {
         let (count, vectors) = (context.groups.len(), 2 * context.width());
         let (mut tiles, mut moments) = (self.tiles.as_mut_slice(), self.moments.as_mut_slice());
+        let mut projected = self.projected.as_mut_slice();
         let mut blocks = Vec::with_capacity(workers);
         for worker in 0..workers {
             let groups = worker * count / workers..(worker + 1) * count / workers;
@@ -107,16 +109,42 @@ impl FusedState {
             } else {
                 full_tiles * vectors
             };
-            let (block_tiles, block_moments);
+            let (block_tiles, block_moments, block_projected);
             (block_tiles, tiles) = tiles.split_at_mut(size);
             (block_moments, moments) = moments.split_at_mut(size);
+            let size = if projected.is_empty() { 0 } else { size / 2 };
+            (block_projected, projected) = projected.split_at_mut(size);
             blocks.push(WorkerColumns {
                 groups,
                 tiles: block_tiles,
                 moments: block_moments,
+                projected: block_projected,
             });
         }
         context.threads(workers).run_on_each(blocks, work);
+    }
+
+    /// Projects the current parameters, if there is a projection: as in a step, bit for bit.
+    pub(super) fn project_parameters(&mut self, context: &FusedContext<'_>) {
+        let Some(projection) = &context.projection else {
+            return;
+        };
+        let width = context.width();
+        let sums = PartialSums::new(context.groups.len(), projection.num_sums(width));
+        self.run_on_worker_columns(context, 1, |_, columns| {
+            let mut worker = ProjectionWorker::new(projection, width);
+            let (simd, parameters) = (context.simd, BlockVectors::Parameters);
+            columns.for_each_block(context, UPDATE_BLOCK_TILES, |position, block| {
+                worker.add_block(simd, projection, block, parameters);
+                if position.is_last_of_group {
+                    worker.store_group_sums(&sums, position.group);
+                }
+            });
+            worker.solve(simd, projection, &sums);
+            columns.for_each_block(context, UPDATE_BLOCK_TILES, |_, block| {
+                worker.project_block(simd, projection, block, parameters);
+            });
+        });
     }
 
     /// Computes the Gram matrix of the current parameters.
@@ -371,10 +399,12 @@ impl EpochRunner for FusedLinear<'_> {
         self.state = FusedState {
             tiles: unflatten(&state.parameters),
             moments: join_moments(&state.moments.mean, &state.moments.square, width),
+            projected: std::mem::take(&mut self.state.projected),
             gram: state.gram,
             expansion_is_accurate: state.expansion_is_accurate,
             steps: state.moments.steps,
         };
+        self.state.project_parameters(&self.context);
         true
     }
 }

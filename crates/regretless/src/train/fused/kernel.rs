@@ -31,7 +31,7 @@
 use super::adam::{AdamBroadcast, AdamCoefficients};
 use super::gram::{self, GramAccumulator};
 use super::slope::{RowTargets, StaticSlopeKind, slopes};
-use crate::simd::{AlignedF32x8, AlignedF32x16, F32x16, SimdToken, dispatch_simd};
+use crate::simd::{AlignedF32x8, AlignedF32x16, AlignedF64x16, F32x16, SimdToken, dispatch_simd};
 
 /// Rows processed together, so that a value loaded from memory is used four times; their sums take
 /// eight of the sixteen AVX2 registers.
@@ -58,6 +58,11 @@ impl TileBlock<'_> {
     pub(super) fn num_tiles(&self) -> usize {
         self.output_maps.len()
     }
+
+    /// Parameters per cost.
+    pub(super) fn width(&self) -> usize {
+        self.tiles.len() / (2 * self.num_tiles())
+    }
 }
 
 impl RowSums {
@@ -71,10 +76,14 @@ impl RowSums {
 pub(super) struct TileBlock<'a> {
     /// Number of its first tile in the targets of a row.
     pub(super) first: usize,
+    /// Number of its first tile.
+    pub(super) first_tile: usize,
     /// For each tile the parameters, the bias last, then the local gradient.
     pub(super) tiles: &'a mut [AlignedF32x16],
     /// For each tile Adam's first moments, then its second moments.
     pub(super) moments: &'a mut [AlignedF32x16],
+    /// For each tile the projected parameters of `projection.rs`; empty without a projection.
+    pub(super) projected: &'a mut [AlignedF32x16],
     /// The affine map from outputs to costs, per tile.
     pub(super) output_maps: &'a [TileAffine],
     /// Pinball weights of under-prediction; empty for other losses.
@@ -191,6 +200,34 @@ fn scaled_parameters(
             .mul_add(simd.load(&bias.0), simd.load(&map.offset.0))
             .store(w);
     }
+}
+
+/// W for one tile: the projected parameters, if there are any, otherwise the scaled ones.
+#[inline(always)]
+fn predicting_parameters<'w>(
+    simd: SimdToken,
+    weights: &[AlignedF32x16],
+    map: &TileAffine,
+    projected: Option<&'w [AlignedF32x16]>,
+    scratch: &'w mut [AlignedF32x16],
+) -> &'w [AlignedF32x16] {
+    match projected {
+        Some(projected) => projected,
+        None => {
+            scaled_parameters(simd, weights, map, scratch);
+            scratch
+        }
+    }
+}
+
+/// The projected parameters of a tile of a block, if there are any.
+#[inline(always)]
+fn projected_tile(
+    projected: &[AlignedF32x16],
+    tile: usize,
+    width: usize,
+) -> Option<&[AlignedF32x16]> {
+    projected.get(tile * width..(tile + 1) * width)
 }
 
 /// Adds Σ vector · coefficient to the sums of a panel of rows.
@@ -325,9 +362,9 @@ fn row_sums_pass_body<K: StaticSlopeKind>(
     let tiles = block.tiles.chunks_exact_mut(2 * width);
     for (t, (tile, map)) in tiles.zip(block.output_maps).enumerate() {
         let (weights, gradient) = tile.split_at_mut(width);
-        scaled_parameters(simd, weights, map, &mut scratch.w);
+        let projected = projected_tile(block.projected, t, width);
         let parameters = TileParameters {
-            w: scratch.w.as_slice(),
+            w: predicting_parameters(simd, weights, map, projected, &mut scratch.w),
             tau: block.quantile_weights.get(t),
         };
         let tile = block.first + t;
@@ -382,9 +419,9 @@ fn loss_pass_body<K: StaticSlopeKind>(
     );
     let tiles = block.tiles.chunks_exact(2 * width);
     for (t, (tile, map)) in tiles.zip(block.output_maps).enumerate() {
-        scaled_parameters(simd, &tile[..width], map, &mut scratch.w);
+        let projected = projected_tile(block.projected, t, width);
         let parameters = TileParameters {
-            w: scratch.w.as_slice(),
+            w: predicting_parameters(simd, &tile[..width], map, projected, &mut scratch.w),
             tau: block.quantile_weights.get(t),
         };
         let tile = block.first + t;
@@ -408,26 +445,39 @@ fn update_pass_body(
     let width = scratch.w.len();
     let vectors = gram::TILES_PER_GATHER * 2 * width;
     let padded_width = width.next_multiple_of(ROWS_PER_PANEL);
+    // The new parameters are projected before their Gram matrix is known.
+    let has_projection = !block.projected.is_empty();
     let gathers = block
         .tiles
         .chunks_mut(vectors)
         .zip(block.moments.chunks_mut(vectors));
-    for ((tiles, moments), maps) in gathers.zip(block.output_maps.chunks(gram::TILES_PER_GATHER)) {
+    let maps = block.output_maps.chunks(gram::TILES_PER_GATHER);
+    for (gather, ((tiles, moments), maps)) in gathers.zip(maps).enumerate() {
+        let first = gather * gram::TILES_PER_GATHER;
         // Two separate loops, so that the square roots and divisions of many parameters overlap.
         let gradients = scratch.gradients.chunks_exact_mut(padded_width);
-        for ((tile, gradient), map) in tiles.chunks_exact(2 * width).zip(gradients).zip(maps) {
-            scaled_parameters(simd, &tile[..width], map, &mut scratch.w);
-            add_correction(simd, &scratch.w, &tile[width..], correction, gradient);
+        let updates = tiles.chunks_exact(2 * width).zip(gradients).zip(maps);
+        for (t, ((tile, gradient), map)) in updates.enumerate() {
+            let projected = projected_tile(block.projected, first + t, width);
+            let weights = &tile[..width];
+            let w = predicting_parameters(simd, weights, map, projected, &mut scratch.w);
+            add_correction(simd, w, &tile[width..], correction, gradient);
         }
         let states = tiles
             .chunks_exact_mut(2 * width)
             .zip(moments.chunks_exact_mut(2 * width));
         for (t, ((tile, moments), map)) in states.zip(maps).enumerate() {
             let gradient = &scratch.gradients[t * padded_width..];
-            let w = scratch.gram.tile_mut(t);
+            let w: &mut [AlignedF64x16] = if has_projection {
+                &mut []
+            } else {
+                scratch.gram.tile_mut(t)
+            };
             adam.step_tile(simd, &mut tile[..width], gradient, moments, map, w);
         }
-        scratch.gram.add(simd, maps.len());
+        if !has_projection {
+            scratch.gram.add(simd, maps.len());
+        }
     }
 }
 
@@ -464,10 +514,14 @@ pub(super) fn add_correction(
 fn gram_pass_body(simd: SimdToken, block: &mut TileBlock<'_>, scratch: &mut TileScratch) {
     let width = scratch.w.len();
     let gathers = block.tiles.chunks(gram::TILES_PER_GATHER * 2 * width);
-    for (tiles, maps) in gathers.zip(block.output_maps.chunks(gram::TILES_PER_GATHER)) {
+    let maps = block.output_maps.chunks(gram::TILES_PER_GATHER);
+    for (gather, (tiles, maps)) in gathers.zip(maps).enumerate() {
+        let first = gather * gram::TILES_PER_GATHER;
         for (t, (tile, map)) in tiles.chunks_exact(2 * width).zip(maps).enumerate() {
-            scaled_parameters(simd, &tile[..width], map, &mut scratch.w);
-            for (w, wide) in scratch.w.iter().zip(scratch.gram.tile_mut(t)) {
+            let projected = projected_tile(block.projected, first + t, width);
+            let weights = &tile[..width];
+            let w = predicting_parameters(simd, weights, map, projected, &mut scratch.w);
+            for (w, wide) in w.iter().zip(scratch.gram.tile_mut(t)) {
                 simd.load(&w.0).store_f64(wide);
             }
         }

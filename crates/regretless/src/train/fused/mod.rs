@@ -29,7 +29,8 @@
 //! costs. The *row-sums pass* computes local gradients and the sums of each row over all costs.
 //! The *update pass* adds the gradient of the normalization, which needs these sums and is one
 //! small matrix (the normalization correction), and takes the Adam step. The norms of the
-//! predictions follow from the Gram matrix, ‖W z‖² = zᵀ G z.
+//! predictions follow from the Gram matrix, ‖W z‖² = zᵀ G z. Component E adds a third pass that
+//! projects the new parameters (`projection.rs`); W then are the projected ones.
 
 use std::ops::Range;
 
@@ -37,12 +38,13 @@ use self::adam::AdamCoefficients;
 use self::expanded_squares::ExpandedSquares;
 use self::kernel::TileAffine;
 use self::layers::FusedNetwork;
+use self::projection::FusedProjection;
 use self::row_constants::RowConstants;
 use self::slope::{ErrorMask, SlopeKind};
-use self::tiled_targets::TiledTargets;
+use self::tiled_targets::{TargetCosts, TiledTargets};
 use super::epoch_runner::EpochRunner;
 use super::{Optimizer, PreparedData, WeightedLoss};
-use crate::data::FeatureShape;
+use crate::data::{FeatureShape, norm};
 use crate::error::Error;
 use crate::loss::{BaseError, ErrorSide, SeparableLoss};
 use crate::predict::Network;
@@ -57,6 +59,7 @@ mod gram;
 mod kernel;
 mod layers;
 mod parallel_epoch;
+mod projection;
 mod row_constants;
 mod slope;
 mod tiled_targets;
@@ -87,7 +90,22 @@ pub(super) fn fused<'a>(
     let linear = network.is_linear()
         && network.num_features() <= MAX_GRAM_FEATURES
         && prepared.features.shape() == FeatureShape::Wide;
+    let projection = match separable.projection {
+        // Predictions of networks would be projected one by one, which the minibatch runner does.
+        Some(_) if !linear => return None,
+        Some(projection) => Some(FusedProjection::new(projection, &prepared.output.offset)?),
+        None => None,
+    };
     let context = FusedContext::new(simd, prepared, weighted_loss, separable);
+    let context = FusedContext {
+        projection,
+        ..context
+    };
+    // Where the constraints absorb all costs, projections in single precision are rounding errors.
+    let is_zero = |row: usize| norm(context.table.costs().row(row)) == 0.0;
+    if context.projection.is_some() && (0..context.table.costs().rows()).all(is_zero) {
+        return None;
+    }
     Some(if linear {
         Box::new(FusedLinear::new(context.with_features(), network))
     } else {
@@ -120,6 +138,8 @@ struct FusedContext<'a> {
     /// Present where the squared errors of all costs can be expanded.
     squares: Option<ExpandedSquares>,
     table: TiledTargets<'a>,
+    /// The projection that predictions and costs are compared after; linear predictors only.
+    projection: Option<FusedProjection<'a>>,
     /// The affine map from outputs to costs, per tile.
     output_maps: Vec<TileAffine>,
     /// Pinball weights of under-prediction, per tile; empty for other losses.
@@ -134,7 +154,10 @@ struct FusedState {
     tiles: Vec<AlignedF32x16>,
     /// For each tile Adam's first moments, then its second moments.
     moments: Vec<AlignedF32x16>,
-    /// The Gram matrix G = WᵀW, row by row; empty without normalization.
+    /// For each tile the projected parameters; empty without a projection.
+    projected: Vec<AlignedF32x16>,
+    /// The Gram matrix G = WᵀW, of projected parameters where there are some, row by row; empty
+    /// without normalization.
     gram: Vec<f64>,
     /// Whether the loss by expanded squares still has enough digits; once it has not, errors are
     /// computed from predictions.
@@ -160,13 +183,17 @@ impl<'a> FusedContext<'a> {
     ) -> Self {
         let data = prepared.context.data;
         let costs = data.data().costs();
+        let targets = match separable.projection {
+            Some(projection) => TargetCosts::projected(costs, separable.limits, projection),
+            None => TargetCosts::plain(costs, separable.limits),
+        };
         let mask = match separable.side {
             ErrorSide::Both => ErrorMask::All,
             ErrorSide::OneSided => ErrorMask::OneSided,
             ErrorSide::Pinball(_) => ErrorMask::Pinball,
             ErrorSide::Sensitive(_) => ErrorMask::Sensitive,
         };
-        let table = TiledTargets::new(data, mask, separable.limits);
+        let table = TiledTargets::new(data, mask, targets);
         Self {
             simd,
             prepared,
@@ -175,8 +202,9 @@ impl<'a> FusedContext<'a> {
                 mask,
             },
             scale_invariant: separable.scale_invariant,
-            row_constants: RowConstants::new(prepared, weighted_loss, &separable),
+            row_constants: RowConstants::new(prepared, weighted_loss, &separable, table.costs()),
             squares: None,
+            projection: None,
             output_maps: output_maps(prepared, costs.cols()),
             quantile_weights: quantile_weights(separable.side, costs.cols()),
             groups: worker_columns::groups(table.full_tiles()),
@@ -237,14 +265,21 @@ impl<'a> FusedContext<'a> {
 impl<'a> FusedLinear<'a> {
     fn new(context: FusedContext<'a>, network: &Network) -> Self {
         let vectors = context.output_maps.len() * 2 * context.width();
+        let num_projected = if context.projection.is_some() {
+            vectors / 2
+        } else {
+            0
+        };
         let mut state = FusedState {
             tiles: vec![AlignedF32x16::ZERO; vectors],
             moments: vec![AlignedF32x16::ZERO; vectors],
+            projected: vec![AlignedF32x16::ZERO; num_projected],
             gram: Vec::new(),
             expansion_is_accurate: true,
             steps: 0,
         };
         load(network, &mut state.tiles, context.width());
+        state.project_parameters(&context);
         if context.scale_invariant {
             state.compute_gram(&context);
         }

@@ -1,21 +1,56 @@
-//! An epoch with normalization on several workers: two passes and two barriers per step. Symbols
-//! and terms (group, block, row-sums pass, update pass) are defined in the header of [`super`].
+//! An epoch with normalization on several workers: two passes and two barriers per step, with a
+//! projection three of each. Symbols and terms (group, block, row-sums pass, update pass) are defined in the header of [`super`].
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::FusedContext;
 use super::barrier::Barrier;
 use super::epoch::UPDATE_BLOCK_TILES;
-use super::kernel::{self, ROWS_PER_PANEL, RowSums};
+use super::kernel::{self, ROWS_PER_PANEL, RowSums, TileBlock};
+use super::projection::{BlockVectors, FusedProjection, ProjectionWorker};
 use super::row_constants::{OuterProductSum, RowCoefficients};
 use super::slope::dispatch_slope_kind;
 use super::tiled_targets::BatchPlan;
-use super::worker_columns::{PartialSums, WorkerColumns};
+use super::worker_columns::{BlockPosition, PartialSums, WorkerColumns};
 use super::worker_scratch::{WorkerScratch, store_group_gram};
+use crate::simd::SimdToken;
 
 /// Tiles of a block of the row-sums pass, whose costs are prefetched while the block before is
 /// processed: 24 KB for a batch of 32 rows.
 const ROW_SUMS_BLOCK_TILES: usize = 12;
+
+/// The projection of a worker's blocks.
+struct BlockProjector<'a> {
+    simd: SimdToken,
+    projection: &'a FusedProjection<'a>,
+    worker: ProjectionWorker,
+}
+
+impl BlockProjector<'_> {
+    /// Adds a block to the sums, and stores those of its group after the last one.
+    fn add(
+        &mut self,
+        block: &TileBlock<'_>,
+        vectors: BlockVectors,
+        sums: &PartialSums,
+        position: BlockPosition,
+    ) {
+        let (worker, projection) = (&mut self.worker, self.projection);
+        worker.add_block(self.simd, projection, block, vectors);
+        if position.is_last_of_group {
+            worker.store_group_sums(sums, position.group);
+        }
+    }
+
+    fn solve(&mut self, sums: &PartialSums) {
+        self.worker.solve(self.simd, self.projection, sums);
+    }
+
+    fn project(&mut self, block: &mut TileBlock<'_>, vectors: BlockVectors) {
+        let (worker, projection) = (&mut self.worker, self.projection);
+        worker.project_block(self.simd, projection, block, vectors);
+    }
+}
 
 /// An epoch whose workers are synchronized by a barrier after each pass of a step.
 pub(super) struct ParallelEpoch<'a> {
@@ -31,6 +66,9 @@ pub(super) struct ParallelEpoch<'a> {
     row_sums: PartialSums,
     /// Gram matrices of the parameters, per group.
     grams: PartialSums,
+    /// Sums of the projection, of gradients and of parameters, per group; empty without one.
+    gradient_sums: PartialSums,
+    parameter_sums: PartialSums,
     /// Loss sums, Σ slope · u, of all training rows.
     loss_sums: PartialSums,
     /// Loss sums of the evaluated rows, per group.
@@ -46,7 +84,9 @@ impl<'a> ParallelEpoch<'a> {
         initial_gram: &'a [f64],
         previous_steps: i32,
     ) -> Self {
-        let groups = context.groups.len();
+        let (groups, width) = (context.groups.len(), context.width());
+        let projection = context.projection.as_ref();
+        let num_sums = projection.map_or(0, |projection| projection.num_sums(width));
         Self {
             plan,
             evaluation_plan,
@@ -55,7 +95,9 @@ impl<'a> ParallelEpoch<'a> {
             initial_gram,
             previous_steps,
             row_sums: PartialSums::new(groups, 2 * plan.batch_size()),
-            grams: PartialSums::new(groups, context.width() * context.width()),
+            grams: PartialSums::new(groups, width * width),
+            gradient_sums: PartialSums::new(groups, num_sums),
+            parameter_sums: PartialSums::new(groups, num_sums),
             loss_sums: PartialSums::new(1, plan.len()),
             evaluation_sums: PartialSums::new(groups, evaluation_plan.len()),
         }
@@ -96,12 +138,25 @@ impl<'a> ParallelEpoch<'a> {
         let mut normalization_correction = OuterProductSum::default();
         let (mut norms, mut gram_rows) = (Vec::new(), Vec::new());
         let mut totals = vec![0.0; 2 * batch_size];
+        let projection = context.projection.as_ref();
+        let mut projecting = projection.map(|projection| BlockProjector {
+            simd: context.simd,
+            projection,
+            worker: ProjectionWorker::new(projection, context.width()),
+        });
         for step in 0..plan.steps() {
             let rows = plan.rows(step);
             row_constants.prediction_norms(context.simd, rows, &gram, &mut norms, &mut gram_rows);
             coefficients.clear();
             coefficients.push(row_constants, rows, &norms);
-            self.row_sums_pass(columns, context, step, &coefficients, &mut scratch);
+            self.row_sums_pass(
+                columns,
+                context,
+                step,
+                &coefficients,
+                &mut scratch,
+                &mut projecting,
+            );
             self.barrier.wait();
 
             self.row_sums.sum_groups(&mut totals);
@@ -115,12 +170,33 @@ impl<'a> ParallelEpoch<'a> {
                 &mut normalization_correction,
             );
             let adam = context.adam(self.previous_steps + 1 + step as i32);
+            if let Some(projecting) = &mut projecting {
+                projecting.solve(&self.gradient_sums);
+            }
             columns.for_each_block(context, UPDATE_BLOCK_TILES, |position, block| {
                 let correction = &normalization_correction.interleaved;
                 let tile = &mut scratch.tile;
+                if let Some(projecting) = &mut projecting {
+                    projecting.project(block, BlockVectors::Gradient);
+                }
                 kernel::update_pass(context.simd, block, correction, &adam, tile);
-                store_group_gram(tile, &self.grams, position);
+                match &mut projecting {
+                    Some(projecting) => {
+                        let vectors = BlockVectors::Parameters;
+                        projecting.add(block, vectors, &self.parameter_sums, position);
+                    }
+                    None => store_group_gram(tile, &self.grams, position),
+                }
             });
+            if let Some(projecting) = &mut projecting {
+                self.barrier.wait();
+                projecting.solve(&self.parameter_sums);
+                columns.for_each_block(context, UPDATE_BLOCK_TILES, |position, block| {
+                    projecting.project(block, BlockVectors::Parameters);
+                    kernel::gram_pass(context.simd, block, &mut scratch.tile);
+                    store_group_gram(&mut scratch.tile, &self.grams, position);
+                });
+            }
             if worker == 0 {
                 self.record_loss_sums(context, step, &loss_sums[..rows.len()]);
             }
@@ -141,6 +217,7 @@ impl<'a> ParallelEpoch<'a> {
         step: usize,
         coefficients: &RowCoefficients,
         scratch: &mut WorkerScratch,
+        projecting: &mut Option<BlockProjector<'_>>,
     ) {
         let (num_rows, first) = (self.plan.rows(step).len(), columns.first(context));
         columns.for_each_block(context, ROW_SUMS_BLOCK_TILES, |position, block| {
@@ -164,6 +241,10 @@ impl<'a> ParallelEpoch<'a> {
                 &batch,
                 &mut scratch.tile
             );
+            if let Some(projecting) = projecting {
+                let vectors = BlockVectors::Gradient;
+                projecting.add(block, vectors, &self.gradient_sums, position);
+            }
             scratch.add_loss_sums(0, num_rows);
             scratch.add_cost_sums(self.plan.batch_size(), num_rows);
             if position.is_last_of_group {

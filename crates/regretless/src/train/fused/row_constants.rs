@@ -25,7 +25,7 @@
 
 use super::kernel::{ROWS_PER_PANEL, RowBatch};
 use super::slope::RowTargets;
-use crate::data::norm;
+use crate::data::{Matrix, norm};
 use crate::loss::{BaseError, SeparableLoss};
 use crate::simd::{F64_LANES, SimdToken, dispatch_simd};
 use crate::train::{PreparedData, WeightedLoss};
@@ -71,13 +71,14 @@ pub(super) struct RowTotals {
 }
 
 impl RowConstants {
+    /// The constants of rows with these costs, which are projected with component E.
     pub(super) fn new(
         prepared: &PreparedData<'_>,
         weighted_loss: WeightedLoss<'_>,
         separable: &SeparableLoss<'_>,
+        costs: &Matrix,
     ) -> Self {
-        let rows = 0..prepared.context.data.len();
-        let costs = prepared.context.data.data().costs();
+        let rows = 0..costs.rows();
         let (count, rescaling) = (costs.cols() as f64, prepared.rescaling(weighted_loss));
         let norms: Vec<f64> = if separable.scale_invariant {
             rows.clone()

@@ -1,17 +1,59 @@
-//! Targets of rows as the kernel reads them: true costs in place, in tiles of sixteen, and labels
-//! as bits. Rows are processed in panels of four.
+//! Targets of rows as the kernel reads them: true costs in place or projected, in tiles of sixteen,
+//! and labels as bits. Rows are processed in panels of four.
+
+use std::borrow::Cow;
 
 use super::kernel::ROWS_PER_PANEL;
 use super::slope::{ErrorMask, RowTargets};
 use crate::data::Matrix;
 use crate::label::LabeledDataset;
+use crate::loss::NormalizingProjection;
 use crate::simd::F32_LANES;
+
+/// True costs and ends of cost ranges of all rows.
+pub(super) struct TargetCosts<'a> {
+    costs: Cow<'a, Matrix>,
+    limits: Option<Cow<'a, Matrix>>,
+}
+
+impl<'a> TargetCosts<'a> {
+    /// Those of the table.
+    pub(super) fn plain(costs: &'a Matrix, limits: Option<&'a Matrix>) -> Self {
+        Self {
+            costs: Cow::Borrowed(costs),
+            limits: limits.map(Cow::Borrowed),
+        }
+    }
+
+    /// Projected costs; the ends of their ranges are as far from them as before.
+    pub(super) fn projected(
+        costs: &Matrix,
+        limits: Option<&Matrix>,
+        projection: &NormalizingProjection,
+    ) -> Self {
+        let projected = projection.project_rows(costs);
+        let limits = limits.map(|limits| {
+            let mut shifted = limits.clone();
+            let rows = shifted.as_mut_slice().chunks_exact_mut(costs.cols());
+            for (row, limits) in rows.enumerate() {
+                let costs = costs.row(row).iter().zip(projected.row(row));
+                for (limit, (cost, projected)) in limits.iter_mut().zip(costs) {
+                    *limit = *limit - cost + projected;
+                }
+            }
+            Cow::Owned(shifted)
+        });
+        Self {
+            costs: Cow::Owned(projected),
+            limits,
+        }
+    }
+}
 
 /// True costs, labels and ends of cost ranges of all rows, in tiles. A partial last tile of a row
 /// is a copy padded with zeros.
 pub(super) struct TiledTargets<'a> {
-    costs: &'a Matrix,
-    limits: Option<&'a Matrix>,
+    targets: TargetCosts<'a>,
     /// One bit per cost, two tiles per word; empty unless the error mask reads bits.
     chosen: Vec<u32>,
     partial: PartialTiles,
@@ -26,26 +68,22 @@ struct PartialTiles {
 }
 
 impl<'a> TiledTargets<'a> {
-    pub(super) fn new(
-        data: &'a LabeledDataset,
-        mask: ErrorMask,
-        limits: Option<&'a Matrix>,
-    ) -> Self {
-        let costs = data.data().costs();
+    pub(super) fn new(data: &LabeledDataset, mask: ErrorMask, targets: TargetCosts<'a>) -> Self {
         let bits = mask.reads_decision_bits();
+        let mut partial = PartialTiles::default();
+        if !targets.costs.cols().is_multiple_of(F32_LANES) {
+            let limits = targets.limits.as_deref();
+            partial.costs = partial_tiles(&targets.costs);
+            partial.limits = limits.map(partial_tiles).unwrap_or_default();
+            partial.chosen = vec![0; if bits { data.len() } else { 0 }];
+        }
         let mut table = Self {
-            costs,
-            limits,
+            targets,
             chosen: Vec::new(),
-            partial: PartialTiles::default(),
+            partial,
         };
         if bits {
             table.chosen = vec![0; data.len() * table.words()];
-        }
-        if !costs.cols().is_multiple_of(F32_LANES) {
-            table.partial.costs = partial_tiles(costs);
-            table.partial.limits = limits.map(partial_tiles).unwrap_or_default();
-            table.partial.chosen = vec![0; if bits { data.len() } else { 0 }];
         }
         if bits {
             for row in 0..data.len() {
@@ -55,8 +93,9 @@ impl<'a> TiledTargets<'a> {
         table
     }
 
-    pub(super) fn costs(&self) -> &'a Matrix {
-        self.costs
+    /// The costs that predictions are compared with.
+    pub(super) fn costs(&self) -> &Matrix {
+        &self.targets.costs
     }
 
     /// Words of bits per row.
@@ -79,18 +118,18 @@ impl<'a> TiledTargets<'a> {
 
     /// Full tiles per row.
     pub(super) fn full_tiles(&self) -> usize {
-        self.costs.cols() / F32_LANES
+        self.costs().cols() / F32_LANES
     }
 
     /// The full tiles of a row.
     pub(super) fn targets(&self, row: usize) -> RowTargets<'_> {
-        let tiles = |matrix: &'a Matrix| matrix.row(row).as_chunks().0;
+        let limits = self.targets.limits.as_deref();
         let words = self.words();
         let bits = self.chosen.get(row * words..(row + 1) * words);
         RowTargets {
-            costs: tiles(self.costs),
+            costs: self.costs().row(row).as_chunks().0,
             chosen: bits.unwrap_or_default(),
-            limits: self.limits.map(tiles).unwrap_or_default(),
+            limits: limits.map_or(&[], |limits| limits.row(row).as_chunks().0),
         }
     }
 

@@ -29,6 +29,8 @@ pub(super) struct WorkerColumns<'a> {
     pub(super) groups: Range<usize>,
     pub(super) tiles: &'a mut [AlignedF32x16],
     pub(super) moments: &'a mut [AlignedF32x16],
+    /// The projected parameters; empty without a projection.
+    pub(super) projected: &'a mut [AlignedF32x16],
 }
 
 /// The position of a block of tiles among those of its group and its worker.
@@ -95,10 +97,17 @@ impl WorkerColumns<'_> {
     ) -> TileBlock<'b> {
         let vectors = 2 * context.width();
         let range = (tiles.start - begin) * vectors..(tiles.end - begin) * vectors;
+        let projected = if self.projected.is_empty() {
+            0..0
+        } else {
+            range.start / 2..range.end / 2
+        };
         TileBlock {
             first: tiles.start,
+            first_tile: tiles.start,
             tiles: &mut self.tiles[range.clone()],
             moments: &mut self.moments[range],
+            projected: &mut self.projected[projected],
             output_maps: &context.output_maps[tiles.clone()],
             quantile_weights: context.quantile_weights.get(tiles).unwrap_or_default(),
         }
@@ -117,6 +126,10 @@ impl PartialSums {
             width,
             values: (0..groups * width).map(|_| AtomicU64::new(0)).collect(),
         }
+    }
+
+    pub(super) fn num_groups(&self) -> usize {
+        self.values.len() / self.width.max(1)
     }
 
     /// Stores values in the row of a group, from `offset` on.
