@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use super::candidate::{
-    self, Candidate, CandidateKind, FoldResult, LOSSES_WITH_FEW_SOLVES, Schedule,
+    self, Candidate, CandidateKind, FoldResult, LOSSES_WITH_FEW_SOLVES, SENSITIVITY_LOSS, Schedule,
 };
 use super::ensemble::{
     self, AVERAGED_CANDIDATES, Average, LEAST_SQUARES_TOLERANCE, PairedDifference,
@@ -42,8 +42,7 @@ const MIN_ROWS_OF_FOLDS: usize = 50;
 const PLANNED_CANDIDATES: f64 = 24.0;
 /// Candidates that call the solver, as planned for one fold.
 const PLANNED_SOLVER_CANDIDATES: f64 = 4.0;
-/// Candidates that are kept for the second fold, and for those after it.
-const KEPT_FOR_SECOND_FOLD: usize = 14;
+/// Candidates that are kept for all folds at least.
 const KEPT_CANDIDATES: usize = 9;
 /// Maximum and minimum number of epochs of the shorter schedule. With a decaying learning rate,
 /// more than 20 change little on most tables; the longer schedule shows whether they do.
@@ -60,14 +59,21 @@ const MIN_SOLVER_EPOCHS: f64 = 3.0;
 /// Solve ratio of the cache, which is used if nothing else is affordable. Trades the accuracy of
 /// decisions against solves.
 const CACHE_SOLVE_RATIO: f64 = 0.05;
-/// Batch size of losses that call the solver: small batches halve the solver calls (measured on
-/// TSP100).
-const SOLVER_BATCH_SIZE: usize = 8;
+/// The batch size of these candidates.
+const SMALL_BATCH_SIZE: usize = 8;
 /// Predictors whose best candidate has a higher regret than this multiple of the lowest one are
 /// not trained with solves.
 const MAX_REGRET_RATIO: f64 = 1.5;
-/// Candidates whose longer schedule is tried.
+/// Candidates whose longer schedule is tried, and the fraction of the budget that one of them may
+/// take on all folds.
 const LONGER_CANDIDATES: usize = 4;
+const MAX_LONGER_SHARE: f64 = 0.1;
+/// Projections onto normal cones and cost ranges are tried where an exact solve takes longer than
+/// this many projections, as on tours and routes: elsewhere they were never among the best.
+const SLOW_SOLVE_RATIO: f64 = 3.0;
+/// Candidates of fewer epochs have small batches, which halve the solver calls that are needed
+/// (measured on TSP100).
+const MAX_SMALL_BATCH_EPOCHS: usize = 10;
 
 /// Everything the candidates share.
 pub(crate) struct AutoSearch<'a> {
@@ -159,9 +165,9 @@ impl<'a> AutoSearch<'a> {
     pub(crate) fn run(mut self) -> Result<FitResult> {
         self.try_first_candidates()?;
         if !matches!(self.scorer, RegretScorer::None) {
-            self.try_longer_schedules()?;
             self.try_losses_with_few_solves()?;
             self.try_solver_losses()?;
+            self.try_longer_schedules()?;
         }
         let num_folds = self.halve_over_folds()?;
         self.result(num_folds)
@@ -195,17 +201,19 @@ impl<'a> AutoSearch<'a> {
         let rows = self.num_training_rows();
         let mut longer = Vec::new();
         for index in self.ranking(1).into_iter().take(LONGER_CANDIDATES) {
-            let candidate = &self.candidates[index];
-            if let CandidateKind::Trained { stage, start: None } = &candidate.kind {
-                let schedule = self.schedule.longer();
-                let predictor = &candidate.predictor;
-                let stage = stage.clone();
-                let time = &self.time;
-                let seconds = self.share_per_candidate(ARITHMETIC_SHARE);
-                let next = candidate::from_stage(stage, None, predictor, schedule, time, rows);
-                if next.planned_seconds <= 3.0 * seconds {
-                    longer.push(next);
-                }
+            let Candidate {
+                kind: CandidateKind::Trained { stage, start },
+                predictor,
+                ..
+            } = &self.candidates[index]
+            else {
+                continue;
+            };
+            let stage = candidate::with_longer_schedule(stage);
+            let start = start.map(|index| (index, &self.candidates[index]));
+            let next = candidate::from_stage(stage, start, predictor, &self.time, rows);
+            if next.planned_seconds <= MAX_LONGER_SHARE * self.budget / self.folds.len() as f64 {
+                longer.push(next);
             }
         }
         self.try_all(longer)
@@ -214,8 +222,12 @@ impl<'a> AutoSearch<'a> {
     /// Losses that solve every row once or twice.
     fn try_losses_with_few_solves(&mut self) -> Result<()> {
         let predictors = self.competitive_predictors();
+        let mut losses = LOSSES_WITH_FEW_SOLVES.to_vec();
+        if self.has_slow_solves() {
+            losses.push(SENSITIVITY_LOSS);
+        }
         let candidates = candidate::trained(
-            &LOSSES_WITH_FEW_SOLVES,
+            &losses,
             self.context.oracle,
             &predictors,
             self.schedule,
@@ -245,7 +257,7 @@ impl<'a> AutoSearch<'a> {
                 }
             }
             let cave: TrainingStage = "CaVE(inner)".parse()?;
-            if cave.check_problem(self.context.oracle).is_ok() {
+            if self.has_slow_solves() && cave.check_problem(self.context.oracle).is_ok() {
                 candidates.extend(self.solver_candidate(&cave, best, &predictor));
             }
         }
@@ -271,14 +283,20 @@ impl<'a> AutoSearch<'a> {
             if epochs < MIN_SOLVER_EPOCHS {
                 continue;
             }
+            let epochs = (epochs as usize).min(MAX_EPOCHS);
+            let batch_size = if epochs <= MAX_SMALL_BATCH_EPOCHS {
+                self.schedule.batch_size.min(SMALL_BATCH_SIZE)
+            } else {
+                self.schedule.batch_size
+            };
             let schedule = Schedule {
-                epochs: (epochs as usize).min(MAX_EPOCHS),
-                batch_size: self.schedule.batch_size.min(SOLVER_BATCH_SIZE),
+                epochs,
+                batch_size,
                 ..self.schedule
             };
+            let stage = schedule.apply_to(stage);
             let start = start.map(|index| (index, &self.candidates[index]));
-            let time = &self.time;
-            return Some(candidate::from_stage(stage, start, predictor, schedule, time, rows));
+            return Some(candidate::from_stage(stage, start, predictor, &self.time, rows));
         }
         None
     }
@@ -318,6 +336,11 @@ impl<'a> AutoSearch<'a> {
         settings
     }
 
+    /// Whether exact solves take far longer than projections and relaxations.
+    fn has_slow_solves(&self) -> bool {
+        self.time.times.exact > SLOW_SOLVE_RATIO * self.time.projection()
+    }
+
     /// Predictors whose best candidate is not far behind.
     fn competitive_predictors(&self) -> Vec<PredictorSpec> {
         let best_of = |predictor: &PredictorSpec| {
@@ -331,10 +354,12 @@ impl<'a> AutoSearch<'a> {
         predictors
     }
 
-    /// Seconds that training one candidate on one fold may take, of this share of the budget.
-    fn share_per_candidate(&self, share: f64) -> f64 {
-        let kept = (self.folds.len() - 1) as f64 * KEPT_CANDIDATES as f64;
-        share * self.budget / (PLANNED_CANDIDATES + kept)
+    /// How many candidates the budget allows on the other folds, from what they took so far.
+    fn affordable_candidates(&self, folds_left: usize) -> usize {
+        let trained: usize = self.candidates.iter().map(|c| c.folds.len()).sum();
+        let mean = self.used_seconds() / trained.max(1) as f64;
+        let left = (USED_SHARE * self.budget - self.used_seconds()).max(0.0);
+        (left / (mean * folds_left.max(1) as f64)) as usize
     }
 
     /// Seconds that a candidate that calls the solver may take on one fold.
@@ -365,7 +390,9 @@ impl<'a> AutoSearch<'a> {
                     + counts.heuristic as f64 * heuristic
             }
         };
-        self.arithmetic_seconds + solves
+        let counts = self.context.oracle.counts() - self.initial_counts;
+        let projections = counts.projected as f64 * self.time.projection();
+        self.arithmetic_seconds + projections + solves
     }
 
     fn is_budget_used(&self) -> bool {
@@ -390,12 +417,9 @@ impl<'a> AutoSearch<'a> {
     fn halve_over_folds(&mut self) -> Result<usize> {
         let mut kept = self.ranking(1);
         for fold in 1..self.folds.len() {
-            let max = if fold == 1 {
-                KEPT_FOR_SECOND_FOLD
-            } else {
-                KEPT_CANDIDATES
-            };
-            kept.truncate(max);
+            // All of them if that is affordable, else fewer from fold to fold.
+            let affordable = self.affordable_candidates(self.folds.len() - fold);
+            kept.truncate(affordable.max(KEPT_CANDIDATES));
             for (position, index) in kept.iter().enumerate() {
                 if self.is_budget_used() {
                     // The best candidates go first: those that are missing are left out, unless the
@@ -497,12 +521,10 @@ impl<'a> AutoSearch<'a> {
                 (trained.model, trained.report.rounds)
             }
         };
-        let solver = match &candidate.kind {
-            CandidateKind::Trained { stage, .. } if stage.loss.properties().is_expensive => true,
-            CandidateKind::Trained { .. } | CandidateKind::ClosedForm { .. } => false,
-        };
-        if !solver {
-            self.arithmetic_seconds += candidate.planned_seconds;
+        if let CandidateKind::Trained { stage, .. } = &candidate.kind {
+            let rows = context.split.train.len();
+            let arithmetic = self.time.arithmetic(stage, &candidate.predictor, rows);
+            self.arithmetic_seconds += arithmetic;
         }
         let rows = &self.folds[fold].scored;
         let predictions = model.predict_instances(self.context.data, rows)?;

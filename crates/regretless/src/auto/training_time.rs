@@ -18,9 +18,10 @@ const SECONDS_PER_LAYER_WEIGHT: f64 = 7e-10;
 const SECONDS_PER_WEIGHT_WITH_SOLVES: f64 = 1e-9;
 /// Seconds of a row beside the products: shuffling, loss, optimizer.
 const SECONDS_PER_ROW: f64 = 5e-7;
-/// Seconds of a projection onto a normal cone per cost, measured with `CaVE(inner)` on CVRP20 and
-/// TSP20.
-pub(super) const PROJECTION_SECONDS_PER_COST: f64 = 5e-7;
+/// Seconds of a projection onto a normal cone, and those per cost, measured with `CaVE(inner)` on
+/// SP5x5 (60 µs) and CVRP20 (100 µs).
+const PROJECTION_SECONDS: f64 = 4e-5;
+const PROJECTION_SECONDS_PER_COST: f64 = 5e-7;
 /// Seconds of a local search that starts from the label over those of the fast one, measured on
 /// TSP100.
 pub(super) const FROM_LABEL_TIME_RATIO: f64 = 0.5;
@@ -68,10 +69,9 @@ impl TrainingTime {
         (weights * self.rows_per_instance) as f64
     }
 
-    /// Seconds of one epoch over this many rows.
-    pub(super) fn epoch(&self, stage: &TrainingStage, predictor: &PredictorSpec, rows: usize) -> f64 {
-        let properties = stage.loss.properties();
-        let per_weight = if properties.is_expensive {
+    /// Seconds of the arithmetic of one instance.
+    fn instance(&self, stage: &TrainingStage, predictor: &PredictorSpec) -> f64 {
+        let per_weight = if stage.loss.properties().is_expensive {
             SECONDS_PER_WEIGHT_WITH_SOLVES
         } else {
             match predictor {
@@ -79,17 +79,39 @@ impl TrainingTime {
                 PredictorSpec::Mlp { .. } => SECONDS_PER_LAYER_WEIGHT,
             }
         };
+        SECONDS_PER_ROW + per_weight * self.products(predictor)
+    }
+
+    /// Seconds of one epoch over this many rows.
+    pub(super) fn epoch(
+        &self,
+        stage: &TrainingStage,
+        predictor: &PredictorSpec,
+        rows: usize,
+    ) -> f64 {
+        let properties = stage.loss.properties();
         let solver = if properties.calls_solver {
             // The gradient of SPO+ is made of two decisions, one of which is the label.
             let decisions = properties.gradient_decisions.unwrap_or(2).max(2);
             (decisions - 1) as f64 * self.solver_call(&stage.oracle)
         } else if properties.is_expensive {
-            PROJECTION_SECONDS_PER_COST * self.costs as f64
+            self.projection()
         } else {
             0.0
         };
-        let row = SECONDS_PER_ROW + per_weight * self.products(predictor) + solver;
-        row * rows as f64
+        (self.instance(stage, predictor) + solver) * rows as f64
+    }
+
+    /// Seconds of a stage without its solves and projections.
+    pub(super) fn arithmetic(
+        &self,
+        stage: &TrainingStage,
+        predictor: &PredictorSpec,
+        rows: usize,
+    ) -> f64 {
+        let rounds = stage.loss.properties().weighting.num_rounds();
+        let epochs = rounds * stage.overrides.epochs.unwrap_or(1);
+        self.instance(stage, predictor) * (epochs * rows) as f64
     }
 
     /// Seconds of a stage with its epochs: all rounds, and the solves that weight instances.
@@ -103,6 +125,11 @@ impl TrainingTime {
                 rounds * epochs * epoch + (rounds - 1.0) * self.times.exact * rows as f64
             }
         }
+    }
+
+    /// Seconds of one projection onto a normal cone.
+    pub(super) fn projection(&self) -> f64 {
+        PROJECTION_SECONDS + PROJECTION_SECONDS_PER_COST * self.costs as f64
     }
 
     /// Seconds of one solver call under these settings.
