@@ -30,6 +30,7 @@ from regretless._core import (
     regret,
     train,
 )
+from regretless._own_loss import loss
 from regretless._parameters import column, columns
 from regretless._results import (
     CandidateReport,
@@ -66,6 +67,7 @@ __all__ = [
     "generate",
     "check",
     "label",
+    "loss",
     "regret",
     "train",
 ]

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias, final, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from regretless._own_loss import OwnLoss
 from regretless._results import Evaluation, TrainingReport
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "_costs_in_order",
     "_default_settings",
     "_problem_of_model",
+    "_register_loss",
     "_run_command_line",
     "evaluate",
     "generate",
@@ -338,7 +340,7 @@ class Loss:
         cls,
         problem: Problem,
         C: _Table,
-        loss: str,
+        loss: str | OwnLoss,
         *,
         labels: Labels | None = None,
         parameters: _Parameters = None,
@@ -465,7 +467,8 @@ def _default_settings() -> str: ...
 def _problem_of_model(
     description: str, file_hash: str | None, folder: _Path, file_content: bytes | None
 ) -> Problem: ...
-def _check_loss(problem: Problem, loss: str) -> None: ...
+def _check_loss(problem: Problem, loss: str | OwnLoss) -> None: ...
+def _register_loss(own: OwnLoss) -> None: ...
 def _column_names(table: Any) -> list[str] | None: ...
 def _costs_in_order(problem: Problem, C: Any) -> NDArray[np.floating]: ...
 def generate(
@@ -520,7 +523,7 @@ def train(
     problem: Problem,
     X: _Table,
     C: _Table,
-    method: str | None = None,
+    method: str | OwnLoss | None = None,
     *,
     labels: Labels | None = None,
     parameters: _Parameters = None,

@@ -9,7 +9,6 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 use regretless::checkpoint::CheckpointFolder;
 use regretless::data::{CostNames, Dataset, FeatureOptions, Split, SplitIndices, SplitRule};
 use regretless::evaluate::Evaluation;
-use regretless::method::Method;
 use regretless::optimizer::Optimizer;
 use regretless::settings::TrainingSettings;
 use regretless::train::TrainingContext;
@@ -22,6 +21,7 @@ use crate::columns::{in_features, training_features};
 use crate::error::to_py_err;
 use crate::keywords::{refuse_renamed, search_limits};
 use crate::label::{Labels, check_same_rows, with_labels, with_parameters};
+use crate::loss::parse_method;
 use crate::names::{column_names, match_table};
 use crate::parameters::ParameterArgs;
 use crate::predict::Model;
@@ -417,9 +417,9 @@ fn with_row_weights(data: Dataset, weights: &Bound<'_, PyAny>) -> PyResult<Datas
 /// C : array_like or DataFrame of shape (n, d)
 ///     True costs. Columns with names (a DataFrame, or `cost_names`) are matched to the problem's
 ///     costs by name, arrays by position.
-/// method : str, optional
+/// method : str or loss of one's own, optional
 ///     A method's name such as "MAE(O,S)", "SPO+", "MAE(O,S) then SPO+ lr 0.001 epochs 5", or
-///     "auto", which races several methods. MAE(O,S) by default.
+///     "auto", which races several methods; or a loss made with `loss`. MAE(O,S) by default.
 /// labels : Labels, optional
 ///     Optimal decisions of the rows; solved here by default.
 /// parameters : mapping, DataFrame or list of str, optional
@@ -538,7 +538,7 @@ pub fn train<'py>(
     problem: &Bound<'py, Problem>,
     X: &Bound<'py, PyAny>,
     C: &Bound<'py, PyAny>,
-    method: Option<&str>,
+    method: Option<&Bound<'py, PyAny>>,
     labels: Option<&Bound<'py, Labels>>,
     parameters: Option<&Bound<'py, PyAny>>,
     weights: Option<&Bound<'py, PyAny>>,
@@ -564,10 +564,7 @@ pub fn train<'py>(
     settings: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let problem = problem.get();
-    let method = match method {
-        Some(name) => name.parse::<Method>().map_err(to_py_err)?,
-        None => Method::default(),
-    };
+    let method = parse_method(method)?;
     let is_selection_given = profile != "default"
         || settings.is_some_and(|settings| settings.contains("select").unwrap_or(false));
     let mut trainer = Trainer {

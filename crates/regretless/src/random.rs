@@ -25,6 +25,8 @@ pub enum Purpose {
     Benchmark = 6,
     /// Permutations of features, to measure their importance.
     Importance = 7,
+    /// Predictions and directions at which the gradient of a loss is checked.
+    GradientCheck = 8,
 }
 
 /// A stream that depends on purpose, seed and position only: not on threads, not on time.

@@ -1,5 +1,6 @@
 //! Losses: value and gradient of predictions.
 
+mod function;
 mod rows;
 
 use std::sync::{Arc, Mutex};
@@ -25,6 +26,7 @@ use crate::names::check_order;
 use crate::parameters::ParameterArgs;
 use crate::problem::Problem;
 use crate::single_precision;
+pub use function::{LossRequest, parse_method, register_loss, resolve_loss};
 use rows::{Float, Predictions, check_finite};
 
 /// A loss of predicted costs on a table of true costs, with its gradient.
@@ -35,9 +37,9 @@ use rows::{Float, Predictions, check_finite};
 ///     The problem.
 /// C : array_like or DataFrame of shape (n, d)
 ///     True costs.
-/// loss : str
+/// loss : str or loss of one's own
 ///     A name that `train` takes for one stage, such as "MAE(O,S)", "SPO+", "PFYL(samples=4)",
-///     "SPO+ relax" or "MAP cache 5%".
+///     "SPO+ relax" or "MAP cache 5%", or a loss made with `loss`.
 /// labels : Labels, optional
 ///     Optimal decisions of the rows; solved here by default.
 /// parameters : mapping or DataFrame, optional
@@ -101,7 +103,7 @@ impl Loss {
         py: Python<'_>,
         problem: &Bound<'_, Problem>,
         C: &Bound<'_, PyAny>,
-        loss: &str,
+        loss: &Bound<'_, PyAny>,
         labels: Option<&Bound<'_, Labels>>,
         parameters: Option<&Bound<'_, PyAny>>,
         seed: u64,
@@ -111,7 +113,7 @@ impl Loss {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         refuse_unknown("Loss", unknown)?;
-        let stage: TrainingStage = loss.parse().map_err(to_py_err)?;
+        let stage = parse_stage(loss)?;
         check_single_loss(&stage).map_err(to_py_err)?;
         let py_problem = problem;
         let problem = py_problem.get();
@@ -274,8 +276,8 @@ impl Loss {
 /// Raise a `ValueError` where `Loss` would refuse a loss for a problem, whatever the costs.
 #[pyfunction]
 #[pyo3(name = "_check_loss")]
-pub fn check_loss(problem: &Bound<'_, Problem>, loss: &str) -> PyResult<()> {
-    let stage: TrainingStage = loss.parse().map_err(to_py_err)?;
+pub fn check_loss(problem: &Bound<'_, Problem>, loss: &Bound<'_, PyAny>) -> PyResult<()> {
+    let stage = parse_stage(loss)?;
     check_single_loss(&stage).map_err(to_py_err)?;
     let call = PyCall::new(false);
     let oracle = problem
@@ -283,6 +285,12 @@ pub fn check_loss(problem: &Bound<'_, Problem>, loss: &str) -> PyResult<()> {
         .oracle_without_rows(&call)
         .map_err(to_py_err)?;
     stage.check_problem(&oracle).map_err(to_py_err)
+}
+
+/// The single stage of a name or of a loss of the user's own.
+fn parse_stage(loss: &Bound<'_, PyAny>) -> PyResult<TrainingStage> {
+    let method = parse_method(Some(loss))?;
+    method.into_single_stage().map_err(to_py_err)
 }
 
 /// Refuses methods that cannot be evaluated without a training.
@@ -344,7 +352,8 @@ impl Loss {
         }
         check_finite(predictions)?;
         let mut gradients = vec![T::from_f64(0.0); predictions.values.len()];
-        let values = if self.stage.loss.properties().calls_solver {
+        let runs_functions = self.loss.batch_loss().is_some();
+        let values = if self.stage.loss.properties().calls_solver || runs_functions {
             let (call, problem) = (PyCall::new(false), self.problem.get());
             let function_oracle = match problem.is_function() {
                 true => Some(

@@ -49,12 +49,14 @@ use crate::oracle::OracleWorker;
 use crate::random::{Purpose, RandomStream};
 use crate::solve::Solution;
 
+mod batch;
 pub(crate) mod buffer;
 pub(crate) mod cave;
 pub(crate) mod contrastive;
 pub(crate) mod cost_sensitive;
 mod decision_gradient;
 pub(crate) mod frank_wolfe;
+mod gradient_check;
 mod instance;
 pub(crate) mod lava;
 pub(crate) mod layer;
@@ -69,11 +71,13 @@ pub(crate) mod self_contrastive;
 mod spec;
 pub(crate) mod spo_plus;
 
+pub use batch::{BatchLoss, BatchLossInput, BatchRows};
 pub use cost_sensitive::{
     BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, SinglePrecisionInput,
 };
 pub use decision_gradient::SparseGradient;
 pub(crate) use decision_gradient::{DecisionGradient, GradientAccumulator};
+pub(crate) use gradient_check::GradientCheck;
 pub use instance::LossValue;
 pub use properties::LossProperties;
 pub use spec::{LossDefinition, LossSpec};
@@ -179,6 +183,12 @@ pub trait Loss: Send + Sync {
     /// The loss as a sum over costs, if it is one, so that fused training can evaluate it together
     /// with the predictor.
     fn separable(&self) -> Option<SeparableLoss<'_>> {
+        None
+    }
+
+    /// The loss of whole batches, if it is evaluated for batches; training then does not call
+    /// [`Self::evaluate`].
+    fn batch_loss(&self) -> Option<&dyn BatchLoss> {
         None
     }
 
