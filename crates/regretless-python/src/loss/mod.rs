@@ -8,15 +8,17 @@ use std::sync::{Arc, Mutex};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use regretless::data::Matrix;
+use regretless::evaluate::Evaluation;
 use regretless::label::LabeledDataset;
-use regretless::loss::InstanceWeighting;
+use regretless::loss::{GradientCheck, InstanceWeighting};
 use regretless::method::TrainingStage;
 use regretless::observer::NoopObserver;
-use regretless::oracle::{Oracle, SolutionPool, StepId};
+use regretless::oracle::{Oracle, SolutionPool, SolveCounts, StepId};
 use regretless::solve::SearchLimits;
 use regretless::{Error, Result};
 
-use crate::arrays::{ArrayOwnership, ArrayRows, array1, array2, row_numbers, rows_of};
+use crate::arrays::{ArrayOwnership, ArrayRows, array1, array2, f64_rows, row_numbers, rows_of};
 use crate::call::lock;
 use crate::call_observer::{PyCall, detached};
 use crate::error::to_py_err;
@@ -25,6 +27,7 @@ use crate::label::{Labels, costs_only, with_labels};
 use crate::names::check_order;
 use crate::parameters::ParameterArgs;
 use crate::problem::Problem;
+use crate::results::to_python;
 use crate::single_precision;
 pub use function::{LossRequest, parse_method, register_loss, resolve_loss};
 use rows::{Float, Predictions, check_finite};
@@ -84,6 +87,10 @@ pub struct Loss {
     threads: Option<usize>,
     problem: Py<Problem>,
     seed: u64,
+    /// Counts of the oracle before the first evaluation.
+    initial_counts: SolveCounts,
+    /// Solver calls of a Python function.
+    function_counts: Mutex<SolveCounts>,
     /// The solution pool, if the loss uses one; losses may share it.
     pool: Arc<Mutex<Option<SolutionPool>>>,
 }
@@ -157,6 +164,8 @@ impl Loss {
             loss,
             data,
             has_label,
+            initial_counts: oracle.counts(),
+            function_counts: Mutex::default(),
             oracle,
             threads,
             problem: py_problem.clone().unbind(),
@@ -260,6 +269,104 @@ impl Loss {
         properties.is_expensive || properties.uses_pool
     }
 
+    /// Solver calls of all evaluations so far by kind.
+    #[pyo3(name = "_counts")]
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let counts = *lock(&self.function_counts) + (self.oracle.counts() - self.initial_counts);
+        to_python(py, &counts)
+    }
+
+    /// The factor by which training multiplies the loss.
+    #[pyo3(name = "_rescaling")]
+    fn rescaling(&self) -> f64 {
+        self.loss.rescaling(self.data.data().costs().cols())
+    }
+
+    /// Whether training compares the gradient with differences of values.
+    #[getter]
+    #[pyo3(name = "_checks_gradient")]
+    fn checks_gradient(&self) -> bool {
+        self.stage.loss.properties().checks_gradient
+    }
+
+    /// Compare the gradient with differences of values on the first few of these rows.
+    #[pyo3(name = "_check_gradient")]
+    fn check_gradient(&self, py: Python<'_>, rows: Vec<usize>) -> PyResult<()> {
+        let rows = self.check_rows(Some(rows.clone()), rows.len())?;
+        let call = PyCall::new(false);
+        let function_oracle = self.function_oracle(&call)?;
+        let oracle = function_oracle.as_ref().unwrap_or(&self.oracle);
+        let checked = call.run(py, |_| {
+            let check = GradientCheck {
+                name: &self.stage.loss.to_string(),
+                loss: self.loss.as_ref(),
+                data: &self.data,
+                oracle,
+                seed: self.seed,
+            };
+            check.run(&rows)
+        });
+        self.add_counts(function_oracle.as_ref());
+        checked
+    }
+
+    /// Rows that have an optimal decision.
+    #[pyo3(name = "_labeled_rows")]
+    fn labeled_rows(&self) -> Vec<usize> {
+        self.data.rows()
+    }
+
+    /// Start the solution pool with the labels of these rows only, those that are trained on.
+    #[pyo3(name = "_start_pool")]
+    fn start_pool(&self, rows: Vec<usize>) -> PyResult<()> {
+        let rows = self.check_rows(Some(rows.clone()), rows.len())?;
+        let decisions = rows.iter().map(|row| self.data.optimal_decision(*row));
+        let uses_pool = self.stage.loss.properties().uses_pool;
+        let training_oracle = self.stage.training_oracle(&self.oracle, self.seed);
+        let pool = training_oracle
+            .map_err(to_py_err)?
+            .with_pool(decisions, uses_pool)
+            .pool()
+            .cloned();
+        *lock(&self.pool) = pool;
+        Ok(())
+    }
+
+    /// Evaluate the decisions that follow from predictions of some rows; fields of `Evaluation`.
+    #[pyo3(name = "_evaluate_decisions")]
+    fn evaluate_decisions<'py>(
+        &self,
+        py: Python<'py>,
+        predictions: &Bound<'py, PyAny>,
+        rows: Vec<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (mut numbers, [count, cols]) = f64_rows(predictions, "predictions")?;
+        let rows = self.check_rows(Some(rows), count)?;
+        self.data.sense().convert_slice(&mut numbers);
+        for (prediction, row) in numbers.chunks_exact_mut(cols).zip(&rows) {
+            self.data.data().complete_prediction(*row, prediction);
+        }
+        let mut predictions = Matrix::from_f64(count, cols, &numbers).map_err(to_py_err)?;
+        if !self.data.data().has_plain_costs() {
+            let numbers = Arc::new(numbers);
+            predictions = predictions.with_f64_values(numbers).map_err(to_py_err)?;
+        }
+        let call = PyCall::new(false);
+        let function_oracle = self.function_oracle(&call)?;
+        let oracle = function_oracle.as_ref().unwrap_or(&self.oracle);
+        let evaluation = call.run(py, |observer| {
+            Evaluation::of_predictions(&predictions, &self.data, &rows, oracle, observer)
+        });
+        self.add_counts(function_oracle.as_ref());
+        to_python(py, &evaluation?)
+    }
+
+    /// The labels of all rows by their proven quality.
+    #[pyo3(name = "_label_counts")]
+    fn label_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.data.label_counts(&self.data.rows()))
+    }
+
     fn __len__(&self) -> usize {
         self.data.len()
     }
@@ -354,25 +461,14 @@ impl Loss {
         let mut gradients = vec![T::from_f64(0.0); predictions.values.len()];
         let runs_functions = self.loss.batch_loss().is_some();
         let values = if self.stage.loss.properties().calls_solver || runs_functions {
-            let (call, problem) = (PyCall::new(false), self.problem.get());
-            let function_oracle = match problem.is_function() {
-                true => Some(
-                    problem
-                        .oracle(
-                            &call,
-                            self.threads,
-                            None,
-                            SearchLimits::default(),
-                            self.data.data().parameters(),
-                        )
-                        .map_err(to_py_err)?,
-                ),
-                false => None,
-            };
+            let call = PyCall::new(false);
+            let function_oracle = self.function_oracle(&call)?;
             let oracle = function_oracle.as_ref().unwrap_or(&self.oracle);
-            call.run(py, |observer| {
+            let values = call.run(py, |observer| {
                 self.evaluate_rows(predictions, &rows, &mut gradients, step, oracle, observer)
-            })?
+            });
+            self.add_counts(function_oracle.as_ref());
+            values?
         } else {
             let (oracle, observer) = (&self.oracle, &NoopObserver);
             detached(py, || {
@@ -381,6 +477,25 @@ impl Loss {
         };
         let gradients = array2(py, gradients, predictions.rows, width)?;
         (array1(py, values), gradients).into_pyobject(py)
+    }
+
+    /// The oracle of a Python function during a call; none for other problems.
+    fn function_oracle(&self, call: &PyCall) -> PyResult<Option<Oracle>> {
+        let problem = self.problem.get();
+        if !problem.is_function() {
+            return Ok(None);
+        }
+        let (threads, parameters) = (self.threads, self.data.data().parameters());
+        let oracle = problem.oracle(call, threads, None, SearchLimits::default(), parameters);
+        oracle.map(Some).map_err(to_py_err)
+    }
+
+    /// Adds the solver calls of the oracle of a call.
+    fn add_counts(&self, function_oracle: Option<&Oracle>) {
+        if let Some(oracle) = function_oracle {
+            let mut counts = lock(&self.function_counts);
+            *counts = *counts + oracle.counts();
+        }
     }
 
     /// The solution pool of this loss for another one, whose decisions are added.

@@ -28,12 +28,16 @@ const RELATIVE_TOLERANCE: f64 = 1e-3;
 const VALUE_ERROR: f64 = 1e-11;
 
 /// The check of a built loss on rows of a table.
-pub(crate) struct GradientCheck<'a> {
+pub struct GradientCheck<'a> {
     /// Name of the loss, for the error.
     pub name: &'a str,
+    /// The loss, built for the table.
     pub loss: &'a dyn Loss,
+    /// The table.
     pub data: &'a LabeledDataset,
+    /// Solves for the loss, without settings of a stage.
     pub oracle: &'a Oracle,
+    /// Seed of the predictions and directions, and of the loss's noise.
     pub seed: u64,
 }
 
@@ -90,7 +94,7 @@ impl GradientCheck<'_> {
     ///
     /// # Errors
     /// When most directions disagree, a value is not finite, or a solve fails.
-    pub(crate) fn run(&self, rows: &[usize]) -> Result<()> {
+    pub fn run(&self, rows: &[usize]) -> Result<()> {
         let rows = &rows[..rows.len().min(NUM_ROWS)];
         let width = self.data.data().costs().cols();
         let (mut scales, mut predictions) = (Vec::new(), Vec::new());

@@ -77,7 +77,7 @@ pub use cost_sensitive::{
 };
 pub use decision_gradient::SparseGradient;
 pub(crate) use decision_gradient::{DecisionGradient, GradientAccumulator};
-pub(crate) use gradient_check::GradientCheck;
+pub use gradient_check::GradientCheck;
 pub use instance::LossValue;
 pub use properties::LossProperties;
 pub use spec::{LossDefinition, LossSpec};

@@ -148,7 +148,7 @@ impl StagedTraining<'_> {
                 ..*context
             };
             stage.check()?;
-            let settings = self.stage_settings(index, stage, split.train.len());
+            let settings = self.settings.for_stage(stage, index, split.train.len());
             let prepared =
                 PreparedData::new(&context, stage, settings, self.predictor, model.as_ref())?;
             let networks = train_stage(&prepared, index, resumed, store.as_ref(), &mut progress)?;
@@ -175,23 +175,6 @@ impl StagedTraining<'_> {
             report,
             candidates: Vec::new(),
         })
-    }
-
-    /// The settings of a stage.
-    fn stage_settings(
-        &self,
-        index: usize,
-        stage: &TrainingStage,
-        training_rows: usize,
-    ) -> TrainingSettings {
-        let settings = if index == 0 {
-            self.settings
-        } else {
-            self.settings.for_later_stage()
-        };
-        settings
-            .with_overrides(&stage.overrides)
-            .with_batch_at_most(training_rows)
     }
 
     /// The stages by their names, preceded by the method of the model they start from.
