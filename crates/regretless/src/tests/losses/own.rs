@@ -105,7 +105,8 @@ impl BatchLoss for OwnLoss {
                 label.add_to(2.0, &mut gradients[entries.clone()]);
                 let gradient = &mut gradients[entries.clone()];
                 solution.decision.add_to(-2.0, gradient);
-                let (prediction, costs) = (&input.predictions[entries.clone()], &input.costs[entries]);
+                let (prediction, costs) =
+                    (&input.predictions[entries.clone()], &input.costs[entries]);
                 let label_cost = 2.0 * label.dot(prediction) - label.dot(costs);
                 values.push(label_cost - solution.objective);
             }
@@ -137,7 +138,9 @@ fn train(fixture: &TrainingFixture, own: OwnLoss, settings: TrainingSettings) ->
 fn assert_same_parameters(a: &FitResult, b: &FitResult, what: &str) {
     let parameters = |fit: &FitResult| -> Vec<f64> {
         let networks = fit.model.networks.iter();
-        networks.flat_map(|n| n.parameters().iter().map(|p| f64::from(*p))).collect()
+        networks
+            .flat_map(|n| n.parameters().iter().map(|p| f64::from(*p)))
+            .collect()
     };
     assert_close(&parameters(a), &parameters(b), 1e-5, what);
 }
@@ -232,7 +235,10 @@ fn a_registered_name_is_part_of_the_grammar() {
         assert!(spec.register().is_err(), "{name}");
     }
     let error = "my_losses.py:mine".parse::<LossSpec>().unwrap_err();
-    assert!(error.to_string().contains("python -m regretless"), "{error}");
+    assert!(
+        error.to_string().contains("python -m regretless"),
+        "{error}"
+    );
 }
 
 #[test]
