@@ -247,7 +247,7 @@ def test_solves_are_only_possible_while_the_loss_is_evaluated(knapsack):
 
     rl.train(problem, X, C, method=keeps, **SETTINGS)
     with pytest.raises(RuntimeError, match="while the loss is evaluated"):
-        kept[0](C[:3])
+        kept[0](C[:32])
 
 
 def test_an_interrupted_training_resumes_only_with_the_same_source(knapsack, tmp_path):
@@ -321,26 +321,28 @@ def test_compare_takes_the_losses_of_a_file(program, folder):
     methods = "SPO+;my_losses.py:spo_plus;MAE(O,S) then my_losses.py:squares lr 0.001"
     result = compare(program, methods, folder)
     assert result.returncode == 0, result.stderr
-    text = json.dumps(json.loads(result.stdout))
-    assert "my_losses.py:spo_plus" in text
-    assert "MAE(O,S) then my_losses.py:squares lr 0.001" in text
-    regrets = {
-        row["method"]: row["regret"]
-        for row in json.loads(result.stdout)["methods"]
-        if "method" in row
-    }
-    own, built_in = regrets["my_losses.py:spo_plus"], regrets["SPO+"]
-    assert own == pytest.approx(built_in, rel=1e-3)
+    rows = {row["method"]: row for row in json.loads(result.stdout)["methods"]}
+    assert "MAE(O,S) then my_losses.py:squares lr 0.001" in rows
+    own, built_in = rows["my_losses.py:spo_plus"], rows["SPO+"]
+    assert own["test_regret"] == pytest.approx(built_in["test_regret"], rel=1e-3)
+    assert own["solves"] == built_in["solves"]
+    one_thread = compare(program, methods, folder, "--threads", "1")
+    files = sorted((folder / "runs").glob("*/summary.csv"))
+    columns = [[line.split(",")[:3] for line in file.read_text().splitlines()] for file in files]
+    assert one_thread.returncode == 0 and columns[0] == columns[1]
 
 
-def test_results_are_computed_again_where_the_file_has_changed(program, folder):
-    compare(program, "my_losses.py:squares", folder)
-    files = set(folder.rglob("*.json"))
-    compare(program, "my_losses.py:squares", folder)
-    assert set(folder.rglob("*.json")) == files
-    (folder / "my_losses.py").write_text(LOSSES + "\n# changed\n")
-    compare(program, "my_losses.py:squares", folder)
-    assert len(set(folder.rglob("*.json")) - files) >= 2
+def test_the_key_of_a_result_changes_with_the_file(program, folder):
+    keys = []
+    for change in ("", "", "\n# changed\n"):
+        (folder / "my_losses.py").write_text(LOSSES + change)
+        place = folder / f"run-{len(keys)}"
+        assert compare(program, "my_losses.py:squares", folder, "--out", place).returncode == 0
+        lines = map(json.loads, (place / "results.jsonl").read_text().splitlines())
+        keys.append({(line["name"], line["seed"]): line["key"] for line in lines if "key" in line})
+    assert keys[0] == keys[1]
+    changed = {name for name, seed in keys[0] if keys[0][name, seed] != keys[2][name, seed]}
+    assert changed == {"my_losses.py:squares"}
 
 
 @pytest.mark.parametrize(
@@ -354,7 +356,7 @@ def test_results_are_computed_again_where_the_file_has_changed(program, folder):
 )
 def test_the_command_line_says_what_is_wrong_with_a_loss(program, folder, method, message):
     words = ["train", "--benchmark", "KS8", "--method", method, "--split", "60,30,30"]
-    result = run(program, *words, "--output", "model.rgl", cwd=folder)
+    result = run(program, *words, "--out", "model.rgl", cwd=folder)
     assert result.returncode != 0
     assert message in result.stderr
     if method.endswith("fails"):
@@ -386,7 +388,7 @@ def test_ctrl_c_ends_a_training_with_a_loss_of_ones_own(place, folder, program):
         """
     )
     words = ["train", "--benchmark", "KS8", "--method", "my_losses.py:waits"]
-    words = [*program, *words, "--epochs", "10000000", "--output", "model.rgl"]
+    words = [*program, *words, "--epochs", "10000000", "--out", "model.rgl"]
     if place == "train":
         words = [sys.executable, "-c", script]
     enable_ctrl_c = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
