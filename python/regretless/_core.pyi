@@ -29,6 +29,7 @@ __all__ = [
     "_register_loss",
     "_run_command_line",
     "_training_plan",
+    "check",
     "evaluate",
     "generate",
     "label",

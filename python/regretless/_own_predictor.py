@@ -20,6 +20,8 @@ from regretless._numbers import as_numeric_array
 from regretless._own_loss import OwnLoss
 from regretless._results import Evaluation, SolveCounts, TrainingReport
 
+__all__ = ["OwnModel"]
+
 ROWS_PER_CHUNK = 1024
 """Rows predicted at a time outside gradient steps."""
 
