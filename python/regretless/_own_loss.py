@@ -125,9 +125,9 @@ class OwnLoss:
 
 
 @overload
-def loss(function: Callable[..., Any], *, name: str | None = ..., check_gradient: bool = ...) -> (
-    OwnLoss
-): ...
+def loss(
+    function: Callable[..., Any], *, name: str | None = ..., check_gradient: bool = ...
+) -> OwnLoss: ...
 
 
 @overload

@@ -108,19 +108,19 @@ class Training:
     loss: Loss
     """The loss of the first stage, which has the labels."""
 
-    def build_loss(self, method: Any) -> Loss:
-        """Return a loss of the table; its pool starts with the labels of the training rows."""
-        loss = Loss(
-            self.problem,
-            self.costs,
-            method,
-            labels=self.options["labels"],
-            parameters=self.options["parameters"],
-            seed=self.options["seed"],
-            threads=self.options["threads"],
-        )
+    def stage_loss(self, number: int, name: str) -> Loss:
+        """Return the loss of a stage; its pool starts with the labels of the training rows."""
+        if number == 0:
+            return self.loss
+        loss = table_loss(self.problem, self.costs, name, self.options)
         loss._start_pool(self.rows[0])
         return loss
+
+
+def table_loss(problem: Problem, costs: np.ndarray, loss: Any, options: Mapping[str, Any]) -> Loss:
+    """Return a loss for all rows of the table."""
+    names = ("labels", "parameters", "seed", "threads")
+    return Loss(problem, costs, loss, **{name: options[name] for name in names})
 
 
 def train(
@@ -157,28 +157,19 @@ def train(
         options["parameters"] = {name: np.asarray(X[name]) for name in options["parameters"]}
     features, costs = as_features(X), costs_in_order(problem, C)
     first = method if isinstance(method, OwnLoss) else plan["stages"][0]["name"]
-    training = Training(problem, features, costs, plan, options, plan["split"], None)  # type: ignore[arg-type]
-    loss = Loss(
-        problem,
-        costs,
-        first,
-        labels=options["labels"],
-        parameters=options["parameters"],
-        seed=seed,
-        threads=options["threads"],
-    )
+    loss = table_loss(problem, costs, first, options)
     labeled = set(loss._labeled_rows())
-    training.rows = [[row for row in part if row in labeled] for part in plan["split"]]
+    rows = [[row for row in part if row in labeled] for part in plan["split"]]
     if plan["stages"][0]["settings"]["train_on_validation"]:
-        training.rows = [training.rows[0] + training.rows[1], [], training.rows[2]]
-    loss._start_pool(training.rows[0])
-    training.loss = loss
+        rows = [rows[0] + rows[1], [], rows[2]]
+    loss._start_pool(rows[0])
+    training = Training(problem, features, costs, plan, options, rows, loss)
     started, cpu_started = time.perf_counter(), time.process_time()
     if is_module:
         run: Any = TorchTraining(training, predictor, own_optimizer)
     else:
         run = RegressorTraining(training, predictor)
-    rounds, solves = run.run(method)
+    rounds, solves = run.run()
     seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
     model = OwnModel(problem, predictor, run.predict)
     report = report_of(training, X, run, rounds, solves)
@@ -228,7 +219,7 @@ class RegressorTraining:
         self.training, self.regressor = training, regressor
         self.name = f"{type(regressor).__name__}.fit"
 
-    def run(self, method: Any) -> tuple[list[dict[str, Any]], SolveCounts]:
+    def run(self) -> tuple[list[dict[str, Any]], SolveCounts]:
         rows, started = self.training.rows[0], time.perf_counter()
         features, costs = self.training.features[rows], self.training.costs[rows]
         if features.ndim == 3:
@@ -305,15 +296,10 @@ class TorchTraining:
             self.module.train(was_training)
         return np.concatenate(chunks) if chunks else np.empty((0, self.training.costs.shape[1]))
 
-    def run(self, method: Any) -> tuple[list[dict[str, Any]], SolveCounts]:
+    def run(self) -> tuple[list[dict[str, Any]], SolveCounts]:
         rounds, counts = [], []
         for number, stage in enumerate(self.training.plan["stages"]):
-            own = isinstance(method, OwnLoss)
-            loss = (
-                self.training.loss
-                if number == 0
-                else self.training.build_loss(method if own else stage["name"])
-            )
+            loss = self.training.stage_loss(number, stage["name"])
             rounds.append(self.run_stage(stage["name"], loss, stage["settings"]))
             counts.append(loss._counts())
         total = {kind: sum(count[kind] for count in counts) for kind in counts[0]}
@@ -349,9 +335,7 @@ class TorchTraining:
             self.module.load_state_dict(best_state)
         return {"method": name, "epochs": epochs, "best_epoch": best_epoch, "stopped": stopped}
 
-    def epoch(
-        self, epoch: int, loss: Loss, settings: Mapping[str, Any], optimizer: Any
-    ) -> float:
+    def epoch(self, epoch: int, loss: Loss, settings: Mapping[str, Any], optimizer: Any) -> float:
         """Run one pass over the training rows and return the mean loss."""
         rows = self.training.rows[0]
         order = _epoch_rows(rows, settings["seed"], epoch, settings["rows_per_epoch"])
@@ -400,9 +384,7 @@ class TorchTraining:
             score = np.inf if training_loss is None else training_loss
         return epoch_report(epoch, training_loss, validation_loss, regret, 0.0), score
 
-    def is_out_of_patience(
-        self, epochs: int, seconds: float, settings: Mapping[str, Any]
-    ) -> bool:
+    def is_out_of_patience(self, epochs: int, seconds: float, settings: Mapping[str, Any]) -> bool:
         """Whether there was no improvement for too long."""
         patience, limit = settings["patience"], settings["patience_seconds"]
         return (patience is not None and epochs >= patience) or (

@@ -108,9 +108,7 @@ def test_a_module_of_the_wrong_shape_is_refused(knapsack):
 def test_training_stops_by_patience(knapsack):
     problem, X, C = knapsack
     settings = {**SETTINGS, "epochs": 200, "learning_rate": 1e-9, "patience": 2}
-    _, report = rl.train(
-        problem, X, C, method="MSE", predictor=linear_module(X, C), **settings
-    )
+    _, report = rl.train(problem, X, C, method="MSE", predictor=linear_module(X, C), **settings)
     assert report.stopped == "patience"
     assert len(report.rounds[0].epochs) <= 10
 
