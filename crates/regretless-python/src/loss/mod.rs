@@ -11,7 +11,7 @@ use pyo3::types::{PyDict, PyTuple};
 use regretless::data::Matrix;
 use regretless::evaluate::Evaluation;
 use regretless::label::LabeledDataset;
-use regretless::loss::{GradientCheck, InstanceWeighting};
+use regretless::loss::InstanceWeighting;
 use regretless::method::TrainingStage;
 use regretless::observer::NoopObserver;
 use regretless::oracle::{Oracle, SolutionPool, SolveCounts, StepId};
@@ -297,14 +297,8 @@ impl Loss {
         let function_oracle = self.function_oracle(&call)?;
         let oracle = function_oracle.as_ref().unwrap_or(&self.oracle);
         let checked = call.run(py, |_| {
-            let check = GradientCheck {
-                name: &self.stage.loss.to_string(),
-                loss: self.loss.as_ref(),
-                data: &self.data,
-                oracle,
-                seed: self.seed,
-            };
-            check.run(&rows)
+            let (spec, loss) = (&self.stage.loss, self.loss.as_ref());
+            spec.check_built_gradient(loss, &self.data, &rows, oracle, self.seed)
         });
         self.add_counts(function_oracle.as_ref());
         checked

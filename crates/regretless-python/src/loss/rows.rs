@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use regretless::label::LabeledDataset;
-use regretless::loss::{BatchLoss, BatchLossInput, BatchRows, LossInput, NoiseKey};
+use regretless::loss::{BatchLoss, BatchLossInput, LossInput, NoiseKey};
 use regretless::observer::Observer;
 use regretless::oracle::{Oracle, OracleWorker, StepId, TrainingOracle};
 use regretless::parallel::Threads;
@@ -209,12 +209,8 @@ impl Loss {
             seed: self.seed,
             epoch: step.epoch,
         };
-        let batch_rows = BatchRows {
-            instances: rows,
-            costs: &costs,
-            predictions: &minimized,
-        };
-        let input = BatchLossInput::new(&self.data, batch_rows, noise, oracle, step);
+        let data = &self.data;
+        let input = BatchLossInput::new(data, rows, &costs, &minimized, noise, oracle, step);
         let mut evaluated = vec![0.0; costs.len()];
         let mut values = batch_loss.evaluate_batch(&input, &mut evaluated)?;
         self.loss.end_batch(step.is_gradient_step);

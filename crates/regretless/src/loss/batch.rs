@@ -53,31 +53,17 @@ enum BatchSolver<'a> {
     Instance(RefCell<Box<dyn FnMut(&[f64]) -> Result<Solution> + 'a>>),
 }
 
-/// The numbers of a batch, one row after the other.
-#[derive(Debug, Clone, Copy)]
-pub struct BatchRows<'a> {
-    /// Rows of the table.
-    pub instances: &'a [usize],
-    /// True costs.
-    pub costs: &'a [f64],
-    /// Predicted costs.
-    pub predictions: &'a [f64],
-}
-
 impl<'a> BatchLossInput<'a> {
     /// A batch of a training step, whose solver calls `oracle` handles.
     pub fn new(
         data: &'a LabeledDataset,
-        rows: BatchRows<'a>,
+        instances: &'a [usize],
+        costs: &'a [f64],
+        predictions: &'a [f64],
         noise: NoiseKey,
         oracle: &'a TrainingOracle<'a>,
         step: StepId,
     ) -> Self {
-        let BatchRows {
-            instances,
-            costs,
-            predictions,
-        } = rows;
         let label = |instance: &usize| data.optimal_decision(*instance);
         Self {
             instances,

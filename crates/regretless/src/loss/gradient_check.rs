@@ -1,6 +1,6 @@
 //! Compares the gradient of a loss with differences of its values.
 
-use super::{BatchLossInput, BatchRows, Loss, LossInput, LossSpec, NoiseKey};
+use super::{BatchLossInput, Loss, LossInput, LossSpec, NoiseKey};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
@@ -28,17 +28,15 @@ const RELATIVE_TOLERANCE: f64 = 1e-3;
 const VALUE_ERROR: f64 = 1e-11;
 
 /// The check of a built loss on rows of a table.
-pub struct GradientCheck<'a> {
+struct GradientCheck<'a> {
     /// Name of the loss, for the error.
-    pub name: &'a str,
-    /// The loss, built for the table.
-    pub loss: &'a dyn Loss,
-    /// The table.
-    pub data: &'a LabeledDataset,
-    /// Solves for the loss, without settings of a stage.
-    pub oracle: &'a Oracle,
+    name: String,
+    loss: &'a dyn Loss,
+    data: &'a LabeledDataset,
+    /// Solves exactly, whatever the settings of a stage.
+    oracle: &'a Oracle,
     /// Seed of the predictions and directions, and of the loss's noise.
-    pub seed: u64,
+    seed: u64,
 }
 
 /// Losses and gradients of some rows.
@@ -78,14 +76,30 @@ impl LossSpec {
         let table = Dataset::from_arrays(&features, costs)?;
         let data = LabeledDataset::solve(table, &oracle, &NoopObserver)?;
         let loss = self.build(&data, &oracle, &NoopObserver)?;
+        self.check_built_gradient(loss.as_ref(), &data, &data.rows(), &oracle, 0)
+    }
+
+    /// As [`Self::check_gradient`], of a loss that was built for a table, on the first few of these
+    /// rows.
+    ///
+    /// # Errors
+    /// When the gradient is wrong, a value is not finite, or a solve fails.
+    pub fn check_built_gradient(
+        &self,
+        loss: &dyn Loss,
+        data: &LabeledDataset,
+        rows: &[usize],
+        oracle: &Oracle,
+        seed: u64,
+    ) -> Result<()> {
         let check = GradientCheck {
-            name: &self.to_string(),
-            loss: loss.as_ref(),
-            data: &data,
-            oracle: &oracle,
-            seed: 0,
+            name: self.to_string(),
+            loss,
+            data,
+            oracle,
+            seed,
         };
-        check.run(&data.rows())
+        check.run(rows)
     }
 }
 
@@ -94,7 +108,7 @@ impl GradientCheck<'_> {
     ///
     /// # Errors
     /// When most directions disagree, a value is not finite, or a solve fails.
-    pub fn run(&self, rows: &[usize]) -> Result<()> {
+    fn run(&self, rows: &[usize]) -> Result<()> {
         let rows = &rows[..rows.len().min(NUM_ROWS)];
         let width = self.data.data().costs().cols();
         let (mut scales, mut predictions) = (Vec::new(), Vec::new());
@@ -193,7 +207,8 @@ impl GradientCheck<'_> {
 
     /// Evaluates rows with solver calls solved exactly.
     fn evaluate(&self, rows: &[usize], predictions: &[f64]) -> Result<Evaluated> {
-        let oracle = TrainingOracle::exact(self.oracle);
+        let labels = rows.iter().map(|row| self.data.optimal_decision(*row));
+        let oracle = TrainingOracle::exact(self.oracle).with_pool(labels, true);
         let noise = NoiseKey {
             seed: self.seed,
             epoch: 0,
@@ -201,17 +216,13 @@ impl GradientCheck<'_> {
         let mut gradients = vec![0.0; predictions.len()];
         let costs: Vec<f64> = rows.iter().flat_map(|row| self.costs(*row)).collect();
         let values = if let Some(batch_loss) = self.loss.batch_loss() {
-            let batch = BatchRows {
-                instances: rows,
-                costs: &costs,
-                predictions,
-            };
             let step = StepId {
                 epoch: 0,
                 batch: 0,
                 is_gradient_step: false,
             };
-            let input = BatchLossInput::new(self.data, batch, noise, &oracle, step);
+            let data = self.data;
+            let input = BatchLossInput::new(data, rows, &costs, predictions, noise, &oracle, step);
             batch_loss.evaluate_batch(&input, &mut gradients)?
         } else {
             let width = predictions.len() / rows.len().max(1);

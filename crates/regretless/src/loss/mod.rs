@@ -127,13 +127,12 @@ pub(crate) mod self_contrastive;
 mod spec;
 pub(crate) mod spo_plus;
 
-pub use batch::{BatchLoss, BatchLossInput, BatchRows};
+pub use batch::{BatchLoss, BatchLossInput};
 pub use cost_sensitive::{
     BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, SinglePrecisionInput,
 };
 pub use decision_gradient::SparseGradient;
 pub(crate) use decision_gradient::{DecisionGradient, GradientAccumulator};
-pub use gradient_check::GradientCheck;
 pub use instance::LossValue;
 pub use properties::LossProperties;
 pub use spec::{LossDefinition, LossSpec};

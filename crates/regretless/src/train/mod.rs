@@ -12,7 +12,6 @@ use crate::checkpoint::{Checkpoint, CheckpointFolder, CheckpointStore};
 use crate::data::SplitIndices;
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
-use crate::loss::GradientCheck;
 use crate::method::TrainingStage;
 use crate::observer::Observer;
 use crate::optimizer;
@@ -207,14 +206,9 @@ fn train_stage(
     let properties = prepared.stage.loss.properties();
     let loss = prepared.stage.loss.build(data, oracle, observer)?;
     if properties.checks_gradient {
-        let check = GradientCheck {
-            name: &prepared.stage.loss.to_string(),
-            loss: loss.as_ref(),
-            data,
-            oracle,
-            seed: prepared.settings().seed,
-        };
-        check.run(&prepared.context.split.train)?;
+        let (rows, seed) = (&prepared.context.split.train, prepared.settings().seed);
+        let spec = &prepared.stage.loss;
+        spec.check_built_gradient(loss.as_ref(), data, rows, oracle, seed)?;
     }
     let (mut networks, mut first_round) = (Vec::new(), 1);
     let mut weights = prepared.row_weights.clone();

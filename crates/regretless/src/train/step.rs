@@ -8,7 +8,7 @@ use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
 use crate::loss::buffer::{self, ScratchBuffer};
-use crate::loss::{BatchLoss, BatchLossInput, BatchRows, LossInput, NoiseKey, SparseGradient};
+use crate::loss::{BatchLoss, BatchLossInput, LossInput, NoiseKey, SparseGradient};
 use crate::oracle::{OracleWorker, StepId, TrainingOracle};
 use crate::parallel::Threads;
 use crate::parallel_threshold::ParallelThreshold;
@@ -220,13 +220,9 @@ impl<'a> BatchWorkspace<'a> {
         for instance in instances {
             costs.extend_from_slice(&true_costs(data, *instance));
         }
-        let rows = BatchRows {
-            instances,
-            costs: &costs,
-            predictions: &self.predictions,
-        };
         let noise = noise_key(prepared, step);
-        let input = BatchLossInput::new(data, rows, noise, &self.oracle, step);
+        let (predictions, oracle) = (&self.predictions, &self.oracle);
+        let input = BatchLossInput::new(data, instances, &costs, predictions, noise, oracle, step);
         let mut gradients = vec![0.0; costs.len()];
         let values = loss.evaluate_batch(&input, &mut gradients)?;
         if values.len() != instances.len() {
