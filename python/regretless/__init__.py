@@ -30,6 +30,8 @@ from regretless._core import (
     regret,
     train,
 )
+from regretless._own_loss import OwnLoss, loss
+from regretless._own_predictor import OwnModel
 from regretless._parameters import column, columns
 from regretless._results import (
     CandidateReport,
@@ -51,6 +53,8 @@ __all__ = [
     "Labels",
     "Loss",
     "Model",
+    "OwnLoss",
+    "OwnModel",
     "Problem",
     "RoundReport",
     "Solution",
@@ -66,6 +70,7 @@ __all__ = [
     "generate",
     "check",
     "label",
+    "loss",
     "regret",
     "train",
 ]

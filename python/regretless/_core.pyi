@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias, final, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from regretless._own_loss import OwnLoss
 from regretless._results import Evaluation, TrainingReport
 
 __all__ = [
@@ -24,7 +25,11 @@ __all__ = [
     "_costs_in_order",
     "_default_settings",
     "_problem_of_model",
+    "_epoch_rows",
+    "_register_loss",
     "_run_command_line",
+    "_training_plan",
+    "check",
     "evaluate",
     "generate",
     "label",
@@ -338,7 +343,7 @@ class Loss:
         cls,
         problem: Problem,
         C: _Table,
-        loss: str,
+        loss: str | OwnLoss,
         *,
         labels: Labels | None = None,
         parameters: _Parameters = None,
@@ -362,6 +367,15 @@ class Loss:
     def problem(self) -> Problem: ...
     @property
     def calls_solver(self) -> bool: ...
+    @property
+    def _checks_gradient(self) -> bool: ...
+    def _check_gradient(self, rows: Sequence[int]) -> None: ...
+    def _counts(self) -> dict[str, int]: ...
+    def _evaluate_decisions(self, predictions: _Table, rows: Sequence[int]) -> dict[str, Any]: ...
+    def _label_counts(self) -> dict[str, Any]: ...
+    def _labeled_rows(self) -> list[int]: ...
+    def _rescaling(self) -> float: ...
+    def _start_pool(self, rows: Sequence[int]) -> None: ...
     def __len__(self) -> int: ...
 
 @final
@@ -467,7 +481,20 @@ def _default_settings() -> str: ...
 def _problem_of_model(
     description: str, file_hash: str | None, folder: _Path, file_content: bytes | None
 ) -> Problem: ...
-def _check_loss(problem: Problem, loss: str) -> None: ...
+def _check_loss(problem: Problem, loss: str | OwnLoss) -> None: ...
+def _register_loss(own: OwnLoss) -> None: ...
+def _epoch_rows(
+    rows: Sequence[int], seed: int, epoch: int, rows_per_epoch: int | None
+) -> list[int]: ...
+def _training_plan(
+    X: _Table,
+    C: _Table,
+    method: str | OwnLoss | None,
+    split: _Split | None,
+    seed: int,
+    profile: str,
+    settings: dict[str, Any] | None,
+) -> dict[str, Any]: ...
 def _column_names(table: Any) -> list[str] | None: ...
 def _costs_in_order(problem: Problem, C: Any) -> NDArray[np.floating]: ...
 def generate(
@@ -522,13 +549,13 @@ def train(
     problem: Problem,
     X: _Table,
     C: _Table,
-    method: str | None = None,
+    method: str | OwnLoss | None = None,
     *,
     labels: Labels | None = None,
     parameters: _Parameters = None,
     weights: ArrayLike | None = None,
     split: _Split | None = None,
-    predictor: str = "linear",
+    predictor: str | Any | None = None,
     init_model: Model | None = None,
     seed: int = 0,
     profile: Literal["default", "paper"] = "default",

@@ -2,6 +2,8 @@
 
 import importlib.util
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -38,3 +40,41 @@ def test_the_example_runs(name):
     )
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) >= 2
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "own-loss.md"
+FILE = re.compile(r"^```python (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MODULES = {"torch_module.py": "torch", "forest.py": "sklearn"}
+
+
+@pytest.fixture(scope="module")
+def page_folder(tmp_path_factory):
+    """The files of the page about losses of one's own."""
+    folder = tmp_path_factory.mktemp("own-loss")
+    for name, text in FILE.findall(PAGE.read_text()):
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.mark.parametrize("name", [name for name, _ in FILE.findall(PAGE.read_text())])
+def test_the_files_of_the_page_about_own_losses_run(name, page_folder):
+    if name in MODULES and importlib.util.find_spec(MODULES[name]) is None:
+        pytest.skip(f"{MODULES[name]} is not installed")
+    words = [sys.executable, name]
+    done = subprocess.run(words, cwd=page_folder, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert name.endswith("_losses.py") or done.stdout
+
+
+def test_the_commands_of_the_page_about_own_losses_run(page_folder, program):
+    commands = "".join(COMMANDS.findall(PAGE.read_text())).splitlines()
+    assert len(commands) == 2
+    for command in commands:
+        words = shlex.split(command)
+        assert words[0] == "regretless"
+        done = subprocess.run(
+            [*program, *words[1:]], cwd=page_folder, capture_output=True, text=True, timeout=300
+        )
+        assert done.returncode == 0, done.stderr
+        assert "losses.py:" in done.stdout + done.stderr

@@ -9,7 +9,7 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 use std::time::Duration;
@@ -20,6 +20,10 @@ use regretless::solve::SolveFailure;
 
 use crate::function_locks::FunctionLockGuard;
 use crate::function_problem::{FunctionResult, FunctionTask, SolverFunction};
+use crate::loss::LossRequest;
+
+/// How often a user's function that waits for an answer checks for Ctrl-C.
+const ANSWER_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Locks a mutex; a panic of another holder is reported elsewhere.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -29,6 +33,8 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 thread_local! {
     /// The call whose function this thread is running.
     static ENCLOSING_CALL: RefCell<Option<Arc<CallState>>> = const { RefCell::new(None) };
+    /// The call that this thread of the library works for.
+    static WORKING_CALL: RefCell<Option<Arc<CallState>>> = const { RefCell::new(None) };
 }
 
 /// A running call.
@@ -47,17 +53,26 @@ pub struct CallState {
     changed: Condvar,
 }
 
-/// Solver calls for the calling thread.
+/// Calls of the user's functions for the calling thread.
 #[derive(Debug, Default)]
 struct RequestQueue {
     /// Whether the calling thread handles requests.
     open: bool,
-    pending: VecDeque<SolverRequest>,
+    pending: VecDeque<FunctionRequest>,
     /// Whether the work is done.
     finished: bool,
 }
 
 /// A call of a user's function that the calling thread makes.
+#[derive(Debug)]
+pub enum FunctionRequest {
+    /// Of a solver or its check.
+    Solver(SolverRequest),
+    /// Of a loss.
+    Loss(Box<LossRequest>),
+}
+
+/// A call of a user's solver.
 #[derive(Debug)]
 pub struct SolverRequest {
     function: Arc<SolverFunction>,
@@ -67,8 +82,8 @@ pub struct SolverRequest {
 
 /// What the calling thread receives when it polls.
 pub enum CallEvent {
-    /// A solver call.
-    Request(SolverRequest),
+    /// A call of a user's function.
+    Request(FunctionRequest),
     /// The work is done.
     Finished,
     /// The poll interval has passed.
@@ -163,6 +178,84 @@ impl CallState {
         }
     }
 
+    /// The call that this thread of the library works for, if there is one.
+    pub fn of_this_thread() -> Option<Arc<Self>> {
+        WORKING_CALL.with_borrow(Clone::clone)
+    }
+
+    /// Marks this thread as working for the call, to its end.
+    pub fn work_on_this_thread(self: &Arc<Self>) {
+        WORKING_CALL.set(Some(Arc::clone(self)));
+    }
+
+    /// Wakes the calling thread where it waits for an answer ([`Self::wait_for`]).
+    pub fn wake(&self) {
+        // A thread that has checked for the answer, but does not wait yet, holds the lock.
+        drop(lock(&self.requests));
+        self.changed.notify_all();
+    }
+
+    /// Waits on the calling thread, within a user's function, for an answer of the library, and
+    /// runs the user's solver meanwhile. Ctrl-C ends the wait.
+    pub fn wait_for<T: Send>(
+        self: &Arc<Self>,
+        py: Python<'_>,
+        answers: &Mutex<Receiver<T>>,
+    ) -> PyResult<T> {
+        loop {
+            let (answer, request) = py.detach(|| self.wait_for_answer(&lock(answers)));
+            if let Some(answer) = answer {
+                return Ok(answer);
+            }
+            if let Some(request) = request {
+                self.handle_request(py, request);
+            }
+            if let Err(error) = py.check_signals() {
+                self.stop();
+                return Err(error);
+            }
+        }
+    }
+
+    /// An answer or a request, whichever comes first; neither after the poll interval.
+    fn wait_for_answer<T>(&self, answers: &Receiver<T>) -> (Option<T>, Option<FunctionRequest>) {
+        let mut answer = None;
+        let idle = |queue: &mut RequestQueue| {
+            answer = answers.try_recv().ok();
+            answer.is_none() && queue.pending.is_empty()
+        };
+        let mut queue = self
+            .changed
+            .wait_timeout_while(lock(&self.requests), ANSWER_POLL_INTERVAL, idle)
+            .unwrap_or_else(PoisonError::into_inner)
+            .0;
+        let request = match answer {
+            Some(_) => None,
+            None => queue.pending.pop_front(),
+        };
+        (answer, request)
+    }
+
+    /// Requests a call of a loss function; its messages go to the requesting thread.
+    ///
+    /// # Errors
+    /// When the calling thread does not handle requests any more.
+    pub fn request_loss(&self, request: LossRequest) -> regretless::Result<()> {
+        if self.interrupted() {
+            return Err(regretless::Error::Interrupted);
+        }
+        {
+            let mut queue = lock(&self.requests);
+            if !queue.open {
+                return Err(regretless::Error::Interrupted);
+            }
+            let request = FunctionRequest::Loss(Box::new(request));
+            queue.pending.push_back(request);
+        }
+        self.changed.notify_all();
+        Ok(())
+    }
+
     /// Calls a function on the calling thread; waits for the result without the interpreter lock.
     pub fn call_on_main_thread(
         &self,
@@ -182,19 +275,22 @@ impl CallState {
                     "the call that could run the function has ended".into(),
                 ));
             }
-            queue.pending.push_back(request);
+            queue.pending.push_back(FunctionRequest::Solver(request));
         }
         self.changed.notify_all();
         responses.recv().unwrap_or_else(|_| Err(stopped()))
     }
 
     /// Calls the function of a request on this thread once its lock is free, and sends the result.
-    pub fn handle_request(self: &Arc<Self>, py: Python<'_>, request: SolverRequest) {
-        let SolverRequest {
-            function,
-            task,
-            response,
-        } = request;
+    pub fn handle_request(self: &Arc<Self>, py: Python<'_>, request: FunctionRequest) {
+        match request {
+            FunctionRequest::Solver(request) => self.handle_solver(py, request),
+            FunctionRequest::Loss(request) => self.handle_loss(py, &request),
+        }
+    }
+
+    /// Waits for the lock of a function, until the call is interrupted.
+    fn lock_function(&self, py: Python<'_>, identity: usize) -> PyResult<FunctionLockGuard> {
         let check_interrupt = |py: Python<'_>| {
             py.check_signals()?;
             if self.interrupted() {
@@ -203,9 +299,31 @@ impl CallState {
                 Ok(())
             }
         };
-        let threads = self.waiting_threads();
-        let guard = FunctionLockGuard::wait(py, function.identity(), &threads, check_interrupt);
-        let result = match guard {
+        FunctionLockGuard::wait(py, identity, &self.waiting_threads(), check_interrupt)
+    }
+
+    fn handle_loss(self: &Arc<Self>, py: Python<'_>, request: &LossRequest) {
+        let result = self.lock_function(py, request.function().identity());
+        let error = match result {
+            Ok(_guard) => {
+                let _nested = NestedCallGuard::enter(Arc::clone(self));
+                request.run_in_call(py)
+            }
+            Err(error) => Some(error),
+        };
+        if let Some(error) = error {
+            self.store_exception(error);
+            request.fail();
+        }
+    }
+
+    fn handle_solver(self: &Arc<Self>, py: Python<'_>, request: SolverRequest) {
+        let SolverRequest {
+            function,
+            task,
+            response,
+        } = request;
+        let result = match self.lock_function(py, function.identity()) {
             Ok(_guard) => self.call(py, &function, &task),
             Err(error) => self.fail_with(error),
         };

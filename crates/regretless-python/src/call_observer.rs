@@ -151,6 +151,7 @@ impl PyCall {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let _scope = cancellation.enter();
+                state.work_on_this_thread();
                 *lock(&result) = Some(catch_unwind(AssertUnwindSafe(|| work(&observer))));
                 state.finish();
             });

@@ -60,7 +60,7 @@ mod _core {
     #[pymodule_export]
     use super::label::{Labels, label};
     #[pymodule_export]
-    use super::loss::{Loss, check_loss};
+    use super::loss::{Loss, check_loss, register_loss};
     #[pymodule_export]
     use super::names::{column_names_of, costs_in_order};
     #[pymodule_export]
@@ -72,7 +72,7 @@ mod _core {
     #[pymodule_export]
     use super::solver::Solver;
     #[pymodule_export]
-    use super::train::{default_settings, train};
+    use super::train::{default_settings, epoch_rows, train, training_plan};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "the name that Python uses")]
@@ -82,6 +82,7 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         drop(super::arrays::array1(module.py(), vec![0.0_f32]));
+        regretless::loss::LossSpec::set_resolver(super::loss::resolve_loss);
         Ok(())
     }
 }

@@ -11,9 +11,11 @@ use regretless::data::{CostNames, Dataset, FeatureOptions, Split, SplitIndices, 
 use regretless::evaluate::Evaluation;
 use regretless::method::Method;
 use regretless::optimizer::Optimizer;
+use regretless::predict::PredictorSpec;
 use regretless::settings::TrainingSettings;
 use regretless::train::TrainingContext;
 use regretless::trainer::Trainer;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::arrays::{ArrayOwnership, matrix, row_numbers, vector};
@@ -22,6 +24,7 @@ use crate::columns::{in_features, training_features};
 use crate::error::to_py_err;
 use crate::keywords::{refuse_renamed, search_limits};
 use crate::label::{Labels, check_same_rows, with_labels, with_parameters};
+use crate::loss::parse_method;
 use crate::names::{column_names, match_table};
 use crate::parameters::ParameterArgs;
 use crate::predict::Model;
@@ -406,6 +409,89 @@ fn with_row_weights(data: Dataset, weights: &Bound<'_, PyAny>) -> PyResult<Datas
     })
 }
 
+/// The stages, settings and split of a training, for predictors of the user's own.
+#[pyfunction]
+#[pyo3(name = "_training_plan")]
+pub fn training_plan<'py>(
+    py: Python<'py>,
+    X: &Bound<'py, PyAny>,
+    C: &Bound<'py, PyAny>,
+    method: Option<&Bound<'py, PyAny>>,
+    split: Option<&Bound<'py, PyAny>>,
+    seed: u32,
+    profile: &str,
+    settings: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let method = parse_method(method)?;
+    let settings = parse_settings(settings, profile, u64::from(seed))?;
+    check_same_rows(X, C, "X", "C")?;
+    let num_rows = C.len()?;
+    let given_split = split;
+    let split = match TimeSplit::parse(split, X, C)? {
+        Some(by_time) => by_time.apply(num_rows)?,
+        None => parse_split(given_split, num_rows, u64::from(seed))?,
+    };
+    settings.check(&split).map_err(to_py_err)?;
+    let Method::Stages(method_stages) = &method else {
+        return Err(PyValueError::new_err(format!(
+            "'{method}' chooses among trainings of our own predictors; name a method such as \
+             \"MAE(O,S)\" for a predictor of your own"
+        )));
+    };
+    let mut stages = Vec::new();
+    for (index, stage) in method_stages.iter().enumerate() {
+        stages.push(StagePlan {
+            name: stage.to_string(),
+            settings: settings.for_stage(stage, index, split.train.len()),
+        });
+    }
+    to_python(
+        py,
+        &TrainingPlan {
+            method: &method,
+            stages,
+            split_text: split.to_string(),
+            split: [&split.train, &split.validation, &split.test],
+        },
+    )
+}
+
+/// A training as Python sees it.
+#[derive(Serialize)]
+struct TrainingPlan<'a> {
+    method: &'a Method,
+    stages: Vec<StagePlan>,
+    split_text: String,
+    /// Rows for training, validation and test.
+    split: [&'a [usize]; 3],
+}
+
+/// A stage with its settings.
+#[derive(Serialize)]
+struct StagePlan {
+    name: String,
+    settings: TrainingSettings,
+}
+
+/// The training rows of an epoch, in the order in which training visits them.
+#[pyfunction]
+#[pyo3(name = "_epoch_rows")]
+pub fn epoch_rows(
+    mut rows: Vec<usize>,
+    seed: u64,
+    epoch: usize,
+    rows_per_epoch: Option<usize>,
+) -> Vec<usize> {
+    let settings = TrainingSettings {
+        seed,
+        rows_per_epoch,
+        ..TrainingSettings::default()
+    };
+    settings.shuffle_rows(&mut rows, epoch);
+    rows.truncate(settings.rows_of_epoch(rows.len()));
+    rows
+}
+
 /// Train a model for the decisions that follow from its predictions.
 ///
 /// Parameters
@@ -417,9 +503,9 @@ fn with_row_weights(data: Dataset, weights: &Bound<'_, PyAny>) -> PyResult<Datas
 /// C : array_like or DataFrame of shape (n, d)
 ///     True costs. Columns with names (a DataFrame, or `cost_names`) are matched to the problem's
 ///     costs by name, arrays by position.
-/// method : str, optional
+/// method : str or loss of one's own, optional
 ///     A method's name such as "MAE(O,S)", "SPO+", "MAE(O,S) then SPO+ lr 0.001 epochs 5", or
-///     "auto", which races several methods. MAE(O,S) by default.
+///     "auto", which races several methods; or a loss made with `loss`. MAE(O,S) by default.
 /// labels : Labels, optional
 ///     Optimal decisions of the rows; solved here by default.
 /// parameters : mapping, DataFrame or list of str, optional
@@ -437,8 +523,12 @@ fn with_row_weights(data: Dataset, weights: &Bound<'_, PyAny>) -> PyResult<Datas
 ///     an array of times: dates, date-times or numbers. Rows of one time stay in one part. Or
 ///     numbers of rows (1000, 400, 600) in the order of the
 ///     table, or lists of rows (training, validation) or (training, validation, test).
-/// predictor : str, default "linear"
-///     "linear", "mlp" or "mlp:64,32".
+/// predictor : str, torch module or scikit-learn regressor, optional
+///     "linear", the default, "mlp" or "mlp:64,32". A torch module from features to costs is
+///     trained by the same method, batches and selection of the epoch; it must already exist, and
+///     its parameters are those of the best epoch afterwards. A scikit-learn regressor is fitted by
+///     its own `fit`, without a method, and evaluated as the others. Both result in a model of
+///     `regretless.OwnModel`.
 /// init_model : Model, optional
 ///     A trained model to start from.
 /// seed : int, default 0
@@ -538,12 +628,12 @@ pub fn train<'py>(
     problem: &Bound<'py, Problem>,
     X: &Bound<'py, PyAny>,
     C: &Bound<'py, PyAny>,
-    method: Option<&str>,
+    method: Option<&Bound<'py, PyAny>>,
     labels: Option<&Bound<'py, Labels>>,
     parameters: Option<&Bound<'py, PyAny>>,
     weights: Option<&Bound<'py, PyAny>>,
     split: Option<&Bound<'py, PyAny>>,
-    predictor: Option<&str>,
+    predictor: Option<&Bound<'py, PyAny>>,
     init_model: Option<&Bound<'py, Model>>,
     seed: u32,
     profile: &str,
@@ -563,16 +653,49 @@ pub fn train<'py>(
     seconds: Option<f64>,
     settings: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
+    if let Some(own) = predictor.filter(|predictor| !predictor.is_instance_of::<PyString>()) {
+        let unsupported = [
+            ("weights", weights.is_some()),
+            ("init_model", init_model.is_some()),
+            ("checkpoint", checkpoint.is_some()),
+            ("categories", categories.is_some()),
+            ("target_statistics", target_statistics.is_some()),
+            ("dates", dates.is_some()),
+            ("holidays", holidays.is_some()),
+            ("heuristic", heuristic.is_some()),
+            ("gap", gap.is_some()),
+            ("nodes", nodes.is_some()),
+            ("seconds", seconds.is_some()),
+        ];
+        if let Some((name, _)) = unsupported.into_iter().find(|(_, is_given)| *is_given) {
+            return Err(PyTypeError::new_err(format!(
+                "train() does not take '{name}' together with a predictor of your own"
+            )));
+        }
+        let options = PyDict::new(py);
+        options.set_item("labels", labels)?;
+        options.set_item("parameters", parameters)?;
+        options.set_item("split", split)?;
+        options.set_item("seed", seed)?;
+        options.set_item("profile", profile)?;
+        options.set_item("threads", threads)?;
+        options.set_item("feature_names", feature_names)?;
+        options.set_item("settings", settings)?;
+        let module = py.import("regretless._own_predictor")?;
+        let result = module.call_method("train", (problem, X, C, method, own), Some(&options))?;
+        return Ok(result.cast_into::<PyTuple>()?);
+    }
     let problem = problem.get();
-    let method = match method {
-        Some(name) => name.parse::<Method>().map_err(to_py_err)?,
-        None => Method::default(),
+    let method = parse_method(method)?;
+    let predictor = match predictor {
+        Some(name) => name.extract::<String>()?.parse().map_err(to_py_err)?,
+        None => PredictorSpec::Linear,
     };
     let is_selection_given = profile != "default"
         || settings.is_some_and(|settings| settings.contains("select").unwrap_or(false));
     let mut trainer = Trainer {
         method,
-        predictor: predictor.map(str::parse).transpose().map_err(to_py_err)?,
+        predictor,
         settings: parse_settings(settings, profile, u64::from(seed))?,
         start: init_model.map(|model| model.get().model.clone()),
         threads: threads.unwrap_or(0),

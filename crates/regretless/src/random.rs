@@ -29,6 +29,8 @@ pub enum Purpose {
     Folds = 8,
     /// Resampled rows of a bootstrap.
     Bootstrap = 9,
+    /// Predictions and directions at which the gradient of a loss is checked.
+    GradientCheck = 10,
 }
 
 /// A stream that depends on purpose, seed and position only: not on threads, not on time.

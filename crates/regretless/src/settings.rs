@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::SplitIndices;
 use crate::error::{Error, Result};
-use crate::method::StageOverrides;
+use crate::method::{StageOverrides, TrainingStage};
 use crate::optimizer::Optimizer;
 use crate::random::{Purpose, RandomStream};
 
@@ -160,7 +160,7 @@ impl TrainingSettings {
     }
 
     /// How many of these training rows an epoch has.
-    pub(crate) fn rows_of_epoch(&self, rows: usize) -> usize {
+    pub fn rows_of_epoch(&self, rows: usize) -> usize {
         self.rows_per_epoch.map_or(rows, |max| max.min(rows))
     }
 
@@ -184,6 +184,20 @@ impl TrainingSettings {
             batch_size: self.batch_size.min(self.rows_of_epoch(rows)).max(1),
             ..self
         }
+    }
+
+    /// The settings of a stage of the training, the first of which is number 0, with this many
+    /// training rows.
+    #[must_use]
+    pub fn for_stage(&self, stage: &TrainingStage, index: usize, training_rows: usize) -> Self {
+        let settings = if index == 0 {
+            *self
+        } else {
+            self.for_later_stage()
+        };
+        settings
+            .with_overrides(&stage.overrides)
+            .with_batch_at_most(training_rows)
     }
 
     /// The same with the overrides of a stage.

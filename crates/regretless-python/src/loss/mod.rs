@@ -1,5 +1,6 @@
 //! Losses: value and gradient of predictions.
 
+mod function;
 mod rows;
 
 use std::sync::{Arc, Mutex};
@@ -7,15 +8,17 @@ use std::sync::{Arc, Mutex};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use regretless::data::Matrix;
+use regretless::evaluate::Evaluation;
 use regretless::label::LabeledDataset;
 use regretless::loss::InstanceWeighting;
 use regretless::method::TrainingStage;
 use regretless::observer::NoopObserver;
-use regretless::oracle::{Oracle, SolutionPool, StepId};
+use regretless::oracle::{Oracle, SolutionPool, SolveCounts, StepId};
 use regretless::solve::SearchLimits;
 use regretless::{Error, Result};
 
-use crate::arrays::{ArrayOwnership, ArrayRows, array1, array2, row_numbers, rows_of};
+use crate::arrays::{ArrayOwnership, ArrayRows, array1, array2, f64_rows, row_numbers, rows_of};
 use crate::call::lock;
 use crate::call_observer::{PyCall, detached};
 use crate::error::to_py_err;
@@ -24,7 +27,9 @@ use crate::label::{Labels, costs_only, with_labels};
 use crate::names::check_order;
 use crate::parameters::ParameterArgs;
 use crate::problem::Problem;
+use crate::results::to_python;
 use crate::single_precision;
+pub use function::{LossRequest, parse_method, register_loss, resolve_loss};
 use rows::{Float, Predictions, check_finite};
 
 /// A loss of predicted costs on a table of true costs, with its gradient.
@@ -35,9 +40,9 @@ use rows::{Float, Predictions, check_finite};
 ///     The problem.
 /// C : array_like or DataFrame of shape (n, d)
 ///     True costs.
-/// loss : str
+/// loss : str or loss of one's own
 ///     A name that `train` takes for one stage, such as "MAE(O,S)", "SPO+", "PFYL(samples=4)",
-///     "SPO+ relax" or "MAP cache 5%".
+///     "SPO+ relax" or "MAP cache 5%", or a loss made with `loss`.
 /// labels : Labels, optional
 ///     Optimal decisions of the rows; solved here by default.
 /// parameters : mapping or DataFrame, optional
@@ -82,6 +87,10 @@ pub struct Loss {
     threads: Option<usize>,
     problem: Py<Problem>,
     seed: u64,
+    /// Counts of the oracle before the first evaluation.
+    initial_counts: SolveCounts,
+    /// Solver calls of a Python function.
+    function_counts: Mutex<SolveCounts>,
     /// The solution pool, if the loss uses one; losses may share it.
     pool: Arc<Mutex<Option<SolutionPool>>>,
 }
@@ -101,7 +110,7 @@ impl Loss {
         py: Python<'_>,
         problem: &Bound<'_, Problem>,
         C: &Bound<'_, PyAny>,
-        loss: &str,
+        loss: &Bound<'_, PyAny>,
         labels: Option<&Bound<'_, Labels>>,
         parameters: Option<&Bound<'_, PyAny>>,
         seed: u64,
@@ -111,7 +120,7 @@ impl Loss {
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         refuse_unknown("Loss", unknown)?;
-        let stage: TrainingStage = loss.parse().map_err(to_py_err)?;
+        let stage = parse_stage(loss)?;
         check_single_loss(&stage).map_err(to_py_err)?;
         let py_problem = problem;
         let problem = py_problem.get();
@@ -155,6 +164,8 @@ impl Loss {
             loss,
             data,
             has_label,
+            initial_counts: oracle.counts(),
+            function_counts: Mutex::default(),
             oracle,
             threads,
             problem: py_problem.clone().unbind(),
@@ -258,6 +269,98 @@ impl Loss {
         properties.is_expensive || properties.uses_pool
     }
 
+    /// Solver calls of all evaluations so far by kind.
+    #[pyo3(name = "_counts")]
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let counts = *lock(&self.function_counts) + (self.oracle.counts() - self.initial_counts);
+        to_python(py, &counts)
+    }
+
+    /// The factor by which training multiplies the loss.
+    #[pyo3(name = "_rescaling")]
+    fn rescaling(&self) -> f64 {
+        self.loss.rescaling(self.data.data().costs().cols())
+    }
+
+    /// Whether training compares the gradient with differences of values.
+    #[getter]
+    #[pyo3(name = "_checks_gradient")]
+    fn checks_gradient(&self) -> bool {
+        self.stage.loss.properties().checks_gradient
+    }
+
+    /// Compare the gradient with differences of values on the first few of these rows.
+    #[pyo3(name = "_check_gradient")]
+    fn check_gradient(&self, py: Python<'_>, rows: Vec<usize>) -> PyResult<()> {
+        let rows = self.check_rows(Some(rows.clone()), rows.len())?;
+        let call = PyCall::new(false);
+        let function_oracle = self.function_oracle(&call)?;
+        let oracle = function_oracle.as_ref().unwrap_or(&self.oracle);
+        let checked = call.run(py, |_| {
+            let (spec, loss) = (&self.stage.loss, self.loss.as_ref());
+            spec.check_built_gradient(loss, &self.data, &rows, oracle, self.seed)
+        });
+        self.add_counts(function_oracle.as_ref());
+        checked
+    }
+
+    /// Rows that have an optimal decision.
+    #[pyo3(name = "_labeled_rows")]
+    fn labeled_rows(&self) -> Vec<usize> {
+        self.data.rows()
+    }
+
+    /// Start the solution pool with the labels of these rows only, those that are trained on.
+    #[pyo3(name = "_start_pool")]
+    fn start_pool(&self, rows: Vec<usize>) -> PyResult<()> {
+        let rows = self.check_rows(Some(rows.clone()), rows.len())?;
+        let decisions = rows.iter().map(|row| self.data.optimal_decision(*row));
+        let uses_pool = self.stage.loss.properties().uses_pool;
+        let training_oracle = self.stage.training_oracle(&self.oracle, self.seed);
+        let pool = training_oracle
+            .map_err(to_py_err)?
+            .with_pool(decisions, uses_pool)
+            .pool()
+            .cloned();
+        *lock(&self.pool) = pool;
+        Ok(())
+    }
+
+    /// Evaluate the decisions that follow from predictions of some rows; fields of `Evaluation`.
+    #[pyo3(name = "_evaluate_decisions")]
+    fn evaluate_decisions<'py>(
+        &self,
+        py: Python<'py>,
+        predictions: &Bound<'py, PyAny>,
+        rows: Vec<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (mut numbers, [count, cols]) = f64_rows(predictions, "predictions")?;
+        let rows = self.check_rows(Some(rows), count)?;
+        self.data.sense().convert_slice(&mut numbers);
+        for (prediction, row) in numbers.chunks_exact_mut(cols).zip(&rows) {
+            self.data.data().complete_prediction(*row, prediction);
+        }
+        let mut predictions = Matrix::from_f64(count, cols, &numbers).map_err(to_py_err)?;
+        if !self.data.data().has_plain_costs() {
+            let numbers = Arc::new(numbers);
+            predictions = predictions.with_f64_values(numbers).map_err(to_py_err)?;
+        }
+        let call = PyCall::new(false);
+        let function_oracle = self.function_oracle(&call)?;
+        let oracle = function_oracle.as_ref().unwrap_or(&self.oracle);
+        let evaluation = call.run(py, |observer| {
+            Evaluation::of_predictions(&predictions, &self.data, &rows, oracle, observer)
+        });
+        self.add_counts(function_oracle.as_ref());
+        to_python(py, &evaluation?)
+    }
+
+    /// The labels of all rows by their proven quality.
+    #[pyo3(name = "_label_counts")]
+    fn label_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.data.label_counts(&self.data.rows()))
+    }
+
     fn __len__(&self) -> usize {
         self.data.len()
     }
@@ -274,8 +377,8 @@ impl Loss {
 /// Raise a `ValueError` where `Loss` would refuse a loss for a problem, whatever the costs.
 #[pyfunction]
 #[pyo3(name = "_check_loss")]
-pub fn check_loss(problem: &Bound<'_, Problem>, loss: &str) -> PyResult<()> {
-    let stage: TrainingStage = loss.parse().map_err(to_py_err)?;
+pub fn check_loss(problem: &Bound<'_, Problem>, loss: &Bound<'_, PyAny>) -> PyResult<()> {
+    let stage = parse_stage(loss)?;
     check_single_loss(&stage).map_err(to_py_err)?;
     let call = PyCall::new(false);
     let oracle = problem
@@ -283,6 +386,12 @@ pub fn check_loss(problem: &Bound<'_, Problem>, loss: &str) -> PyResult<()> {
         .oracle_without_rows(&call)
         .map_err(to_py_err)?;
     stage.check_problem(&oracle).map_err(to_py_err)
+}
+
+/// The single stage of a name or of a loss of the user's own.
+fn parse_stage(loss: &Bound<'_, PyAny>) -> PyResult<TrainingStage> {
+    let method = parse_method(Some(loss))?;
+    method.into_single_stage().map_err(to_py_err)
 }
 
 /// Refuses methods that cannot be evaluated without a training.
@@ -344,26 +453,16 @@ impl Loss {
         }
         check_finite(predictions)?;
         let mut gradients = vec![T::from_f64(0.0); predictions.values.len()];
-        let values = if self.stage.loss.properties().calls_solver {
-            let (call, problem) = (PyCall::new(false), self.problem.get());
-            let function_oracle = match problem.is_function() {
-                true => Some(
-                    problem
-                        .oracle(
-                            &call,
-                            self.threads,
-                            None,
-                            SearchLimits::default(),
-                            self.data.data().parameters(),
-                        )
-                        .map_err(to_py_err)?,
-                ),
-                false => None,
-            };
+        let runs_functions = self.loss.batch_loss().is_some();
+        let values = if self.stage.loss.properties().calls_solver || runs_functions {
+            let call = PyCall::new(false);
+            let function_oracle = self.function_oracle(&call)?;
             let oracle = function_oracle.as_ref().unwrap_or(&self.oracle);
-            call.run(py, |observer| {
+            let values = call.run(py, |observer| {
                 self.evaluate_rows(predictions, &rows, &mut gradients, step, oracle, observer)
-            })?
+            });
+            self.add_counts(function_oracle.as_ref());
+            values?
         } else {
             let (oracle, observer) = (&self.oracle, &NoopObserver);
             detached(py, || {
@@ -372,6 +471,25 @@ impl Loss {
         };
         let gradients = array2(py, gradients, predictions.rows, width)?;
         (array1(py, values), gradients).into_pyobject(py)
+    }
+
+    /// The oracle of a Python function during a call; none for other problems.
+    fn function_oracle(&self, call: &PyCall) -> PyResult<Option<Oracle>> {
+        let problem = self.problem.get();
+        if !problem.is_function() {
+            return Ok(None);
+        }
+        let (threads, parameters) = (self.threads, self.data.data().parameters());
+        let oracle = problem.oracle(call, threads, None, SearchLimits::default(), parameters);
+        oracle.map(Some).map_err(to_py_err)
+    }
+
+    /// Adds the solver calls of the oracle of a call.
+    fn add_counts(&self, function_oracle: Option<&Oracle>) {
+        if let Some(oracle) = function_oracle {
+            let mut counts = lock(&self.function_counts);
+            *counts = *counts + oracle.counts();
+        }
     }
 
     /// The solution pool of this loss for another one, whose decisions are added.

@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use regretless::label::LabeledDataset;
-use regretless::loss::{LossInput, NoiseKey};
+use regretless::loss::{BatchLoss, BatchLossInput, LossInput, NoiseKey};
 use regretless::observer::Observer;
 use regretless::oracle::{Oracle, OracleWorker, StepId, TrainingOracle};
 use regretless::parallel::Threads;
@@ -61,6 +61,13 @@ pub(super) struct Predictions<'a, T> {
     pub(super) values: &'a [T],
     pub(super) rows: usize,
     pub(super) cols: usize,
+}
+
+/// Rows that are evaluated together.
+struct GivenBatch<'a, T> {
+    predictions: &'a Predictions<'a, T>,
+    rows: &'a [usize],
+    step: StepId,
 }
 
 /// The value and gradient of one row.
@@ -128,6 +135,14 @@ impl Loss {
             solved = training_oracle.solve_for_pool(step, rows, &minimized, label, observer)?;
             training_oracle.add_to_pool(&solved);
         }
+        if let Some(batch_loss) = self.loss.batch_loss() {
+            let batch = GivenBatch {
+                predictions,
+                rows,
+                step,
+            };
+            return self.evaluate_batch(batch_loss, &batch, gradients, &training_oracle);
+        }
         let slot = |gradient| LossSlot {
             value: Err(Error::Interrupted),
             gradient,
@@ -167,6 +182,62 @@ impl Loss {
             }
         }
         slots.into_iter().map(|slot| slot.value).collect()
+    }
+
+    /// Evaluates all rows at once.
+    fn evaluate_batch<T: Float>(
+        &self,
+        batch_loss: &dyn BatchLoss,
+        batch: &GivenBatch<'_, T>,
+        gradients: &mut [T],
+        oracle: &TrainingOracle<'_>,
+    ) -> Result<Vec<f64>> {
+        let GivenBatch {
+            predictions,
+            rows,
+            step,
+        } = *batch;
+        let cols = predictions.cols;
+        let (mut minimized, mut costs) = (Vec::new(), Vec::new());
+        let mut buffers = RowBuffers::default();
+        for (prediction, instance) in predictions.values.chunks_exact(cols).zip(rows) {
+            buffers.read(prediction, &self.data, *instance);
+            minimized.extend_from_slice(&buffers.prediction);
+            costs.extend_from_slice(&buffers.costs);
+        }
+        let noise = NoiseKey {
+            seed: self.seed,
+            epoch: step.epoch,
+        };
+        let data = &self.data;
+        let input = BatchLossInput::new(data, rows, &costs, &minimized, noise, oracle, step);
+        let mut evaluated = vec![0.0; costs.len()];
+        let mut values = batch_loss.evaluate_batch(&input, &mut evaluated)?;
+        self.loss.end_batch(step.is_gradient_step);
+        if step.is_gradient_step
+            && let Some(pool) = lock(&self.pool).as_mut()
+        {
+            pool.extend(input.into_solved().iter().flatten());
+        }
+        let sense = self.data.sense();
+        let slots = gradients.chunks_exact_mut(cols).zip(&mut values);
+        for (index, (gradient, value)) in slots.enumerate() {
+            let mut slot = LossSlot {
+                value: Ok(*value),
+                gradient,
+                solved: Vec::new(),
+            };
+            let entries = &mut evaluated[index * cols..][..cols];
+            if let Some(present) = self.data.data().present_costs(rows[index]) {
+                let is_mean = self.stage.loss.properties().is_mean_over_costs;
+                leave_out_absent(present, is_mean, &mut slot, entries);
+            }
+            for (out, entry) in slot.gradient.iter_mut().zip(entries) {
+                *out = T::from_f64(sense.convert(*entry));
+            }
+            *value = slot.value?;
+        }
+        Ok(values)
     }
 
     /// The oracle with the settings of the loss and its solution pool.

@@ -45,6 +45,9 @@ pub(super) struct ExperimentCell {
 #[derive(Debug, Clone, Serialize)]
 struct CellTraining {
     method: CellMethod,
+    /// Hashes of losses of the user's own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    loss_fingerprints: Vec<String>,
     predictor: crate::predict::PredictorSpec,
     settings: TrainingSettings,
 }
@@ -145,8 +148,13 @@ impl ExperimentCell {
         method: &ExperimentMethod,
         seed: u32,
     ) -> Result<Self> {
+        let loss_fingerprints = match &method.method {
+            CellMethod::Trained(method) => method.loss_fingerprints(),
+            CellMethod::Baseline(_) => Vec::new(),
+        };
         let training = CellTraining {
             method: method.method.clone(),
+            loss_fingerprints,
             predictor: experiment.predictor.clone(),
             settings: experiment.settings(problem, method, seed)?,
         };

@@ -39,6 +39,62 @@
 //! }
 //! # Ok::<(), regretless::Error>(())
 //! ```
+//!
+//! A loss of the user's own is a method as it is (`Method::from`); after [`LossSpec::register`] its
+//! name can be used in texts, too:
+//!
+//! ```
+//! use std::fmt;
+//!
+//! use regretless::label::LabeledDataset;
+//! use regretless::loss::{Loss, LossDefinition, LossInput, LossProperties, LossSpec};
+//! use regretless::observer::Observer;
+//! use regretless::oracle::{Oracle, OracleWorker};
+//! use regretless::{Method, Problem, Result, Sense};
+//!
+//! #[derive(Debug, Clone, Copy)]
+//! struct FourthPower;
+//!
+//! impl fmt::Display for FourthPower {
+//!     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+//!         f.write_str("fourth-power")
+//!     }
+//! }
+//!
+//! impl LossDefinition for FourthPower {
+//!     fn properties(&self) -> LossProperties {
+//!         LossProperties { checks_gradient: true, ..LossProperties::SOLVER_FREE }
+//!     }
+//!
+//!     fn build(&self, _: &LabeledDataset, _: &Oracle, _: &dyn Observer) -> Result<Box<dyn Loss>> {
+//!         Ok(Box::new(*self))
+//!     }
+//! }
+//!
+//! impl Loss for FourthPower {
+//!     fn evaluate(
+//!         &self,
+//!         input: &LossInput<'_>,
+//!         _: &mut OracleWorker<'_>,
+//!         gradient: &mut [f64],
+//!     ) -> Result<f64> {
+//!         let mut value = 0.0;
+//!         for (j, slope) in gradient.iter_mut().enumerate() {
+//!             let error = input.prediction[j] - input.costs[j];
+//!             value += error.powi(4);
+//!             *slope = 4.0 * error.powi(3);
+//!         }
+//!         Ok(value)
+//!     }
+//! }
+//!
+//! let loss = LossSpec::from(FourthPower);
+//! loss.check_gradient(&Problem::top_k(3, 1, Sense::Minimize)?, &[[1.0, 2.0, 3.0]])?;
+//! loss.register()?;
+//! let method: Method = "MAE(O,S) then fourth-power lr 0.001".parse()?;
+//! assert_eq!(method.to_string(), "MAE(O,S) then fourth-power lr 0.001");
+//! # Ok::<(), regretless::Error>(())
+//! ```
 
 use std::borrow::Cow;
 
@@ -50,12 +106,14 @@ use crate::oracle::OracleWorker;
 use crate::random::{Purpose, RandomStream};
 use crate::solve::Solution;
 
+mod batch;
 pub(crate) mod buffer;
 pub(crate) mod cave;
 pub(crate) mod contrastive;
 pub(crate) mod cost_sensitive;
 mod decision_gradient;
 pub(crate) mod frank_wolfe;
+mod gradient_check;
 mod instance;
 pub(crate) mod lava;
 pub(crate) mod layer;
@@ -70,6 +128,7 @@ pub(crate) mod self_contrastive;
 mod spec;
 pub(crate) mod spo_plus;
 
+pub use batch::{BatchLoss, BatchLossInput};
 pub use cost_sensitive::{
     BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, Normalization, SinglePrecisionInput,
 };
@@ -180,6 +239,12 @@ pub trait Loss: Send + Sync {
     /// The loss as a sum over costs, if it is one, so that fused training can evaluate it together
     /// with the predictor.
     fn separable(&self) -> Option<SeparableLoss<'_>> {
+        None
+    }
+
+    /// The loss of whole batches, if it is evaluated for batches; training then does not call
+    /// [`Self::evaluate`].
+    fn batch_loss(&self) -> Option<&dyn BatchLoss> {
         None
     }
 

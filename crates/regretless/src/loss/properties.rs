@@ -24,6 +24,9 @@ pub struct LossProperties {
     pub can_vanish: bool,
     /// The loss is a mean over the costs of an instance: those that do not exist are left out.
     pub is_mean_over_costs: bool,
+    /// Before training, the gradient is compared with differences of values on a few rows, and a
+    /// wrong one is refused. For losses of the user's own.
+    pub checks_gradient: bool,
     /// How instances are weighted by the regret of a baseline.
     pub weighting: InstanceWeighting,
 }
@@ -37,6 +40,7 @@ impl LossProperties {
         gradient_decisions: None,
         can_vanish: false,
         is_mean_over_costs: false,
+        checks_gradient: false,
         weighting: InstanceWeighting::Equal,
     };
 

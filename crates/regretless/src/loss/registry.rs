@@ -1,11 +1,18 @@
-//! The list of all losses that have a name.
+//! The list of all losses that have a name, and the losses of the user's own.
+//!
+//! A loss of the user's own can be trained as a value (`Method::from`). To be used by its name,
+//! in method texts, settings files and experiments, it is registered for the process
+//! ([`LossSpec::register`]), or found by a resolver ([`LossSpec::set_resolver`]), which the Python
+//! package sets for names such as `my_losses.py:my_loss`.
+
+use std::sync::{PoisonError, RwLock};
 
 use super::name_options::LossOptions;
 use super::{
     LossSpec, cave, contrastive, cost_sensitive, frank_wolfe, lava, layer, perturbation_gradient,
     pfyl, ranking, self_contrastive, spo_plus,
 };
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The losses of one file: their names, how options are parsed, and examples for tests.
 pub(super) struct LossFamily {
@@ -35,3 +42,90 @@ pub(super) static LOSS_FAMILIES: &[&LossFamily] = &[
     &cave::FAMILY,
     &lava::FAMILY,
 ];
+
+/// Finds the loss of a name that is not built in.
+type LossResolver = fn(&str) -> Result<LossSpec>;
+
+/// The registered losses of this process.
+static OWN_LOSSES: RwLock<Vec<LossSpec>> = RwLock::new(Vec::new());
+
+static RESOLVER: RwLock<Option<LossResolver>> = RwLock::new(None);
+
+/// Characters that separate the words of a method's name or the methods of a list.
+const RESERVED_CHARACTERS: [char; 8] = ['(', ')', ',', ';', '%', '"', '\'', '='];
+
+impl LossSpec {
+    /// Makes the name of a loss of the user's own part of the grammar of methods, in this process.
+    /// It replaces an earlier loss of the same name; losses that are built in keep theirs.
+    ///
+    /// # Errors
+    /// When the name is not a single word, or is that of a loss that is built in.
+    pub fn register(&self) -> Result<()> {
+        let name = self.to_string();
+        check_own_name(&name)?;
+        let mut losses = OWN_LOSSES.write().unwrap_or_else(PoisonError::into_inner);
+        losses.retain(|loss| loss.to_string() != name);
+        losses.push(self.clone());
+        Ok(())
+    }
+
+    /// Sets the function that finds losses of the form `file:function`, in this process. Without
+    /// one, such names are refused.
+    pub fn set_resolver(resolver: fn(&str) -> Result<Self>) {
+        *RESOLVER.write().unwrap_or_else(PoisonError::into_inner) = Some(resolver);
+    }
+}
+
+/// The registered loss of a name.
+pub(super) fn own_loss(name: &str) -> Option<LossSpec> {
+    let losses = OWN_LOSSES.read().unwrap_or_else(PoisonError::into_inner);
+    losses.iter().find(|loss| loss.to_string() == name).cloned()
+}
+
+/// The loss that the resolver finds for a name of the form `file:function`; `None` for other names.
+pub(super) fn resolve(name: &str) -> Option<Result<LossSpec>> {
+    let (file, function) = name.rsplit_once(':')?;
+    if file.is_empty() || function.is_empty() {
+        return None;
+    }
+    let resolver = *RESOLVER.read().unwrap_or_else(PoisonError::into_inner);
+    Some(match resolver {
+        Some(resolver) => resolver(name),
+        None => Err(Error::setting(format!(
+            "the loss '{name}' is a Python function, which this program cannot call"
+        ))
+        .with_remedy(
+            "use the command of the Python package with the same arguments: pip install \
+             regretless, then python -m regretless",
+        )),
+    })
+}
+
+/// The family of a loss that is built in, by the name before its options.
+pub(super) fn family(name: &str) -> Option<&'static LossFamily> {
+    let has_name = |known: &&str| known.eq_ignore_ascii_case(name);
+    LOSS_FAMILIES
+        .iter()
+        .copied()
+        .find(|family| family.names.iter().any(has_name))
+}
+
+fn check_own_name(name: &str) -> Result<()> {
+    let invalid = |reason: &str| {
+        Err(
+            Error::setting(format!("a loss cannot be called '{name}': {reason}"))
+                .with_remedy("choose another name"),
+        )
+    };
+    let is_separator = |c: char| c.is_whitespace() || c.is_control();
+    if name.is_empty() || name.contains(is_separator) || name.contains(RESERVED_CHARACTERS) {
+        return invalid("the name must be one word without brackets, commas and quotes");
+    }
+    if name == "then" || name.starts_with("auto") {
+        return invalid("the word is part of the grammar of methods");
+    }
+    if family(name).is_some() {
+        return invalid("a loss of this name is built in");
+    }
+    Ok(())
+}

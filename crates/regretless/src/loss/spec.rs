@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::name_options::LossOptions;
-use super::registry::LOSS_FAMILIES;
+use super::registry::{self, LOSS_FAMILIES};
 use super::{Loss, LossProperties};
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
@@ -21,6 +21,12 @@ use crate::oracle::Oracle;
 pub trait LossDefinition: Any + fmt::Debug + fmt::Display + Send + Sync {
     /// Properties of the loss that determine what training prepares.
     fn properties(&self) -> LossProperties;
+
+    /// A hash of what the values depend on beyond the name, such as the source of a function.
+    /// Checkpoints and results are used again only where it is the same.
+    fn fingerprint(&self) -> Option<String> {
+        None
+    }
 
     /// Checks that the problem has what the loss needs, before anything is solved.
     ///
@@ -77,6 +83,11 @@ impl LossSpec {
         self.0.build(data, oracle, observer)
     }
 
+    /// A hash of what the values depend on beyond the name.
+    pub(crate) fn fingerprint(&self) -> Option<String> {
+        self.0.fingerprint()
+    }
+
     /// The definition behind the specification, if it is of this type.
     pub fn downcast_ref<D: LossDefinition>(&self) -> Option<&D> {
         let definition: &dyn Any = self.0.as_ref();
@@ -128,11 +139,13 @@ impl FromStr for LossSpec {
 
     fn from_str(text: &str) -> Result<Self> {
         let (name, mut options) = LossOptions::split_name(text);
-        let has_name = |known: &&str| known.eq_ignore_ascii_case(&name);
-        let family = LOSS_FAMILIES
-            .iter()
-            .find(|family| family.names.iter().any(has_name))
-            .ok_or_else(|| Error::unknown("loss", text, &Self::usage()))?;
+        let Some(family) = registry::family(&name) else {
+            if let Some(own) = registry::own_loss(text.trim()) {
+                return Ok(own);
+            }
+            let unknown = || Err(Error::unknown("loss", text, &Self::usage()));
+            return registry::resolve(text.trim()).unwrap_or_else(unknown);
+        };
         let spec = (family.parse)(&name.to_ascii_uppercase(), &mut options)?;
         options.finish()?;
         Ok(spec)

@@ -99,6 +99,18 @@ impl Method {
         }
     }
 
+    /// Hashes of the losses of the user's own, in the order of the stages; none for losses that
+    /// are built in.
+    pub(crate) fn loss_fingerprints(&self) -> Vec<String> {
+        match self {
+            Self::Stages(stages) => stages
+                .iter()
+                .filter_map(|stage| stage.loss.fingerprint())
+                .collect(),
+            Self::Auto(_) | Self::InvalidAuto(_) => Vec::new(),
+        }
+    }
+
     /// The only stage of a method.
     ///
     /// # Errors

@@ -110,9 +110,14 @@ impl<'a> OracleWorker<'a> {
     /// Sets the row of the table that the following solver calls belong to; they use its warm
     /// starts. Only one thread at a time may work on a row.
     pub fn set_instance(&mut self, instance: usize) {
+        self.set_instance_call(instance, 0);
+    }
+
+    /// As [`Self::set_instance`], after this many solver calls of the row in its training step.
+    pub(crate) fn set_instance_call(&mut self, instance: usize, call_index: usize) {
         self.slot = Some(WarmStartSlot {
             instance,
-            call_index: 0,
+            call_index,
         });
         if self.oracle.has_row_problems() && self.row.instance != Some(instance) {
             self.enter_row(instance);

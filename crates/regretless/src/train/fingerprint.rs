@@ -12,8 +12,8 @@ const NUMBERS_PER_CHUNK: usize = 1 << 16;
 impl StagedTraining<'_> {
     /// A hash over everything the training depends on.
     pub(super) fn key(&self, context: &TrainingContext<'_>) -> Result<String> {
-        let method = Method::Stages(self.stages.to_vec()).to_string();
-        let settings = serde_json::to_vec(&(method, self.predictor, self.settings));
+        let method = Method::Stages(self.stages.to_vec());
+        let settings = serde_json::to_vec(&(method.to_string(), self.predictor, self.settings));
         let settings = settings
             .map_err(|error| Error::setting(format!("the training cannot be stored: {error}")))?;
         let start = match self.start {
@@ -26,6 +26,9 @@ impl StagedTraining<'_> {
             hasher
                 .update(&(bytes.len() as u64).to_le_bytes())
                 .update(bytes);
+        }
+        for fingerprint in method.loss_fingerprints() {
+            hasher.update(fingerprint.as_bytes());
         }
         Ok(hasher.finalize().to_hex().to_string())
     }

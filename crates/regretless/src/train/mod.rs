@@ -153,7 +153,7 @@ impl StagedTraining<'_> {
                 ..*context
             };
             stage.check()?;
-            let settings = self.stage_settings(index, stage, split.train.len());
+            let settings = self.settings.for_stage(stage, index, split.train.len());
             let prepared =
                 PreparedData::new(&context, stage, settings, self.predictor, model.as_ref())?;
             let networks = train_stage(&prepared, index, resumed, store.as_ref(), &mut progress)?;
@@ -182,23 +182,6 @@ impl StagedTraining<'_> {
             validation: None,
             search: None,
         })
-    }
-
-    /// The settings of a stage.
-    fn stage_settings(
-        &self,
-        index: usize,
-        stage: &TrainingStage,
-        training_rows: usize,
-    ) -> TrainingSettings {
-        let settings = if index == 0 {
-            self.settings
-        } else {
-            self.settings.for_later_stage()
-        };
-        settings
-            .with_overrides(&stage.overrides)
-            .with_batch_at_most(training_rows)
     }
 
     /// The stages by their names, preceded by the method of the model they start from.
@@ -230,6 +213,11 @@ fn train_stage(
     } = *prepared.context;
     let properties = prepared.stage.loss.properties();
     let loss = prepared.stage.loss.build(data, oracle, observer)?;
+    if properties.checks_gradient {
+        let (rows, seed) = (&prepared.context.split.train, prepared.settings().seed);
+        let spec = &prepared.stage.loss;
+        spec.check_built_gradient(loss.as_ref(), data, rows, oracle, seed)?;
+    }
     let (mut networks, mut first_round) = (Vec::new(), 1);
     let mut weights = prepared.row_weights.clone();
     if let Some(checkpoint) = &mut checkpoint {

@@ -6,7 +6,9 @@ use super::{PreparedData, WeightedLoss};
 use crate::data::{FeatureShape, Matrix, first_not_finite};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::loss::{LossInput, NoiseKey, SparseGradient, buffer};
+use crate::label::LabeledDataset;
+use crate::loss::buffer::{self, ScratchBuffer};
+use crate::loss::{BatchLoss, BatchLossInput, LossInput, NoiseKey, SparseGradient};
 use crate::oracle::{OracleWorker, StepId, TrainingOracle};
 use crate::parallel::Threads;
 use crate::parallel_threshold::ParallelThreshold;
@@ -120,12 +122,35 @@ impl<'a> BatchWorkspace<'a> {
             self.refresh_pool(prepared, step, instances)?;
         }
         let width = prepared.context.data.data().costs().cols();
-        let noise = NoiseKey {
-            seed: prepared.settings().seed,
-            epoch: if step.is_gradient_step { step.epoch } else { 0 },
-        };
         let slots = self.results.len().max(instances.len());
         self.results.resize_with(slots, InstanceResult::default);
+        match weighted_loss.loss.batch_loss() {
+            Some(loss) => self.evaluate_batch(prepared, weighted_loss, loss, step, instances)?,
+            None => self.evaluate_instances(prepared, weighted_loss, step, instances),
+        }
+        self.values.clear();
+        for ((index, result), instance) in self.results.iter_mut().enumerate().zip(instances) {
+            if step.is_gradient_step {
+                self.oracle.add_to_pool(&result.solved);
+            }
+            let prediction = &self.predictions[index * width..][..width];
+            let value = result.take_finite_value(prediction, step.epoch, *instance)?;
+            self.values.push(value);
+        }
+        weighted_loss.loss.end_batch(step.is_gradient_step);
+        Ok(self.values.iter().sum())
+    }
+
+    /// Evaluates the instances one by one, on several threads if that takes long.
+    fn evaluate_instances(
+        &mut self,
+        prepared: &PreparedData<'_>,
+        weighted_loss: WeightedLoss<'_>,
+        step: StepId,
+        instances: &[usize],
+    ) {
+        let width = prepared.context.data.data().costs().cols();
+        let noise = noise_key(prepared, step);
         let (oracle, predictions, sparse) = (&self.oracle, &self.predictions, self.sparse);
         let results = &mut self.results[..instances.len()];
         // Losses without solver calls do not need the problem of the row.
@@ -140,15 +165,7 @@ impl<'a> BatchWorkspace<'a> {
                 worker.set_instance(instance);
             }
             let data = prepared.context.data;
-            // Totals with large known parts differ in digits that single precision does not have.
-            let costs = if data.data().has_plain_costs() {
-                let costs = data.data().costs().row(instance).iter();
-                buffer::filled(costs.map(|cost| f64::from(*cost)))
-            } else {
-                let mut totals = Vec::new();
-                data.data().costs().read(instance, &mut totals);
-                buffer::filled(totals.into_iter())
-            };
+            let costs = true_costs(data, instance);
             let input = LossInput {
                 instance,
                 costs: &costs,
@@ -178,17 +195,59 @@ impl<'a> BatchWorkspace<'a> {
                 let expected = |index: usize| oracle.expected_seconds(instances[index]);
                 threads.fill_longest_first(results, expected, || oracle.worker(), work);
             });
-        self.values.clear();
-        for ((index, result), instance) in self.results.iter_mut().enumerate().zip(instances) {
-            if step.is_gradient_step {
-                self.oracle.add_to_pool(&result.solved);
-            }
-            let prediction = &self.predictions[index * width..][..width];
-            let value = result.take_finite_value(prediction, step.epoch, *instance)?;
-            self.values.push(value);
+    }
+
+    /// Evaluates all instances at once.
+    fn evaluate_batch(
+        &mut self,
+        prepared: &PreparedData<'_>,
+        weighted_loss: WeightedLoss<'_>,
+        loss: &dyn BatchLoss,
+        step: StepId,
+        instances: &[usize],
+    ) -> Result<()> {
+        let data = prepared.context.data;
+        let width = data.data().costs().cols();
+        if let Some(index) = first_not_finite(&self.predictions) {
+            return Err(Error::NonFinite {
+                quantity: "prediction",
+                epoch: step.epoch,
+                instance: instances[index / width],
+                output: Some(index % width),
+            });
         }
-        weighted_loss.loss.end_batch(step.is_gradient_step);
-        Ok(self.values.iter().sum())
+        let mut costs = Vec::with_capacity(self.predictions.len());
+        for instance in instances {
+            costs.extend_from_slice(&true_costs(data, *instance));
+        }
+        let noise = noise_key(prepared, step);
+        let (predictions, oracle) = (&self.predictions, &self.oracle);
+        let input = BatchLossInput::new(data, instances, &costs, predictions, noise, oracle, step);
+        let mut gradients = vec![0.0; costs.len()];
+        let values = loss.evaluate_batch(&input, &mut gradients)?;
+        if values.len() != instances.len() {
+            return Err(Error::setting(format!(
+                "the loss '{}' returned {} values for {} instances",
+                prepared.stage.loss,
+                values.len(),
+                instances.len()
+            )));
+        }
+        let solved = input.into_solved();
+        let results = self.results.iter_mut().zip(instances);
+        for ((index, (result, instance)), mut solved) in results.enumerate().zip(solved) {
+            let weight = weighted_loss.weight(*instance);
+            let gradient = &gradients[index * width..][..width];
+            result.gradient.clear();
+            result.gradient.extend(gradient.iter().map(|g| weight * g));
+            result.value = Ok(weight * values[index]);
+            if let Some(present) = data.data().present_costs(*instance) {
+                result.leave_out_absent(present, weighted_loss.properties.is_mean_over_costs);
+            }
+            result.solved.clear();
+            result.solved.append(&mut solved);
+        }
+        Ok(())
     }
 
     /// Adds the optimal decisions under the predictions of a batch to the pool, where the cache
@@ -325,6 +384,27 @@ impl<'a> BatchWorkspace<'a> {
         };
         self.evaluate(prepared, weighted_loss, step, instances)?;
         Ok(std::mem::take(&mut self.values))
+    }
+}
+
+/// The key of the noise of a step.
+fn noise_key(prepared: &PreparedData<'_>, step: StepId) -> NoiseKey {
+    NoiseKey {
+        seed: prepared.settings().seed,
+        epoch: if step.is_gradient_step { step.epoch } else { 0 },
+    }
+}
+
+/// The true costs of an instance. Totals with large known parts differ in digits that single
+/// precision does not have.
+fn true_costs(data: &LabeledDataset, instance: usize) -> ScratchBuffer {
+    if data.data().has_plain_costs() {
+        let costs = data.data().costs().row(instance).iter();
+        buffer::filled(costs.map(|cost| f64::from(*cost)))
+    } else {
+        let mut totals = Vec::new();
+        data.data().costs().read(instance, &mut totals);
+        buffer::filled(totals.into_iter())
     }
 }
 

@@ -4,4 +4,5 @@
 mod golden;
 mod golden_case;
 mod gradients;
+mod own;
 mod single_precision;

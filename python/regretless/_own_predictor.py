@@ -1,0 +1,459 @@
+"""Predictors of one's own in the trainer: torch modules and scikit-learn regressors.
+
+The loop is that of ``regretless train``: the same split, batches, losses, solver calls, selection
+of the epoch, early stopping and report. Only predictions and their backward pass are the user's.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from regretless._core import Loss, Problem, _epoch_rows, _training_plan, evaluate
+from regretless._names import costs_in_order, names_of
+from regretless._numbers import as_numeric_array
+from regretless._own_loss import OwnLoss
+from regretless._results import Evaluation, SolveCounts, TrainingReport
+
+__all__ = ["OwnModel"]
+
+ROWS_PER_CHUNK = 1024
+"""Rows predicted at a time outside gradient steps."""
+
+
+class OwnModel:
+    """A trained predictor of one's own, with the decisions that follow from its predictions.
+
+    Attributes
+    ----------
+    predictor : object
+        The torch module, with the parameters of the best epoch, or the fitted regressor.
+    problem : Problem
+        The problem.
+    """
+
+    def __init__(self, problem: Problem, predictor: Any, predict: Callable[..., Any]) -> None:
+        self.problem, self.predictor, self._predict = problem, predictor, predict
+
+    def __repr__(self) -> str:
+        return f"<regretless.OwnModel of {type(self.predictor).__name__}>"
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return predicted costs of shape (n, d), in the order of ``problem.cost_names``.
+
+        Parameters
+        ----------
+        X : array_like or DataFrame
+            Features, as in training.
+        """
+        return self._predict(as_features(X))
+
+    def decide(self, X: Any, *, parameters: Any = None, threads: int | None = None) -> Any:
+        """Return the optimal decisions under the predicted costs.
+
+        Parameters
+        ----------
+        X : array_like or DataFrame
+            Features, as in training.
+        parameters, threads : optional
+            As in :meth:`Problem.solve_all`.
+        """
+        return self.problem.solve_all(self.predict(X), parameters=parameters, threads=threads)
+
+    def evaluate(
+        self,
+        X: Any,
+        C: Any,
+        *,
+        labels: Any = None,
+        parameters: Any = None,
+        threads: int | None = None,
+    ) -> Evaluation:
+        """Return the regret of the decisions and the error of the predictions.
+
+        Parameters
+        ----------
+        X, C : array_like or DataFrame
+            Features and true costs.
+        labels, parameters, threads : optional
+            As in :func:`regretless.evaluate`.
+        """
+        costs = costs_in_order(self.problem, C)
+        return evaluate(
+            self.problem,
+            self.predict(X),
+            C=costs,
+            labels=labels,
+            parameters=parameters,
+            threads=threads,
+        )
+
+
+@dataclass
+class Training:
+    """The data and the plan of a training."""
+
+    problem: Problem
+    features: np.ndarray
+    costs: np.ndarray
+    plan: Mapping[str, Any]
+    options: Mapping[str, Any]
+    rows: Sequence[list[int]]
+    """Rows for training, validation and test that have a label."""
+    loss: Loss
+    """The loss of the first stage, which has the labels."""
+
+    def stage_loss(self, number: int, name: str) -> Loss:
+        """Return the loss of a stage; its pool starts with the labels of the training rows."""
+        if number == 0:
+            return self.loss
+        loss = table_loss(self.problem, self.costs, name, self.options)
+        loss._start_pool(self.rows[0])
+        return loss
+
+
+def table_loss(problem: Problem, costs: np.ndarray, loss: Any, options: Mapping[str, Any]) -> Loss:
+    """Return a loss for all rows of the table."""
+    names = ("labels", "parameters", "seed", "threads")
+    return Loss(problem, costs, loss, **{name: options[name] for name in names})
+
+
+def train(
+    problem: Problem,
+    X: Any,
+    C: Any,
+    method: Any,
+    predictor: Any,
+    *,
+    settings: Mapping[str, Any] | None,
+    **options: Any,
+) -> tuple[OwnModel, TrainingReport]:
+    """Train or fit a predictor of the user's own; called by :func:`regretless.train`."""
+    settings = dict(settings or {})
+    is_module = hasattr(predictor, "parameters") and hasattr(predictor, "state_dict")
+    if not is_module and not (hasattr(predictor, "fit") and hasattr(predictor, "predict")):
+        raise TypeError(
+            "predictor is a name, a torch module, or a regressor with fit and predict, not "
+            f"{type(predictor).__name__}"
+        )
+    if not is_module and method is not None and str(method).strip() != "MSE":
+        raise ValueError(
+            f"{type(predictor).__name__} is fitted by its own fit, without a gradient of ours: "
+            f"leave out method='{method}', or use a torch module or regretless.trees"
+        )
+    optimizer = settings.get("optimizer")
+    own_optimizer = optimizer if optimizer is not None and not isinstance(optimizer, str) else None
+    if own_optimizer is not None:
+        del settings["optimizer"]
+    plan_method = "MSE" if not is_module else method
+    seed, profile, split = options["seed"], options["profile"], options["split"]
+    plan = _training_plan(X, C, plan_method, split, seed, profile, settings)
+    if isinstance(options["parameters"], (list, tuple)):
+        options["parameters"] = {name: np.asarray(X[name]) for name in options["parameters"]}
+    features, costs = as_features(X), costs_in_order(problem, C)
+    first = method if isinstance(method, OwnLoss) else plan["stages"][0]["name"]
+    loss = table_loss(problem, costs, first, options)
+    labeled = set(loss._labeled_rows())
+    rows = [[row for row in part if row in labeled] for part in plan["split"]]
+    if plan["stages"][0]["settings"]["train_on_validation"]:
+        rows = [rows[0] + rows[1], [], rows[2]]
+    loss._start_pool(rows[0])
+    training = Training(problem, features, costs, plan, options, rows, loss)
+    started, cpu_started = time.perf_counter(), time.process_time()
+    if is_module:
+        run: Any = TorchTraining(training, predictor, own_optimizer)
+    else:
+        run = RegressorTraining(training, predictor)
+    rounds, solves = run.run()
+    seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
+    model = OwnModel(problem, predictor, run.predict)
+    report = report_of(training, X, run, rounds, solves)
+    report.update(seconds=seconds, cpu_seconds=cpu_seconds)
+    return model, TrainingReport.from_dict(report)
+
+
+def report_of(
+    training: Training, X: Any, run: Any, rounds: list[dict[str, Any]], solves: SolveCounts
+) -> dict[str, Any]:
+    """Return the fields of the report, without times."""
+    loss, settings = training.loss, training.plan["stages"][-1]["settings"]
+
+    def quality(rows: list[int], predictions: np.ndarray) -> Any:
+        return loss._evaluate_decisions(predictions, rows) if rows else None
+
+    train_rows, validation, test = training.rows
+    mean = np.tile(training.costs[train_rows].mean(axis=0), (len(test), 1))
+    return {
+        "method": run.name,
+        "seed": training.options["seed"],
+        "split": training.plan["split_text"],
+        "features": training.options["feature_names"]
+        or names_of(X)
+        or [f"x{number}" for number in range(training.features.shape[-1])],
+        "chosen_method": run.name,
+        "candidates": [],
+        "best_epoch": rounds[-1]["best_epoch"],
+        "stopped": rounds[-1]["stopped"],
+        "validation": quality(validation, run.predict(training.features[validation])),
+        "test": quality(test, run.predict(training.features[test])),
+        "training_mean": quality(test, mean),
+        "solves": solves.exact + solves.relaxed + solves.heuristic + solves.projected,
+        "solves_by_kind": solves.to_dict(),
+        "heuristic": None,
+        "labels": loss._label_counts(),
+        "select": settings["select"],
+        "reproducible": settings["time_limit"] is None and settings["patience_seconds"] is None,
+        "rounds": rounds,
+    }
+
+
+class RegressorTraining:
+    """A regressor that is fitted by its own ``fit``."""
+
+    def __init__(self, training: Training, regressor: Any) -> None:
+        self.training, self.regressor = training, regressor
+        self.name = f"{type(regressor).__name__}.fit"
+
+    def run(self) -> tuple[list[dict[str, Any]], SolveCounts]:
+        rows, started = self.training.rows[0], time.perf_counter()
+        features, costs = self.training.features[rows], self.training.costs[rows]
+        if features.ndim == 3:
+            features, costs = features.reshape(-1, features.shape[-1]), costs.reshape(-1)
+        self.regressor.fit(features, costs)
+        validation, regret = self.training.rows[1], None
+        if validation:
+            predictions = self.predict(self.training.features[validation])
+            quality = self.training.loss._evaluate_decisions(predictions, validation)
+            regret = quality["regret"]
+        epoch = epoch_report(0, None, None, regret, time.perf_counter() - started)
+        counts = SolveCounts.from_dict(self.training.loss._counts())
+        fitted = {"method": self.name, "epochs": [epoch], "best_epoch": 0, "stopped": "epochs"}
+        return [fitted], counts
+
+    def predict(self, features: np.ndarray) -> np.ndarray:
+        costs = self.training.costs.shape[1]
+        if not len(features):
+            return np.empty((0, costs))
+        if features.ndim == 3:
+            flat = self.regressor.predict(features.reshape(-1, features.shape[-1]))
+            return np.asarray(flat, dtype=np.float64).reshape(len(features), costs)
+        return np.asarray(self.regressor.predict(features), dtype=np.float64)
+
+
+class TorchTraining:
+    """Epochs of gradient steps of a torch module."""
+
+    def __init__(self, training: Training, module: Any, own_optimizer: Any) -> None:
+        import torch
+
+        self.torch, self.training, self.module = torch, training, module
+        self.own_optimizer, self.name = own_optimizer, training.plan["method"]
+        settings, rows = training.plan["stages"][0]["settings"], training.rows[0]
+        self.input = Scaler.fit(training.features[rows], settings["standardize"])
+        self.output = Scaler.fit(training.costs[rows], settings["scale_costs"])
+        if training.features.ndim == 3 and settings["scale_costs"]:
+            # All costs of an instance share one predictor, hence one scale.
+            self.output = Scaler.fit(training.costs[rows].reshape(-1, 1), True)
+        parameter = next(module.parameters(), None)
+        if parameter is None:
+            raise ValueError("the module has no parameters to train")
+        self.device, self.dtype = parameter.device, parameter.dtype
+
+    def forward(self, features: np.ndarray) -> Any:
+        """Return predicted costs as a tensor that can be differentiated."""
+        torch, costs = self.torch, self.training.costs.shape[1]
+        scaled = torch.as_tensor(self.input.apply(features), dtype=self.dtype, device=self.device)
+        output = self.module(scaled)
+        if output.ndim == 3 and output.shape[-1] == 1:
+            output = output.squeeze(-1)
+        if tuple(output.shape) != (len(features), costs):
+            raise ValueError(
+                f"the module returns a tensor of shape {tuple(output.shape)} for {len(features)} "
+                f"rows; the problem has {costs} costs: it must be ({len(features)}, {costs})"
+            )
+        offset, scale = (
+            torch.as_tensor(numbers, dtype=self.dtype, device=self.device)
+            for numbers in (self.output.offset, self.output.scale)
+        )
+        return offset + scale * output
+
+    def predict(self, features: np.ndarray) -> np.ndarray:
+        """Return predicted costs with the module in evaluation mode."""
+        was_training = self.module.training
+        self.module.eval()
+        try:
+            with self.torch.no_grad():
+                chunks = [
+                    self.forward(features[start : start + ROWS_PER_CHUNK]).double().cpu().numpy()
+                    for start in range(0, len(features), ROWS_PER_CHUNK)
+                ]
+        finally:
+            self.module.train(was_training)
+        return np.concatenate(chunks) if chunks else np.empty((0, self.training.costs.shape[1]))
+
+    def run(self) -> tuple[list[dict[str, Any]], SolveCounts]:
+        rounds, counts = [], []
+        for number, stage in enumerate(self.training.plan["stages"]):
+            loss = self.training.stage_loss(number, stage["name"])
+            rounds.append(self.run_stage(stage["name"], loss, stage["settings"]))
+            counts.append(loss._counts())
+        total = {kind: sum(count[kind] for count in counts) for kind in counts[0]}
+        return rounds, SolveCounts.from_dict(total)
+
+    def run_stage(self, name: str, loss: Loss, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Train one stage; the module has the parameters of the best epoch afterwards."""
+        optimizer = self.optimizer(settings)
+        rows = self.training.rows[0]
+        if loss._checks_gradient:
+            loss._check_gradient(rows)
+        self.steps, epochs = 0, []
+        best_epoch, best_score, best_state = 0, None, None
+        started = improved = time.perf_counter()
+        stopped = "epochs"
+        for epoch in range(settings["epochs"] + 1):
+            training_loss = self.epoch(epoch, loss, settings, optimizer) if epoch else None
+            report, score = self.score(epoch, loss, settings, training_loss)
+            if score is None or best_score is None or score < best_score:
+                best_epoch, best_score = epoch, score
+                improved = time.perf_counter()
+                if score is not None:
+                    best_state = copy.deepcopy(self.module.state_dict())
+            now = time.perf_counter()
+            epochs.append({**report, "seconds": now - started})
+            if epoch and self.is_out_of_patience(epoch - best_epoch, now - improved, settings):
+                stopped = "patience"
+                break
+            if epoch and settings["time_limit"] and now - started >= settings["time_limit"]:
+                stopped = "time-limit"
+                break
+        if best_state is not None:
+            self.module.load_state_dict(best_state)
+        return {"method": name, "epochs": epochs, "best_epoch": best_epoch, "stopped": stopped}
+
+    def epoch(self, epoch: int, loss: Loss, settings: Mapping[str, Any], optimizer: Any) -> float:
+        """Run one pass over the training rows and return the mean loss."""
+        rows = self.training.rows[0]
+        order = _epoch_rows(rows, settings["seed"], epoch, settings["rows_per_epoch"])
+        size, total = settings["batch_size"], 0.0
+        is_adam = settings["optimizer"]["kind"] == "adam"
+        factor = loss._rescaling() if settings["rescale_loss"] and is_adam else 1.0
+        num_steps = settings["epochs"] * -(-len(order) // size)
+        self.module.train()
+        for batch, start in enumerate(range(0, len(order), size)):
+            chosen = order[start : start + size]
+            predictions = self.forward(self.training.features[chosen])
+            given = predictions.detach().cpu().double().numpy()
+            if not np.isfinite(given).all():
+                raise RuntimeError(
+                    f"training stopped at epoch {epoch}: the module's predictions are not finite; "
+                    "lower the learning rate or check the features"
+                )
+            values, gradients = loss.evaluate(
+                given, chosen, epoch=epoch, batch=batch, training=True
+            )
+            total += float(values.sum())
+            if settings["lr_decay"] and self.own_optimizer is None:
+                remaining = max(0.0, 1.0 - self.steps / max(num_steps, 1))
+                for group in optimizer.param_groups:
+                    group["lr"] = settings["learning_rate"] * remaining
+            optimizer.zero_grad()
+            upstream = self.torch.as_tensor(gradients * (factor / len(chosen)))
+            predictions.backward(upstream.to(predictions))
+            optimizer.step()
+            self.steps += 1
+        return total / len(order)
+
+    def score(
+        self, epoch: int, loss: Loss, settings: Mapping[str, Any], training_loss: float | None
+    ) -> tuple[dict[str, Any], float | None]:
+        """Return the report of an epoch and what its selection minimizes."""
+        rows, select = self.training.rows[1], settings["select"]
+        validation_loss = regret = score = None
+        if select == "validation-regret":
+            predictions = self.predict(self.training.features[rows])
+            score = regret = loss._evaluate_decisions(predictions, rows)["regret"]
+        elif select == "validation-loss":
+            predictions = self.predict(self.training.features[rows])
+            score = validation_loss = float(loss.evaluate(predictions, rows)[0].mean())
+        elif select == "training-loss":
+            score = np.inf if training_loss is None else training_loss
+        return epoch_report(epoch, training_loss, validation_loss, regret, 0.0), score
+
+    def is_out_of_patience(self, epochs: int, seconds: float, settings: Mapping[str, Any]) -> bool:
+        """Whether there was no improvement for too long."""
+        patience, limit = settings["patience"], settings["patience_seconds"]
+        return (patience is not None and epochs >= patience) or (
+            limit is not None and seconds >= limit
+        )
+
+    def optimizer(self, settings: Mapping[str, Any]) -> Any:
+        """Return the optimizer of a stage."""
+        if self.own_optimizer is not None:
+            is_factory = not hasattr(self.own_optimizer, "param_groups")
+            return (
+                self.own_optimizer(self.module.parameters()) if is_factory else self.own_optimizer
+            )
+        parameters, rate = self.module.parameters(), settings["learning_rate"]
+        kind = dict(settings["optimizer"])
+        if kind.pop("kind") == "sgd":
+            return self.torch.optim.SGD(parameters, lr=rate, momentum=kind["momentum"])
+        return self.torch.optim.AdamW(
+            parameters,
+            lr=rate,
+            betas=(kind["beta1"], kind["beta2"]),
+            eps=kind["epsilon"],
+            weight_decay=kind["weight_decay"],
+        )
+
+
+@dataclass
+class Scaler:
+    """Numbers minus an offset, divided by a scale; fitted per column."""
+
+    offset: np.ndarray
+    scale: np.ndarray
+
+    @classmethod
+    def fit(cls, numbers: np.ndarray, is_used: bool) -> Scaler:
+        """Return the scaler to mean 0 and deviation 1, or none."""
+        flat = numbers.reshape(-1, numbers.shape[-1])
+        if not is_used:
+            return cls(np.zeros(flat.shape[1]), np.ones(flat.shape[1]))
+        scale = flat.std(axis=0)
+        return cls(flat.mean(axis=0), np.where(scale > 0, scale, 1.0))
+
+    def apply(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the scaled numbers."""
+        return (numbers - self.offset) / self.scale
+
+
+def as_features(X: Any) -> np.ndarray:
+    """Return features as float64 numbers of shape (n, p) or (n, d, p)."""
+    features = as_numeric_array(X, "X").astype(np.float64)
+    if features.ndim not in (2, 3):
+        raise ValueError(f"X has {features.ndim} dimensions; rows and columns are 2")
+    if not np.isfinite(features).all():
+        raise ValueError("X has gaps or infinite numbers, which a predictor of your own cannot use")
+    return features
+
+
+def epoch_report(
+    epoch: int,
+    training_loss: float | None,
+    validation_loss: float | None,
+    validation_regret: float | None,
+    seconds: float,
+) -> dict[str, Any]:
+    """Return the fields of an ``EpochReport``."""
+    return {
+        "epoch": epoch,
+        "training_loss": training_loss,
+        "validation_loss": validation_loss,
+        "validation_regret": validation_regret,
+        "seconds": seconds,
+    }

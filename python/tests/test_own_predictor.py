@@ -1,0 +1,131 @@
+"""Predictors of one's own in the trainer: torch modules and scikit-learn regressors."""
+
+import numpy as np
+import pytest
+
+import regretless as rl
+
+SETTINGS = {"epochs": 6, "split": (80, 30, 40), "learning_rate": 0.02}
+
+
+@pytest.fixture(scope="module")
+def knapsack():
+    return rl.Problem("KS8"), *rl.generate("KS8", instances=150)
+
+
+def linear_module(X, C):
+    torch = pytest.importorskip("torch")
+    module = torch.nn.Linear(X.shape[1], C.shape[1])
+    torch.nn.init.zeros_(module.weight)
+    torch.nn.init.zeros_(module.bias)
+    return module
+
+
+@pytest.mark.parametrize("method", ["MSE", "MAE(O,S)", "SPO+", "SPO+ cache 30%", "MAP"])
+def test_a_linear_module_is_trained_as_our_linear_predictor(knapsack, method):
+    problem, X, C = knapsack
+    model, report = rl.train(
+        problem, X, C, method=method, predictor=linear_module(X, C), **SETTINGS
+    )
+    _, ours = rl.train(problem, X, C, method=method, fused=False, **SETTINGS)
+    assert report.solves_by_kind == ours.solves_by_kind
+    assert report.split == ours.split
+    assert len(report.rounds[0].epochs) == len(ours.rounds[0].epochs) == 7
+    # Ours starts from random parameters: the trainings are alike, not equal.
+    assert report.test.normalized_regret < 2 * ours.test.normalized_regret + 0.02
+    assert report.training_mean == ours.training_mean
+    best = report.rounds[-1].epochs[report.best_epoch].validation_regret
+    assert best == min(epoch.validation_regret for epoch in report.rounds[-1].epochs)
+    assert report.validation.regret == pytest.approx(best, rel=1e-6)
+    evaluation = model.evaluate(X[-40:], C[-40:])
+    assert evaluation.regret == pytest.approx(report.test.regret, rel=1e-5)
+    assert model.decide(X[:3]).decisions.shape == (3, C.shape[1])
+
+
+def test_the_same_seed_trains_the_same_module(knapsack):
+    problem, X, C = knapsack
+    method = "MAE(O,S) then SPO+ lr 0.005 epochs 2"
+    found = []
+    for threads in (1, 2):
+        model, report = rl.train(
+            problem, X, C, method=method, predictor=linear_module(X, C), threads=threads, **SETTINGS
+        )
+        found.append(model.predict(X))
+        assert [len(round.epochs) for round in report.rounds] == [7, 3]
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_a_module_is_trained_with_a_loss_of_ones_own_and_its_own_optimizer(knapsack):
+    torch = pytest.importorskip("torch")
+    problem, X, C = knapsack
+
+    @rl.loss(name="weighted")
+    def weighted(predicted, true, decisions):
+        weight, error = 1 + 4 * decisions, predicted - true
+        return (weight * error**2).mean(axis=1), 2 * weight * error / error.shape[1]
+
+    module = torch.nn.Sequential(
+        torch.nn.Linear(X.shape[1], 16), torch.nn.ReLU(), torch.nn.Linear(16, C.shape[1])
+    )
+    _, report = rl.train(
+        problem,
+        X,
+        C,
+        method=weighted,
+        predictor=module,
+        optimizer=lambda parameters: torch.optim.RMSprop(parameters, lr=0.01),
+        **SETTINGS,
+    )
+    losses = [epoch.training_loss for epoch in report.rounds[0].epochs[1:]]
+    assert losses[-1] < losses[0]
+    assert report.method == "weighted"
+
+
+def test_a_wrong_gradient_is_refused_for_a_module_too(knapsack):
+    problem, X, C = knapsack
+
+    @rl.loss(name="wrong-for-module")
+    def wrong(predicted, true):
+        error = predicted - true
+        return (error**2).mean(axis=1), error
+
+    with pytest.raises(ValueError, match="'wrong-for-module' is wrong"):
+        rl.train(problem, X, C, method=wrong, predictor=linear_module(X, C), **SETTINGS)
+
+
+def test_a_module_of_the_wrong_shape_is_refused(knapsack):
+    torch = pytest.importorskip("torch")
+    problem, X, C = knapsack
+    with pytest.raises(ValueError, match=r"the problem has 8 costs"):
+        rl.train(problem, X, C, predictor=torch.nn.Linear(X.shape[1], 3), **SETTINGS)
+    with pytest.raises(TypeError, match="'weights'"):
+        module = linear_module(X, C)
+        rl.train(problem, X, C, predictor=module, weights=np.ones(len(X)), **SETTINGS)
+    with pytest.raises(ValueError, match="name a method"):
+        rl.train(problem, X, C, method="auto", predictor=linear_module(X, C), **SETTINGS)
+
+
+def test_training_stops_by_patience(knapsack):
+    problem, X, C = knapsack
+    settings = {**SETTINGS, "epochs": 200, "learning_rate": 1e-9, "patience": 2}
+    _, report = rl.train(problem, X, C, method="MSE", predictor=linear_module(X, C), **settings)
+    assert report.stopped == "patience"
+    assert len(report.rounds[0].epochs) <= 10
+
+
+def test_a_regressor_is_fitted_and_evaluated(knapsack):
+    ensemble = pytest.importorskip("sklearn.ensemble")
+    problem, X, C = knapsack
+    forest = ensemble.RandomForestRegressor(n_estimators=10, random_state=0)
+    model, report = rl.train(problem, X, C, predictor=forest, split=(80, 30, 40))
+    assert report.method == "RandomForestRegressor.fit"
+    assert report.solves == 30
+    np.testing.assert_allclose(
+        model.predict(X[:5]), forest.predict(np.asarray(X[:5], dtype=np.float64))
+    )
+    expected = rl.evaluate(problem, forest.predict(X[-40:]), C=C[-40:])
+    assert report.test.regret == pytest.approx(expected.regret, rel=1e-4)
+    with pytest.raises(ValueError, match="fitted by its own fit"):
+        rl.train(problem, X, C, method="SPO+", predictor=forest)
+    with pytest.raises(TypeError, match="fit and predict"):
+        rl.train(problem, X, C, predictor=object())
