@@ -25,6 +25,8 @@ pub enum Purpose {
     Benchmark = 6,
     /// Permutations of features, to measure their importance.
     Importance = 7,
+    /// Resamples of a bootstrap interval.
+    Bootstrap = 8,
 }
 
 /// A stream that depends on purpose, seed and position only: not on threads, not on time.
