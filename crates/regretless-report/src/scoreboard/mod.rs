@@ -159,31 +159,14 @@ impl Scoreboard {
         }
         if let Some(difference) = self.critical_difference {
             sentences.push(format!(
-                "{} are few: mean ranks of {} must be {difference:.1} apart to differ \
-                 significantly (Nemenyi's test at 95 %).",
-                capitalized(&pluralize(tasks, "task")),
+                "For a test over tasks {} are few: mean ranks of {} must be {difference:.1} apart \
+                 to differ significantly (Nemenyi's test at 95 %).",
+                pluralize(tasks, "task"),
                 pluralize(self.ranking.len(), "method")
             ));
         }
         sentences
     }
-}
-
-/// `5 tasks` as `Five tasks`, for the beginning of a sentence.
-fn capitalized(text: &str) -> String {
-    const WORDS: [(&str, &str); 5] = [
-        ("2 ", "Two "),
-        ("3 ", "Three "),
-        ("4 ", "Four "),
-        ("5 ", "Five "),
-        ("6 ", "Six "),
-    ];
-    let mut words = WORDS.iter();
-    let word = words.find(|(digit, _)| text.starts_with(digit));
-    word.map_or_else(
-        || text.into(),
-        |(digit, word)| text.replacen(digit, word, 1),
-    )
 }
 
 impl TaskBoard {

@@ -177,6 +177,7 @@ mod tests {
     use std::path::Path;
 
     use super::ScoreboardTask;
+    use crate::experiment::{Experiment, MeanAndDeviation};
     use crate::tests::common::reference_data;
 
     #[test]
@@ -192,6 +193,51 @@ mod tests {
             assert_eq!((data.len(), data.costs().cols()), (rows, costs), "{task}");
             task.read_problem(Some(&folder)).unwrap();
         }
+    }
+
+    #[test]
+    fn published_regrets_are_those_of_the_reference_data() {
+        let text = Experiment::built_in("scoreboard").unwrap();
+        let experiment: Experiment = toml::from_str(text).unwrap();
+        experiment.check().unwrap();
+        let file = reference_data().join("scoreboard/published.csv");
+        let csv = std::fs::read_to_string(file).unwrap();
+        let mut compared = 0;
+        for line in csv.lines().skip(1) {
+            let fields: Vec<&str> = line.split(',').collect();
+            let numbers: Vec<f64> = fields[2..]
+                .iter()
+                .filter_map(|field| field.parse().ok())
+                .collect();
+            let (mean, sd, values) = (numbers[0], numbers[1], &numbers[2..]);
+            let published = &experiment.published_regrets[fields[0]][fields[1]];
+            assert_eq!(published, values, "{line}");
+            let spread = MeanAndDeviation::of(published);
+            assert!((spread.mean.unwrap() - mean).abs() < 6e-7, "{line}");
+            assert!((spread.sd.unwrap_or(0.0) - sd).abs() < 6e-7, "{line}");
+            compared += 1;
+        }
+        let known = experiment.published_regrets.values();
+        assert_eq!(known.map(|methods| methods.len()).sum::<usize>(), compared);
+        assert_eq!(compared, 92);
+    }
+
+    #[test]
+    fn every_method_but_auto_is_run_with_each_predictor() {
+        let text = Experiment::built_in("scoreboard").unwrap();
+        let mut experiment: Experiment = toml::from_str(text).unwrap();
+        let methods: Vec<_> = experiment.methods().collect();
+        assert_eq!(methods.len(), 1 + 6 * 2);
+        assert_eq!(experiment.predictor_of(&methods[0]), None, "auto is free");
+        assert_eq!(methods[2].name, "MSE, mlp:64");
+        let network = "mlp:64".parse().unwrap();
+        assert_eq!(experiment.predictor_of(&methods[2]), Some(network));
+        experiment.predictor = Some("linear".parse().unwrap());
+        let forced = experiment.predictor_of(&methods[0]);
+        assert_eq!(forced, experiment.predictor);
+        experiment.set_methods(vec!["SPO+".parse().unwrap()]);
+        assert_eq!(experiment.reference, "SPO+, linear");
+        experiment.check().unwrap();
     }
 
     #[test]
