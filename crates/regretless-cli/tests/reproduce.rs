@@ -351,13 +351,87 @@ fn an_experiment_whose_data_are_missing_says_so_once_per_problem() {
     assert!(output.err.contains("testdata/energy"), "{}", output.err);
 }
 
+/// Runs the scoreboard with the tasks of the repository.
+fn run_scoreboard(workspace: &TestWorkspace, words: &[&str]) -> common::CommandOutput {
+    let folder = testdata("scoreboard");
+    let fixed = [
+        "reproduce",
+        "scoreboard",
+        "--seeds",
+        "1",
+        "--scoreboard",
+        &folder,
+    ];
+    workspace.run_words(&[&fixed, words].concat())
+}
+
+#[test]
+fn the_scoreboard_has_published_results_next_to_ours() {
+    let workspace = TestWorkspace::new();
+    let words = ["--only", "cubic;knapsack", "--methods", "MSE;MAE(O,S)"];
+    let text = run_scoreboard(&workspace, &words).succeeded().out;
+    assert!(text.contains("Mean ranks over 2 tasks"), "{text}");
+    let folder = workspace.path("runs/scoreboard");
+    let csv = fs::read_to_string(folder.join("scoreboard.csv")).unwrap();
+    assert!(
+        csv.contains("knapsack,mse,0,0.053696819496076006,published\n"),
+        "{csv}"
+    );
+    let ours: Vec<&str> = csv.lines().filter(|line| line.ends_with(",ours")).collect();
+    assert_eq!(ours.len(), 2 * 4, "two tasks, two methods, two predictors");
+    // A network learns the cubic function, a linear predictor does not.
+    let regret = |method: &str| {
+        let start = format!("cubic,\"{method}\",0,");
+        let mut lines = ours.iter();
+        let rest = lines.find_map(|line| line.strip_prefix(&start)).unwrap();
+        rest.strip_suffix(",ours").unwrap().parse::<f64>().unwrap()
+    };
+    assert!(regret("MSE, mlp:64") < 0.1 * regret("MSE, linear"), "{csv}");
+    let page = workspace.read("runs/scoreboard/report.html");
+    for part in [
+        "Which methods differ",
+        "Mean ranks over 2 tasks",
+        "data-problem=\"1\"",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(folder.join("figures/critical-difference.svg").exists());
+    let times = modified(&folder);
+    run_scoreboard(&workspace, &words).succeeded();
+    assert_eq!(modified(&folder), times, "nothing was run again");
+}
+
+#[test]
+fn a_task_without_data_is_reported_and_the_others_run() {
+    let workspace = TestWorkspace::new();
+    let words = ["--only", "asurv;cubic", "--methods", "MSE"];
+    let output = run_scoreboard(&workspace, &words).succeeded();
+    assert_eq!(
+        output.out.matches("asurv needs asurv/features.npy").count(),
+        1,
+        "{}",
+        output.out
+    );
+    assert!(output.out.contains("openpto/data/asurv"), "{}", output.out);
+    let csv = workspace.read("runs/scoreboard/scoreboard.csv");
+    assert!(
+        csv.lines()
+            .any(|line| line.starts_with("cubic") && line.ends_with(",ours"))
+    );
+    let page = workspace.read("runs/scoreboard/report.html");
+    assert!(page.contains("asurv needs asurv/features.npy"));
+}
+
 #[test]
 fn all_built_in_experiments_pass_the_smoke_test() {
     let workspace = TestWorkspace::new();
-    let [california, energy] = ["california/cal_housing.csv", "energy"].map(testdata);
+    let [california, energy, scoreboard] =
+        ["california/cal_housing.csv", "energy", "scoreboard"].map(testdata);
     let output = workspace
         .run_words(&[
             "reproduce",
+            "--scoreboard",
+            &scoreboard,
             "--smoke",
             "--seeds",
             "1",

@@ -23,6 +23,7 @@ mod page;
 #[cfg(feature = "png")]
 mod png;
 mod scale;
+mod scoreboard;
 mod style;
 mod svg;
 mod table;
@@ -32,9 +33,11 @@ pub use markdown::markdown;
 pub use page::{ComparisonSummary, comparison_page, page};
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
+pub use scoreboard::{BoardCell, BoardColumn, BoardRow, BoardTable, Scoreboard};
 
 use regretless::experiment::ExperimentResults;
 
+use figure::critical_difference::CriticalDifferenceFigure;
 use figure::{FigureWidth, Variant};
 
 /// A figure as a file.
@@ -60,6 +63,16 @@ pub fn figures(results: &ExperimentResults) -> Vec<Figure> {
                 name: figure.name,
             });
         }
+    }
+    let board = Scoreboard::new(results);
+    let diagram =
+        board.and_then(|board| CriticalDifferenceFigure::draw(&board, &[FigureWidth::Wide]));
+    if let Some(diagram) = diagram {
+        let svg = diagram.drawings.first();
+        figures.extend(svg.map(|svg| Figure {
+            name: CriticalDifferenceFigure::NAME.into(),
+            svg: svg.standalone(&diagram.explanation),
+        }));
     }
     figures
 }

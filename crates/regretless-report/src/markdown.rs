@@ -2,6 +2,7 @@
 
 use regretless::experiment::{ExperimentResults, MethodResults, ProblemResults};
 
+use crate::scoreboard::{BoardTable, Scoreboard};
 use crate::table::{
     MISSING_VALUE, columns, difference_to_published, mean_and_deviation_text, notes, provenance,
     winner,
@@ -14,11 +15,20 @@ pub fn markdown(results: &ExperimentResults) -> String {
     if !results.description.is_empty() {
         out += &format!("{}\n\n", plain_markdown(&results.description));
     }
-    if !results.is_smoke_test {
-        out += &comparison(results);
-    }
-    for problem in &results.problems {
-        out += &detail(problem, &results.reference);
+    if let Some(board) = Scoreboard::new(results) {
+        for sentence in board.conclusions() {
+            out += &format!("* {}\n", plain_markdown(&sentence));
+        }
+        for table in board.tables() {
+            out += &board_table(&table);
+        }
+    } else {
+        if !results.is_smoke_test {
+            out += &comparison(results);
+        }
+        for problem in &results.problems {
+            out += &detail(problem, &results.reference);
+        }
     }
     let notes = notes(results);
     if !notes.is_empty() {
@@ -49,6 +59,29 @@ fn comparison(results: &ExperimentResults) -> String {
             results of some seeds only; see below.\n\n"
     );
     out += &overview(results);
+    out
+}
+
+/// A table of a scoreboard; our methods are bold.
+fn board_table(table: &BoardTable) -> String {
+    let mut out = format!(
+        "\n### {}\n\n{}\n\n",
+        plain_markdown(&table.title),
+        plain_markdown(&table.explanation)
+    );
+    let titles = table.columns.iter().map(|column| column.title.clone());
+    out += &row(std::iter::once("method".into()).chain(titles));
+    out += &rule(table.columns.len());
+    for entry in &table.rows {
+        let name = plain_markdown(&entry.method);
+        let name = if entry.is_ours {
+            format!("**{name}**")
+        } else {
+            name
+        };
+        let cells = entry.cells.iter().map(|cell| plain_markdown(&cell.text));
+        out += &row(std::iter::once(name).chain(cells));
+    }
     out
 }
 

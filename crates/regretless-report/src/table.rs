@@ -173,7 +173,13 @@ pub(crate) fn notes(results: &ExperimentResults) -> Vec<(&str, String, &str)> {
 fn missing(results: &ExperimentResults) -> Vec<(&str, &str, &str)> {
     let all = results.problems.iter().flat_map(|problem| {
         problem.methods.iter().filter_map(|method| {
-            let lacks_results = method.ratio.mean.is_none() && !results.is_smoke_test;
+            // A scoreboard has no ratios to a reference, which can have no regret.
+            let shown = if problem.published_regrets.is_empty() {
+                method.ratio.mean
+            } else {
+                method.normalized_regret.mean
+            };
+            let lacks_results = shown.is_none() && !results.is_smoke_test;
             let reason = method
                 .note
                 .as_deref()

@@ -23,7 +23,7 @@ const MIN_DENOMINATOR: f64 = 1e-12;
 
 /// Added to the sum of absolute optimal objectives in normalized regret, so that it is finite where
 /// all of them are 0. Far below any sum of interest.
-const NORMALIZATION_OFFSET: f64 = 1e-8;
+pub(crate) const NORMALIZATION_OFFSET: f64 = 1e-8;
 
 /// Relative regret up to which a decision counts as optimal: rounding errors of an objective's sum
 /// are smaller.

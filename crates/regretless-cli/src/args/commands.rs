@@ -318,7 +318,7 @@ pub struct InspectOptions {
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct ReproduceOptions {
     /// Experiments: components, weighting, scale, energy, solves, front, auto, networks, equality,
-    /// or files like them [default: components; with --smoke: all]
+    /// scoreboard, or files like them [default: components; with --smoke: all]
     #[arg(value_name = "NAME|FILE.toml")]
     #[serde(default)]
     pub experiments: Vec<String>,
@@ -339,6 +339,11 @@ pub struct ReproduceOptions {
     #[arg(long, value_delimiter = ';', value_name = "NAMES")]
     #[serde(default)]
     pub only: Vec<String>,
+    /// Run these methods instead of those of the experiment, separated by semicolons or given one
+    /// by one. With several predictors, as scoreboard has, a method is run with each of them
+    #[arg(long, value_delimiter = ';', value_name = "NAMES")]
+    #[serde(default)]
+    pub methods: Vec<String>,
     /// Fewer or more seeds than the experiment has
     #[arg(long, value_name = "N")]
     pub seeds: Option<u32>,
@@ -356,6 +361,11 @@ pub struct ReproduceOptions {
     /// on [default: testdata/energy of the clone around the current folder]
     #[arg(long, value_name = "FOLDER")]
     pub energy: Option<PathBuf>,
+    /// Tasks of scoreboard: a folder with asurv/features.npy, asurv/costs.npy, asurv/problem.toml
+    /// and so on; those of generated data are in the repository [default: testdata/scoreboard of
+    /// the clone around the current folder]
+    #[arg(long, value_name = "FOLDER")]
+    pub scoreboard: Option<PathBuf>,
     /// Folder of cells, tables, figures and report, one folder per experiment [default: runs]
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,

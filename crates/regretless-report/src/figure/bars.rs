@@ -32,7 +32,7 @@ pub(super) fn draw(context: &FigureContext<'_>) -> Option<Drawing> {
         .map(|(_, method)| width(&number(method)) * SMALL_TEXT_HEIGHT);
     let right = numbers.fold(0.0, f64::max) + 20.0;
     let names = methods.iter().map(|(_, method)| method.name.as_str());
-    let rows = LabeledRows::new(context, names, top + 4.0, right);
+    let rows = LabeledRows::new(context.width, names, top + 4.0, right);
     let ends = methods.iter().flat_map(|(_, method)| {
         let published = method.published.map(|published| published.ratio);
         let mean = method.ratio.mean;

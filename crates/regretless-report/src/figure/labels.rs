@@ -1,6 +1,5 @@
 //! Rows with a label each: to the left of the row where there is space, and else above it.
 
-use super::FigureContext;
 use crate::svg::{Anchor, Rect, Svg, TEXT_HEIGHT};
 use crate::text::{clipped_to, width};
 
@@ -23,9 +22,10 @@ pub(super) struct LabeledRows {
 }
 
 impl LabeledRows {
-    /// Rows from `top` on with these labels, and with `right` units to the right of the plot.
+    /// Rows from `top` on with these labels in a drawing of this width, and with `right` units to
+    /// the right of the plot.
     pub(super) fn new<'a>(
-        context: &FigureContext<'_>,
+        drawing_width: f64,
         labels: impl Iterator<Item = &'a str> + Clone,
         top: f64,
         right: f64,
@@ -34,9 +34,9 @@ impl LabeledRows {
             .clone()
             .map(|label| width(label) * TEXT_HEIGHT * 1.05)
             .fold(40.0, f64::max);
-        let wanted = widest.min(MAX_LABEL_FRACTION * context.width) + 22.0;
-        let labels_above = widest > MAX_LABEL_FRACTION * context.width
-            || context.width - wanted - right < MIN_PLOT_WIDTH;
+        let wanted = widest.min(MAX_LABEL_FRACTION * drawing_width) + 22.0;
+        let labels_above = widest > MAX_LABEL_FRACTION * drawing_width
+            || drawing_width - wanted - right < MIN_PLOT_WIDTH;
         let (left, row_height) = if labels_above {
             (12.0, TALL_ROW_HEIGHT)
         } else {
@@ -44,7 +44,7 @@ impl LabeledRows {
         };
         let height = row_height * labels.count() as f64;
         Self {
-            area: Rect::new(left, top, context.width - left - right, height),
+            area: Rect::new(left, top, drawing_width - left - right, height),
             row_height,
             labels_above,
         }

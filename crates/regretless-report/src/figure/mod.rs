@@ -2,6 +2,7 @@
 
 mod bars;
 mod components;
+pub(crate) mod critical_difference;
 mod curves;
 pub(crate) mod examples;
 mod labels;

@@ -54,7 +54,7 @@ pub(super) fn draw(context: &FigureContext<'_>) -> Option<Drawing> {
     let top = draw_legend(&mut svg, 12.0, top, context.width - 8.0, &entries);
     let names = methods.iter().map(|(_, method)| method.name.as_str());
     let right = NUMBER_WIDTH + 12.0 + formula_width;
-    let rows = LabeledRows::new(context, names, top + 16.0, right);
+    let rows = LabeledRows::new(context.width, names, top + 16.0, right);
     let area = rows.area;
     let columns = area.right() + NUMBER_WIDTH;
     svg.text(

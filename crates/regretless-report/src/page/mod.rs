@@ -5,6 +5,7 @@
 
 mod decisions;
 mod parts;
+mod scoreboard;
 mod tables;
 
 use regretless::experiment::{ExperimentResults, FigureKind as Kind};
@@ -12,6 +13,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::figure::{FigureWidth, all};
+use crate::scoreboard::Scoreboard;
 use crate::style;
 use crate::text::escaped;
 
@@ -36,6 +38,9 @@ pub struct ComparisonSummary {
 
 /// An experiment as one self-contained HTML page.
 pub fn page(results: &ExperimentResults) -> String {
+    if let Some(board) = Scoreboard::new(results) {
+        return scoreboard_page(results, &board);
+    }
     let body = [
         parts::smoke_banner(results),
         parts::header(results),
@@ -52,6 +57,21 @@ pub fn page(results: &ExperimentResults) -> String {
         parts::footer(results),
     ];
     document(results, &body.concat())
+}
+
+/// A scoreboard, which has no ratios to a reference.
+fn scoreboard_page(results: &ExperimentResults, board: &Scoreboard) -> String {
+    let mut tables = board.tables().into_iter().peekable();
+    let ranking = tables.next_if(|table| table.problem.is_none());
+    let mut body = scoreboard::header(results, board);
+    body += &ranking.map_or_else(String::new, |table| scoreboard::table(&table));
+    body += &scoreboard::diagram(board);
+    for table in tables {
+        body += &scoreboard::table(&table);
+    }
+    body += &tables::missing(results);
+    body += &parts::footer(results);
+    document(results, &body)
 }
 
 /// A comparison of methods on one problem as one self-contained HTML page, for readers who do not

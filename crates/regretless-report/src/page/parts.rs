@@ -11,7 +11,7 @@ use crate::table::{provenance, winner};
 use crate::text::{escaped, pluralize};
 
 /// A sentence about regret, for readers of any page.
-const REGRET: &str = "A model predicts costs, a solver finds the optimal decision for them. \
+pub(super) const REGRET: &str = "A model predicts costs, a solver finds the optimal decision for them. \
     <b>Regret</b> is how much worse that decision is than the optimal one under the true costs.";
 
 /// A line above the page of a smoke test, which stays visible.
@@ -68,7 +68,7 @@ pub(super) fn header(results: &ExperimentResults) -> String {
 }
 
 /// A warning where runs are missing.
-fn not_run(results: &ExperimentResults) -> String {
+pub(super) fn not_run(results: &ExperimentResults) -> String {
     match results.missing() {
         0 => String::new(),
         open => format!(
@@ -107,15 +107,7 @@ pub(super) fn verdict(results: &ExperimentResults, summary: &ComparisonSummary) 
 
 /// Choice of the problem, the methods and the time axis.
 pub(super) fn controls(results: &ExperimentResults) -> String {
-    let mut tabs = tab("all", "All problems");
-    for (index, problem) in results.problems.iter().enumerate() {
-        tabs += &tab(&index.to_string(), &problem.name);
-    }
-    let tabs = if results.problems.len() > 1 {
-        format!("<div role=\"tablist\" aria-label=\"problem\">{tabs}</div>")
-    } else {
-        String::new()
-    };
+    let tabs = tab_list(results, "All problems");
     let time = if results.figures.contains(&Kind::Pareto) {
         TIME_AXIS_BUTTONS
     } else {
@@ -133,6 +125,18 @@ pub(super) fn controls(results: &ExperimentResults) -> String {
         "</div></details></nav>",
     ]
     .concat()
+}
+
+/// Choice of the problem; empty for a single one.
+pub(super) fn tab_list(results: &ExperimentResults, all: &str) -> String {
+    if results.problems.len() < 2 {
+        return String::new();
+    }
+    let mut tabs = tab("all", all);
+    for (index, problem) in results.problems.iter().enumerate() {
+        tabs += &tab(&index.to_string(), &problem.name);
+    }
+    format!("<div role=\"tablist\" aria-label=\"problem\">{tabs}</div>")
 }
 
 const TIME_AXIS_BUTTONS: &str = "<span class=\"group\">time axis \

@@ -13,14 +13,14 @@ pub(super) const SCROLLING: &str = "<p class=\"scroll-hint\">\
     Scroll sideways for all columns →</p><div class=\"wide\" tabindex=\"0\">";
 
 /// A column title; a click sorts the column.
-fn head(title: &str, hint: &str) -> String {
+pub(super) fn head(title: &str, hint: &str) -> String {
     let (title, hint) = (escaped(title), escaped(hint));
     let button = format!("<button type=\"button\" title=\"{hint}\">{title}</button>");
     format!("<th scope=\"col\" aria-sort=\"none\">{button}</th>")
 }
 
 /// A cell with its sort key; cells without one come last.
-fn cell(key: Option<f64>, tip: &str, inside: &str) -> String {
+pub(super) fn cell(key: Option<f64>, tip: &str, inside: &str) -> String {
     let key = key
         .map(|key| format!(" data-key=\"{key}\""))
         .unwrap_or_default();

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::bootstrap::RowRegret;
 use super::cell_data::CellData;
 use super::example::{ExampleDecision, example_decisions};
 use super::method::CellMethod;
@@ -15,6 +16,7 @@ use crate::method::Method;
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveCounts};
 use crate::parallel::cpu_seconds;
+use crate::predict::PredictorSpec;
 use crate::report::{CandidateReport, EpochReport, StopReason, TrainReport};
 use crate::settings::TrainingSettings;
 use crate::train::{FitResult, TrainingContext};
@@ -48,7 +50,8 @@ struct CellTraining {
     /// Hashes of losses of the user's own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     loss_fingerprints: Vec<String>,
-    predictor: crate::predict::PredictorSpec,
+    /// None where `auto` chooses it.
+    predictor: Option<PredictorSpec>,
     settings: TrainingSettings,
 }
 
@@ -123,6 +126,9 @@ pub struct CellMetrics {
     /// Decisions of some test rows, of the first seed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<ExampleDecision>,
+    /// Regret of each test row, where they are few.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) test_rows: Vec<RowRegret>,
     /// Candidates of `auto`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<CandidateReport>,
@@ -155,7 +161,7 @@ impl ExperimentCell {
         let training = CellTraining {
             method: method.method.clone(),
             loss_fingerprints,
-            predictor: experiment.predictor.clone(),
+            predictor: experiment.predictor_of(method),
             settings: experiment.settings(problem, method, seed)?,
         };
         Ok(Self {
@@ -213,10 +219,11 @@ impl ExperimentCell {
         let cpu_seconds = || Some(cpu_seconds()? - before?);
         match &self.training.method {
             CellMethod::Trained(method) => {
-                let trained = Trainer::new(method.clone())
-                    .predictor(self.training.predictor.clone())
-                    .settings(self.training.settings)
-                    .train(&context, data.problem.spec(), None)?;
+                let mut trainer = Trainer::new(method.clone()).settings(self.training.settings);
+                if let Some(predictor) = &self.training.predictor {
+                    trainer = trainer.predictor(predictor.clone());
+                }
+                let trained = trainer.train(&context, data.problem.spec(), None)?;
                 let cpu_seconds = cpu_seconds();
                 let converged = match method {
                     Method::Stages(_) => trained.report.has_converged(),
@@ -227,6 +234,7 @@ impl ExperimentCell {
                 Ok(CellMetrics {
                     cpu_seconds,
                     converged,
+                    test_rows: RowRegret::of_few(&test, &context),
                     examples,
                     candidates: trained.candidates,
                     ..CellMetrics::of_training(test, &trained.report)
@@ -235,6 +243,7 @@ impl ExperimentCell {
             CellMethod::Baseline(baseline) => {
                 let test = baseline.evaluate(&context, data.problem.spec())?;
                 Ok(CellMetrics {
+                    test_rows: RowRegret::of_few(&test, &context),
                     seconds: started.elapsed().as_secs_f64(),
                     cpu_seconds: cpu_seconds(),
                     ..CellMetrics::untrained(test)
@@ -287,6 +296,7 @@ impl CellMetrics {
             converged: None,
             curve: Vec::new(),
             examples: Vec::new(),
+            test_rows: Vec::new(),
             candidates: Vec::new(),
         }
     }

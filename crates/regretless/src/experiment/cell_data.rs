@@ -44,7 +44,7 @@ impl GeneratedData {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let (spec, data, split) = problem.generate(split, seed, files)?;
-        let store = LabelStore::for_table(&labels.join(format!("{problem}-{seed}")));
+        let store = LabelStore::for_table(&labels.join(problem.label_name(seed)));
         let started = Instant::now();
         let problem = Problem::from_spec(spec)?;
         let oracle = Oracle::new(problem.kind().clone()).with_threads(threads.clone());

@@ -127,7 +127,8 @@ impl DecisionLayout {
             NamedProblem::Benchmark(_)
             | NamedProblem::Houses { .. }
             | NamedProblem::Schedule { .. }
-            | NamedProblem::EnergyItems { .. } => Self::of_problem(spec),
+            | NamedProblem::EnergyItems { .. }
+            | NamedProblem::Scoreboard(_) => Self::of_problem(spec),
         }
     }
 

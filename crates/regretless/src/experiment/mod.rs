@@ -8,6 +8,7 @@
 //! run twice and no outdated result is reused. Shards on several machines fill one folder, or
 //! folders that are copied together. [`ExperimentResults`] aggregates the cells.
 
+mod bootstrap;
 mod cell;
 mod cell_data;
 mod example;
@@ -16,16 +17,18 @@ mod named_problem;
 mod problem_source;
 mod results;
 mod runner;
+mod scoreboard_task;
 mod spec;
 mod statistics;
 mod store;
 
+pub use bootstrap::RegretSample;
 pub use cell::{CellId, CellMetrics, CellRecord, CurvePoint};
 pub use cell_data::CellData;
 pub use example::{DecisionLayout, Example, ExampleDecision};
 pub use method::CellMethod;
 pub use named_problem::DataFiles;
-pub use results::{ExperimentResults, MethodResults, ProblemResults, Provenance, SeedResult};
+pub use results::{ExperimentResults, MethodResults, ProblemResults, Provenance};
 pub use runner::ExperimentRunner;
 pub use spec::{Experiment, FigureKind, PublishedResult};
 pub use statistics::{ConfidenceInterval, MeanAndDeviation};

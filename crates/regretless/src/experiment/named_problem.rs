@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::scoreboard_task::ScoreboardTask;
 use crate::data::energy::{self, EnergyPrices};
 use crate::data::housing::HousingTable;
 use crate::data::synthetic::SyntheticSpec;
@@ -25,6 +26,8 @@ pub struct DataFiles {
     pub california: Option<PathBuf>,
     /// Folder of Irish energy prices, loads and knapsack values.
     pub energy: Option<PathBuf>,
+    /// Folder with one folder per task of the scoreboard.
+    pub scoreboard: Option<PathBuf>,
 }
 
 /// Load files of the three scheduling problems, within the folder.
@@ -51,6 +54,8 @@ pub(super) enum NamedProblem {
         /// Capacity for items of weight 3, 5 or 7.
         capacity: usize,
     },
+    /// `asurv` and others: a task of a public benchmark, whose rows do not depend on the seed.
+    Scoreboard(ScoreboardTask),
 }
 
 impl NamedProblem {
@@ -103,8 +108,21 @@ impl NamedProblem {
                     self.prices(files)?.instances(Some(&values), rows, seed)?,
                 )
             }
+            Self::Scoreboard(task) => {
+                let folder = files.scoreboard.as_deref();
+                let problem = match task {
+                    ScoreboardTask::Energy => self.schedule(1, files)?,
+                    ScoreboardTask::Asurv
+                    | ScoreboardTask::SpeedHumps
+                    | ScoreboardTask::SpSynth
+                    | ScoreboardTask::Cubic
+                    | ScoreboardTask::Knapsack => task.read_problem(folder)?,
+                };
+                (problem, task.read_data(folder)?)
+            }
         };
-        Ok((problem, data, SplitIndices::in_order(rows, split)?))
+        let split = SplitIndices::in_order(data.len(), split)?;
+        Ok((problem, data, split))
     }
 
     fn prices(self, files: &DataFiles) -> Result<EnergyPrices> {
@@ -145,7 +163,32 @@ impl NamedProblem {
 
     /// Whether it is a schedule, which takes much longer to solve than the other problems.
     pub fn is_schedule(self) -> bool {
-        matches!(self, Self::Schedule { .. })
+        matches!(
+            self,
+            Self::Schedule { .. } | Self::Scoreboard(ScoreboardTask::Energy)
+        )
+    }
+
+    /// Whether a clone of the repository has all its data, so that a smoke test can run it.
+    pub fn is_in_smoke_tests(self) -> bool {
+        match self {
+            Self::Scoreboard(task) => task.is_bundled(),
+            Self::Benchmark(_)
+            | Self::Houses { .. }
+            | Self::Schedule { .. }
+            | Self::EnergyItems { .. } => true,
+        }
+    }
+
+    /// The name under which labels of its rows are stored; seeds with the same rows share them.
+    pub fn label_name(self, seed: u32) -> String {
+        match self {
+            Self::Scoreboard(_) => self.to_string(),
+            Self::Benchmark(_)
+            | Self::Houses { .. }
+            | Self::Schedule { .. }
+            | Self::EnergyItems { .. } => format!("{self}-{seed}"),
+        }
     }
 
     /// The same kind of problem, small enough for a smoke test.
@@ -190,7 +233,7 @@ impl NamedProblem {
             Self::Houses { houses } => Self::Houses {
                 houses: houses.min(20),
             },
-            Self::Schedule { .. } | Self::EnergyItems { .. } => self,
+            Self::Schedule { .. } | Self::EnergyItems { .. } | Self::Scoreboard(_) => self,
         }
     }
 }
@@ -202,6 +245,7 @@ impl fmt::Display for NamedProblem {
             Self::Houses { houses } => write!(f, "CAKS{houses}"),
             Self::Schedule { load } => write!(f, "ENERGY{load}"),
             Self::EnergyItems { capacity } => write!(f, "ENERGYKS{capacity}"),
+            Self::Scoreboard(task) => task.fmt(f),
         }
     }
 }
@@ -210,6 +254,9 @@ impl FromStr for NamedProblem {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
+        if let Some(task) = ScoreboardTask::named(text) {
+            return Ok(Self::Scoreboard(task));
+        }
         let upper = text.to_ascii_uppercase();
         let number = |prefix: &str| {
             upper

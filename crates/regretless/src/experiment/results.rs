@@ -6,8 +6,11 @@
 //! as equal where their difference does not matter, next to the longest training of the problem, or
 //! is within the noise that the seeds show.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+use super::bootstrap::{RegretSample, RowRegret};
 use super::cell::{CellMetrics, CellOutcome, CellRecord, CurvePoint};
 use super::example::{DecisionLayout, Example, ExampleDecision, auxiliary_entries};
 use super::problem_source::ProblemSource;
@@ -83,6 +86,9 @@ pub struct ProblemResults {
     /// Names of the columns of a user's problem without predicted costs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub auxiliary_names: Vec<String>,
+    /// Published test regrets by method.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub published_regrets: BTreeMap<String, RegretSample>,
     /// One entry per method, in the order of the experiment.
     pub methods: Vec<MethodResults>,
     /// How decisions are laid out in figures, if they can be drawn.
@@ -107,6 +113,9 @@ pub struct MethodResults {
     /// Sum of regrets over the sum of optimal objectives.
     #[serde(default)]
     pub normalized_regret: MeanAndDeviation,
+    /// The same for each seed with an interval, where the problem has published test regrets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regret_sample: Option<RegretSample>,
     /// Mean squared error of predicted costs.
     #[serde(default)]
     pub mse: MeanAndDeviation,
@@ -270,6 +279,12 @@ fn problem_results(
     let first = runner.read_context(problem, problem.source.first_seed());
     let first = first.unwrap_or_default();
     let (rows, seeds) = (problem.split, experiment.seeds_of(problem));
+    let published = experiment.published_regrets.get(&name);
+    let published_regrets = published.into_iter().flatten().map(|(method, regrets)| {
+        let by_seed = (0..).zip(regrets.iter().copied()).collect();
+        (method.clone(), RegretSample::of_seeds(by_seed))
+    });
+    let published_regrets = published_regrets.collect();
     let mut results = ProblemResults {
         name,
         rows,
@@ -280,6 +295,7 @@ fn problem_results(
         sense: first.sense,
         cost_names: first.cost_names,
         auxiliary_names: Vec::new(),
+        published_regrets,
         methods,
         layout: first.layout,
         examples: first.examples,
@@ -402,6 +418,10 @@ fn method_results(
         regret: over_seeds(&|cell| cell.test.regret),
         relative_regret: over_seeds(&|cell| cell.test.relative_regret),
         normalized_regret: over_seeds(&|cell| cell.test.normalized_regret),
+        regret_sample: experiment
+            .published_regrets
+            .contains_key(&problem.source.to_string())
+            .then(|| regret_sample(&cells)),
         mse: over_seeds(&|cell| cell.test.mse),
         mae: over_seeds(&|cell| cell.test.mae),
         total_solves: over_seeds(&|cell| cell.solves.total() as f64),
@@ -429,6 +449,17 @@ fn method_results(
         on_front: false,
         is_best: false,
     }
+}
+
+/// The regrets of finished seeds; their interval covers test rows too where they are few.
+fn regret_sample(cells: &[(u32, &CellMetrics)]) -> RegretSample {
+    let mut by_seed = BTreeMap::new();
+    let mut rows: Vec<&[RowRegret]> = Vec::new();
+    for (seed, cell) in cells {
+        by_seed.insert(*seed, cell.test.normalized_regret);
+        rows.push(&cell.test_rows);
+    }
+    RegretSample::of_seeds_and_rows(by_seed, &rows)
 }
 
 fn solves(cells: &[(u32, &CellMetrics)]) -> [(String, f64); 6] {

@@ -28,6 +28,7 @@ use super::cell_data::CellData;
 use super::method::CellMethod;
 use super::problem_source::{ProblemSource, TableProblem};
 use crate::error::{Error, Result};
+use crate::method::Method;
 use crate::oracle::Oracle;
 use crate::predict::PredictorSpec;
 use crate::renamed::explain;
@@ -51,6 +52,10 @@ const BUILT_IN_EXPERIMENTS: [(&str, &str); 9] = [
     ("auto", include_str!("../../experiments/auto.toml")),
     ("networks", include_str!("../../experiments/networks.toml")),
     ("equality", include_str!("../../experiments/equality.toml")),
+    (
+        "scoreboard",
+        include_str!("../../experiments/scoreboard.toml"),
+    ),
 ];
 
 /// Rows for training, validation and testing of a smoke test. Untuned: any small numbers work.
@@ -90,10 +95,17 @@ pub struct Experiment {
     /// the longest training of the problem.
     #[serde(default)]
     pub equal_seconds: Option<f64>,
-    /// The predictor.
-    #[serde(default = "default_predictor")]
-    pub predictor: PredictorSpec,
-    /// Training settings that differ from the paper's component table.
+    /// The predictor of methods without their own. Without it `auto` chooses one, and all other
+    /// methods train a linear one.
+    #[serde(default)]
+    pub predictor: Option<PredictorSpec>,
+    /// Predictors with each of which every method without its own is run; `auto` chooses one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) predictors: Vec<PredictorSpec>,
+    /// Defaults of the training settings.
+    #[serde(default)]
+    pub(super) profile: ExperimentProfile,
+    /// Training settings that differ from those of the profile.
     #[serde(default)]
     pub training: SettingsOverrides,
     /// The problems.
@@ -103,10 +115,25 @@ pub struct Experiment {
     /// Published results by problem and method.
     #[serde(default)]
     pub published: BTreeMap<String, BTreeMap<String, PublishedResult>>,
+    /// Published test regrets by problem and method, one per seed: the sum of regrets divided by
+    /// the sum of best objectives. With them the report ranks all methods.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) published_regrets: BTreeMap<String, BTreeMap<String, Vec<f64>>>,
     /// Whether it is a smoke test, whose numbers are meaningless; set by
     /// [`Experiment::smoke_version`].
     #[serde(skip)]
     pub is_smoke_test: bool,
+}
+
+/// Defaults of the training settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ExperimentProfile {
+    /// Those of the paper's component table.
+    #[default]
+    Paper,
+    /// Those of one's own table: features standardized, loss rescaled.
+    Default,
 }
 
 /// A kind of figure.
@@ -167,6 +194,9 @@ pub(super) struct ExperimentMethod {
     pub name: String,
     /// The method or baseline.
     pub method: CellMethod,
+    /// Its own predictor.
+    #[serde(default)]
+    pub predictor: Option<PredictorSpec>,
     /// Its own settings.
     #[serde(default)]
     pub training: SettingsOverrides,
@@ -200,6 +230,35 @@ impl ExperimentProblem {
     }
 }
 
+impl ExperimentMethod {
+    fn new(method: CellMethod) -> Self {
+        Self {
+            name: method.to_string(),
+            method,
+            predictor: None,
+            training: Map::new(),
+            solves: None,
+        }
+    }
+
+    /// Whether it trains the predictor it is given: `auto` chooses one, baselines train none.
+    fn trains_given_predictor(&self) -> bool {
+        match &self.method {
+            CellMethod::Trained(Method::Stages(_)) => true,
+            CellMethod::Trained(Method::Auto(_) | Method::InvalidAuto(_))
+            | CellMethod::Baseline(_) => false,
+        }
+    }
+
+    fn with_predictor(&self, predictor: &PredictorSpec) -> Self {
+        Self {
+            name: format!("{}, {predictor}", self.name),
+            predictor: Some(predictor.clone()),
+            ..self.clone()
+        }
+    }
+}
+
 impl TryFrom<Value> for MethodEntry {
     type Error = Error;
 
@@ -216,10 +275,6 @@ impl TryFrom<Value> for MethodEntry {
 
 fn default_reference() -> String {
     "MSE".into()
-}
-
-fn default_predictor() -> PredictorSpec {
-    PredictorSpec::Linear
 }
 
 impl Experiment {
@@ -245,17 +300,49 @@ impl Experiment {
         })
     }
 
-    /// All methods, each with its name.
+    /// All methods, each with its name; with several predictors, one for each of them.
     pub(super) fn methods(&self) -> impl Iterator<Item = ExperimentMethod> + '_ {
-        self.methods.iter().map(|entry| match entry {
-            MethodEntry::Name(method) => ExperimentMethod {
-                name: method.to_string(),
-                method: method.clone(),
-                training: Map::new(),
-                solves: None,
-            },
-            MethodEntry::Detailed(method) => method.clone(),
+        self.methods.iter().flat_map(|entry| {
+            let method = match entry {
+                MethodEntry::Name(method) => ExperimentMethod::new(method.clone()),
+                MethodEntry::Detailed(method) => method.clone(),
+            };
+            if method.predictor.is_some() || !method.trains_given_predictor() {
+                return vec![method];
+            }
+            match self.predictors.as_slice() {
+                [] => vec![method],
+                predictors => predictors
+                    .iter()
+                    .map(|predictor| method.with_predictor(predictor))
+                    .collect(),
+            }
         })
+    }
+
+    /// The predictor that a method trains; none where `auto` chooses it.
+    pub(super) fn predictor_of(&self, method: &ExperimentMethod) -> Option<PredictorSpec> {
+        let given = method.predictor.as_ref().or(self.predictor.as_ref());
+        match &method.method {
+            CellMethod::Trained(Method::Auto(_)) => given.cloned(),
+            CellMethod::Trained(Method::Stages(_) | Method::InvalidAuto(_))
+            | CellMethod::Baseline(_) => Some(given.cloned().unwrap_or(PredictorSpec::Linear)),
+        }
+    }
+
+    /// Replaces the methods; every problem is run with all of them. The first one is the reference
+    /// if the present reference is not among them.
+    pub fn set_methods(&mut self, methods: Vec<CellMethod>) {
+        self.methods = methods.into_iter().map(MethodEntry::Name).collect();
+        for problem in &mut self.problems {
+            problem.methods.clear();
+        }
+        let names: Vec<String> = self.methods().map(|method| method.name).collect();
+        if let Some(first) = names.first()
+            && !names.contains(&self.reference)
+        {
+            self.reference.clone_from(first);
+        }
     }
 
     /// The methods that are run on a problem.
@@ -273,8 +360,8 @@ impl Experiment {
         problem.seeds.unwrap_or(self.seeds)
     }
 
-    /// The settings of a cell: the paper's, overridden by those of the experiment, the problem and
-    /// the method.
+    /// The settings of a cell: those of the profile, overridden by those of the experiment, the
+    /// problem and the method.
     ///
     /// # Errors
     /// When a setting is unknown or has no such value.
@@ -288,9 +375,15 @@ impl Experiment {
             let message = explain(&error.to_string());
             Error::setting(format!("training settings of '{}': {message}", method.name))
         };
-        let Value::Object(mut settings) =
-            serde_json::to_value(TrainingSettings::paper(u64::from(seed))).map_err(refused)?
-        else {
+        let seed = u64::from(seed);
+        let profile = match self.profile {
+            ExperimentProfile::Paper => TrainingSettings::paper(seed),
+            ExperimentProfile::Default => TrainingSettings {
+                seed,
+                ..TrainingSettings::default()
+            },
+        };
+        let Value::Object(mut settings) = serde_json::to_value(profile).map_err(refused)? else {
             return Err(Error::setting("settings are a table"));
         };
         for overrides in [&self.training, &problem.training, &method.training] {
@@ -374,6 +467,9 @@ impl Experiment {
             let ProblemSource::Named(named) = problem.source else {
                 continue;
             };
+            if !named.is_in_smoke_tests() {
+                continue;
+            }
             let (split, methods) = if named.is_schedule() {
                 // `auto` solves a thousand schedules.
                 let quick = method_names.iter().filter(|name| *name != "auto");
@@ -409,6 +505,7 @@ impl Experiment {
             | FigureKind::Pareto => false,
         });
         self.published.clear();
+        self.published_regrets.clear();
         self.training.insert("epochs".into(), 2.into());
         self
     }
@@ -425,7 +522,7 @@ impl Experiment {
         data: Vec<CellData>,
         oracle: &Oracle,
         methods: &[CellMethod],
-        predictor: PredictorSpec,
+        predictor: Option<PredictorSpec>,
         training: &TrainingSettings,
     ) -> Result<Self> {
         let Ok(Value::Object(mut training)) = serde_json::to_value(training) else {
@@ -454,10 +551,13 @@ impl Experiment {
             figures: Vec::new(),
             equal_seconds: None,
             predictor,
+            predictors: Vec::new(),
+            profile: ExperimentProfile::Paper,
             training,
             problems: vec![problem],
             methods: methods.iter().cloned().map(MethodEntry::Name).collect(),
             published: BTreeMap::new(),
+            published_regrets: BTreeMap::new(),
             is_smoke_test: false,
         })
     }

@@ -161,7 +161,6 @@ fn resolved(mut options: CompareOptions, context: &CommandContext) -> Result<Com
     }
     let split = standard_split(&options.data, &options.problem)?;
     options.split.split.get_or_insert(split);
-    options.split.predictor.get_or_insert(PredictorSpec::Linear);
     options.seeds.get_or_insert(5);
     options.seed.get_or_insert(0);
     options.training = options.training.resolved(standard_profile(&options));
@@ -371,14 +370,13 @@ impl Comparison {
         if data.iter().all(has_previous_rows) {
             methods.push(CellMethod::Baseline(Baseline::PreviousRow));
         }
-        let predictor = options.split.predictor.clone();
         let experiment = Experiment::comparison(
             name(options),
             first,
             data.clone(),
             &oracle,
             &methods,
-            predictor.unwrap_or(PredictorSpec::Linear),
+            options.split.predictor.clone(),
             &training,
         )?;
         let runner = ExperimentRunner {

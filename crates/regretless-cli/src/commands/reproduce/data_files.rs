@@ -19,6 +19,10 @@ pub fn locate(options: &ReproduceOptions, current_folder: &Path) -> DataFiles {
         california: (options.california.clone())
             .or_else(|| from_repository("california/cal_housing.csv")),
         energy: options.energy.clone().or_else(|| from_repository("energy")),
+        scoreboard: options
+            .scoreboard
+            .clone()
+            .or_else(|| from_repository("scoreboard")),
     }
 }
 

@@ -109,6 +109,10 @@ fn texts(options: &ReproduceOptions) -> Result<Vec<ExperimentText>> {
 
 fn experiment(text: &ExperimentText, options: &ReproduceOptions) -> Result<Experiment> {
     let mut experiment: Experiment = parse_toml(&text.toml, Path::new(&text.source))?;
+    if !options.methods.is_empty() {
+        let names = options.methods.iter().map(|name| name.trim().parse());
+        experiment.set_methods(names.collect::<Result<_>>()?);
+    }
     if !options.only.is_empty() {
         experiment.retain_named(&options.only)?;
     }
@@ -194,6 +198,10 @@ fn write_results(
         &tables::summary_csv(&results)?,
         true,
     )?;
+    if regretless_report::Scoreboard::new(&results).is_some() {
+        let csv = tables::scoreboard_csv(&results)?;
+        write_text(&folder.join("scoreboard.csv"), &csv, true)?;
+    }
     write_text(
         &folder.join("report.html"),
         &regretless_report::page(&results),

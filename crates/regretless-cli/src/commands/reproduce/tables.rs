@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use regretless::Result;
 use regretless::experiment::{ExperimentResults, MeanAndDeviation, MethodResults, ProblemResults};
+use regretless_report::Scoreboard;
 
 use crate::csv_text::{CsvText, optional_cell};
 use crate::output::number;
@@ -15,6 +16,11 @@ pub fn text(results: &ExperimentResults) -> String {
     let mut text = format!("{}\n\n", escaped(&results.title));
     if results.is_smoke_test {
         text += &format!("{}\n\n", escaped(&results.description));
+    }
+    if let Some(board) = Scoreboard::new(results) {
+        text += &board_text(&board);
+        text += &missing_text(results);
+        return text;
     }
     for problem in &results.problems {
         let [train, validation, test] = problem.rows;
@@ -74,7 +80,12 @@ fn problem_text(problem: &ProblemResults) -> String {
         ]);
         table.row(row);
     }
-    let mut text = table.text();
+    table.text() + &notes_text(problem)
+}
+
+/// Why results of a problem are missing.
+fn notes_text(problem: &ProblemResults) -> String {
+    let mut text = String::new();
     if let Some(note) = common_note(problem) {
         let _ = writeln!(text, "  all methods: {}", escaped(note));
         return text;
@@ -85,6 +96,62 @@ fn problem_text(problem: &ProblemResults) -> String {
         }
     }
     text
+}
+
+/// Ranks over all tasks, then every task.
+fn board_text(board: &Scoreboard) -> String {
+    let mut text = String::new();
+    for table in board.tables() {
+        let _ = writeln!(text, "{}", escaped(&table.title));
+        let titles = table.columns.iter().map(|column| column.title.as_str());
+        let mut lines = TextTable::new(std::iter::once("method").chain(titles));
+        for row in &table.rows {
+            let cells = row.cells.iter().map(|cell| cell.text.clone());
+            lines.row(std::iter::once(row.method.clone()).chain(cells));
+        }
+        text += &lines.text();
+        text.push('\n');
+    }
+    text
+}
+
+/// Tasks and methods without results, and why.
+fn missing_text(results: &ExperimentResults) -> String {
+    let mut text = String::new();
+    for problem in &results.problems {
+        let notes = notes_text(problem);
+        if !notes.is_empty() {
+            let _ = write!(text, "{} lacks results\n{notes}\n", escaped(&problem.name));
+        }
+    }
+    text
+}
+
+/// One line per task, method and seed, published or ours.
+pub fn scoreboard_csv(results: &ExperimentResults) -> Result<String> {
+    let mut table = CsvText::new(&["task", "method", "seed", "regret", "source"])?;
+    for problem in &results.problems {
+        let published = problem
+            .published_regrets
+            .iter()
+            .map(|(name, sample)| (name, sample, "published"));
+        let ours = problem
+            .methods
+            .iter()
+            .filter_map(|method| Some((&method.name, method.regret_sample.as_ref()?, "ours")));
+        for (name, sample, source) in published.chain(ours) {
+            for (seed, regret) in &sample.by_seed {
+                table.row(&[
+                    problem.name.clone(),
+                    escape_formula(name).into_owned(),
+                    seed.to_string(),
+                    regret.to_string(),
+                    source.to_string(),
+                ])?;
+            }
+        }
+    }
+    table.finish()
 }
 
 /// The note that all methods of a problem have, such as missing data.
