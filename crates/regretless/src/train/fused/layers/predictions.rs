@@ -131,6 +131,29 @@ pub(super) fn backward(
     });
 }
 
+/// [`evaluate`] and [`backward`] at once, for losses that do not normalize predictions: their
+/// coefficients do not depend on the totals.
+pub(super) fn evaluate_and_backward(
+    context: &FusedContext<'_>,
+    row: usize,
+    first: usize,
+    values: &mut [f32],
+    coefficients: BackwardCoefficients,
+) -> RowTotals {
+    let mut totals = RowTotals::default();
+    for_each_strip(context, row, first, values, |strip| {
+        dispatch_slope_kind!(
+            context.slope_kind,
+            self::evaluate_and_backward_strip,
+            context.simd,
+            strip,
+            coefficients,
+            &mut totals
+        );
+    });
+    totals
+}
+
 impl BackwardCoefficients {
     /// The coefficients of a row in a batch of `batch` rows, from the totals of [`evaluate`].
     pub(super) fn new(
@@ -169,6 +192,12 @@ dispatch_simd! {
 dispatch_simd! {
     backward_strip = backward_body <K: StaticSlopeKind> [] (
         strip: &mut TileStrip<'_>, coefficients: BackwardCoefficients,
+    )
+}
+
+dispatch_simd! {
+    evaluate_and_backward_strip = evaluate_and_backward_body <K: StaticSlopeKind> [] (
+        strip: &mut TileStrip<'_>, coefficients: BackwardCoefficients, totals: &mut RowTotals,
     )
 }
 
@@ -224,6 +253,27 @@ fn backward_body<K: StaticSlopeKind>(
     strip: &mut TileStrip<'_>,
     coefficients: BackwardCoefficients,
 ) {
+    backward_tiles::<K, false>(simd, strip, coefficients, &mut RowTotals::default());
+}
+
+#[inline(always)]
+fn evaluate_and_backward_body<K: StaticSlopeKind>(
+    simd: SimdToken,
+    strip: &mut TileStrip<'_>,
+    coefficients: BackwardCoefficients,
+    totals: &mut RowTotals,
+) {
+    backward_tiles::<K, true>(simd, strip, coefficients, totals);
+}
+
+/// Turns predictions into the gradient of the outputs; `EVALUATE` adds to the totals.
+#[inline(always)]
+fn backward_tiles<K: StaticSlopeKind, const EVALUATE: bool>(
+    simd: SimdToken,
+    strip: &mut TileStrip<'_>,
+    coefficients: BackwardCoefficients,
+    totals: &mut RowTotals,
+) {
     let TileStrip {
         tiles,
         output_maps,
@@ -235,16 +285,26 @@ fn backward_body<K: StaticSlopeKind>(
         targets.has_tiles::<K>(*first + tiles.len()),
         "the row must contain the strip"
     );
+    let (mut slope_dot_error, mut slope_dot_cost) = (AlignedF32x8::ZERO, AlignedF32x8::ZERO);
     let norm_ratio = simd.splat(-coefficients.norm_ratio);
     let slope_factor = simd.splat(-coefficients.slope);
     let projection = simd.splat(coefficients.projection);
     for (t, (tile, map)) in tiles.iter_mut().zip(*output_maps).enumerate() {
         let predicted = simd.load(tile);
-        let u = predicted.mul_add(norm_ratio, simd.load(&targets.costs[*first + t]));
+        let costs = simd.load(&targets.costs[*first + t]);
+        let u = predicted.mul_add(norm_ratio, costs);
         let tau = quantile_weights.get(t);
         // SAFETY: the row contains the strip.
         let slope = unsafe { slopes::<K>(simd, u, targets, *first + t, tau) };
+        if EVALUATE {
+            slope.add_product_to(u, &mut slope_dot_error);
+            slope.add_product_to(costs, &mut slope_dot_cost);
+        }
         let gradient = slope.mul_add(slope_factor, predicted.mul(projection));
         gradient.mul(simd.load(&map.scale.0)).store_unaligned(tile);
+    }
+    if EVALUATE {
+        totals.slope_dot_error += total(&slope_dot_error);
+        totals.slope_dot_cost += total(&slope_dot_cost);
     }
 }
