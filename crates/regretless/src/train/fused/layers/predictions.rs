@@ -131,16 +131,16 @@ pub(super) fn backward(
     });
 }
 
-/// [`evaluate`] and [`backward`] at once, for losses that do not normalize predictions: their
-/// coefficients do not depend on the totals.
+/// [`backward`] for losses that do not normalize predictions, whose coefficients do not depend on
+/// totals; returns Σ slope · u.
 pub(super) fn evaluate_and_backward(
     context: &FusedContext<'_>,
     row: usize,
     first: usize,
     values: &mut [f32],
     coefficients: BackwardCoefficients,
-) -> RowTotals {
-    let mut totals = RowTotals::default();
+) -> f64 {
+    let mut loss_sum = 0.0;
     for_each_strip(context, row, first, values, |strip| {
         dispatch_slope_kind!(
             context.slope_kind,
@@ -148,10 +148,19 @@ pub(super) fn evaluate_and_backward(
             context.simd,
             strip,
             coefficients,
-            &mut totals
+            &mut loss_sum
         );
     });
-    totals
+    loss_sum
+}
+
+/// Prefetches the true costs of a row that the passes above read, for `tiles` tiles from `first`
+/// on.
+pub(super) fn prefetch_costs(context: &FusedContext<'_>, row: usize, first: usize, tiles: usize) {
+    let costs = context.table.targets(row).costs;
+    for tile in first..(first + tiles).min(costs.len()) {
+        context.simd.prefetch(costs.as_ptr(), tile);
+    }
 }
 
 impl BackwardCoefficients {
@@ -173,10 +182,11 @@ impl BackwardCoefficients {
 }
 
 /// The sum of eight partial sums, in double precision.
+#[inline(always)]
 pub(super) fn total(partial_sums: &AlignedF32x8) -> f64 {
-    let mut sums = [0.0; F64_LANES];
-    partial_sums.add_to(&mut sums);
-    (sums[0] + sums[1]) + (sums[2] + sums[3])
+    let sums = partial_sums.0.map(f64::from);
+    let pair = |i: usize| sums[i] + sums[i + F64_LANES];
+    (pair(0) + pair(1)) + (pair(2) + pair(3))
 }
 
 dispatch_simd! {
@@ -197,7 +207,7 @@ dispatch_simd! {
 
 dispatch_simd! {
     evaluate_and_backward_strip = evaluate_and_backward_body <K: StaticSlopeKind> [] (
-        strip: &mut TileStrip<'_>, coefficients: BackwardCoefficients, totals: &mut RowTotals,
+        strip: &mut TileStrip<'_>, coefficients: BackwardCoefficients, loss_sum: &mut f64,
     )
 }
 
@@ -253,7 +263,7 @@ fn backward_body<K: StaticSlopeKind>(
     strip: &mut TileStrip<'_>,
     coefficients: BackwardCoefficients,
 ) {
-    backward_tiles::<K, false>(simd, strip, coefficients, &mut RowTotals::default());
+    backward_tiles::<K, false>(simd, strip, coefficients, &mut 0.0);
 }
 
 #[inline(always)]
@@ -261,18 +271,18 @@ fn evaluate_and_backward_body<K: StaticSlopeKind>(
     simd: SimdToken,
     strip: &mut TileStrip<'_>,
     coefficients: BackwardCoefficients,
-    totals: &mut RowTotals,
+    loss_sum: &mut f64,
 ) {
-    backward_tiles::<K, true>(simd, strip, coefficients, totals);
+    backward_tiles::<K, true>(simd, strip, coefficients, loss_sum);
 }
 
-/// Turns predictions into the gradient of the outputs; `EVALUATE` adds to the totals.
+/// Turns predictions into the gradient of the outputs; `EVALUATE` adds to Σ slope · u.
 #[inline(always)]
 fn backward_tiles<K: StaticSlopeKind, const EVALUATE: bool>(
     simd: SimdToken,
     strip: &mut TileStrip<'_>,
     coefficients: BackwardCoefficients,
-    totals: &mut RowTotals,
+    loss_sum: &mut f64,
 ) {
     let TileStrip {
         tiles,
@@ -285,7 +295,7 @@ fn backward_tiles<K: StaticSlopeKind, const EVALUATE: bool>(
         targets.has_tiles::<K>(*first + tiles.len()),
         "the row must contain the strip"
     );
-    let (mut slope_dot_error, mut slope_dot_cost) = (AlignedF32x8::ZERO, AlignedF32x8::ZERO);
+    let mut slope_dot_error = AlignedF32x8::ZERO;
     let norm_ratio = simd.splat(-coefficients.norm_ratio);
     let slope_factor = simd.splat(-coefficients.slope);
     let projection = simd.splat(coefficients.projection);
@@ -298,13 +308,11 @@ fn backward_tiles<K: StaticSlopeKind, const EVALUATE: bool>(
         let slope = unsafe { slopes::<K>(simd, u, targets, *first + t, tau) };
         if EVALUATE {
             slope.add_product_to(u, &mut slope_dot_error);
-            slope.add_product_to(costs, &mut slope_dot_cost);
         }
         let gradient = slope.mul_add(slope_factor, predicted.mul(projection));
         gradient.mul(simd.load(&map.scale.0)).store_unaligned(tile);
     }
     if EVALUATE {
-        totals.slope_dot_error += total(&slope_dot_error);
-        totals.slope_dot_cost += total(&slope_dot_cost);
+        *loss_sum += total(&slope_dot_error);
     }
 }

@@ -229,6 +229,14 @@ impl OutputBlock<'_> {
         self.tiles * F32_LANES
     }
 
+    /// Prefetches the true costs of rows, of the block that begins `distance` tiles after this one.
+    /// Rows are in random order, so that the processor does not prefetch them by itself.
+    fn prefetch_costs(&self, context: &FusedContext<'_>, rows: &[usize], distance: usize) {
+        for row in rows {
+            predictions::prefetch_costs(context, *row, self.first + distance, TILES_PER_BLOCK);
+        }
+    }
+
     /// Predicts rows; adds the squares of their norms.
     fn predict(
         &mut self,
@@ -322,10 +330,10 @@ impl OutputBlock<'_> {
         for ((values, row), sum) in predicted_rows.zip(rows).zip(sums) {
             let coefficients =
                 BackwardCoefficients::new(context, *row, rows.len(), norm, RowTotals::default());
-            let totals =
+            let loss_sum =
                 predictions::evaluate_and_backward(context, *row, first, values, coefficients);
-            finite &= totals.slope_dot_error.is_finite();
-            *sum += totals.slope_dot_error;
+            finite &= loss_sum.is_finite();
+            *sum += loss_sum;
         }
         finite
     }
@@ -498,6 +506,7 @@ impl<'a> WideParallelEpoch<'a> {
         }
         reset(group_sums, 2 * rows.len());
         self.sum_blocks(columns, group_sums, &self.rows, |block, sums| {
+            block.prefetch_costs(context, rows, TILES_PER_BLOCK);
             block.evaluate(context, rows, norms, sums);
         });
         reset(totals, 2 * rows.len());
@@ -527,6 +536,7 @@ impl<'a> WideParallelEpoch<'a> {
         reset(totals, rows.len());
         reset(group_sums, rows.len());
         self.sum_blocks(columns, group_sums, &self.rows, |block, sums| {
+            block.prefetch_costs(context, rows, 0);
             block.predict(context, inputs, squares, totals);
             if block.evaluate_and_gradient(context, rows, sums) {
                 block.backward_and_step(context, inputs, hidden_gradient, adam);
@@ -577,6 +587,7 @@ impl<'a> WideParallelEpoch<'a> {
             ..
         } = scratch;
         columns.for_each_block(self, |block| {
+            block.prefetch_costs(context, rows, TILES_PER_BLOCK);
             block.gradient(context, rows, norms, totals);
             block.backward_and_step(context, inputs, hidden_gradient, adam);
             self.store_hidden_gradient(block, hidden_gradient);
