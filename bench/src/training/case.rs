@@ -23,6 +23,70 @@ use crate::random::SplitMix64;
 /// Learning rate of Adam.
 pub const LEARNING_RATE: f64 = 0.005;
 
+/// Size of a network, or of a predictor that all items share.
+struct NetworkSize {
+    features: usize,
+    hidden: &'static [usize],
+    shared: bool,
+    costs: usize,
+    instances: usize,
+    chosen: usize,
+    /// Epochs we run, epochs torch runs.
+    epochs: [usize; 2],
+}
+
+/// A network on a wide table.
+const fn wide(
+    hidden: &'static [usize],
+    costs: usize,
+    instances: usize,
+    epochs: [usize; 2],
+) -> NetworkSize {
+    NetworkSize {
+        features: 5,
+        hidden,
+        shared: false,
+        costs,
+        instances,
+        chosen: 20,
+        epochs,
+    }
+}
+
+/// A predictor that all items of a long table share.
+const fn shared(
+    hidden: &'static [usize],
+    costs: usize,
+    instances: usize,
+    epochs: [usize; 2],
+) -> NetworkSize {
+    NetworkSize {
+        features: 8,
+        hidden,
+        shared: true,
+        costs,
+        instances,
+        chosen: 20,
+        epochs,
+    }
+}
+
+const SMOKE_NETWORKS: [NetworkSize; 4] = [
+    wide(&[64], 40, 64, [8, 5]),
+    wide(&[256], 400, 64, [8, 5]),
+    shared(&[], 50, 64, [40, 10]),
+    shared(&[64], 50, 64, [40, 10]),
+];
+
+const NETWORKS: [NetworkSize; 6] = [
+    wide(&[64], 40, 1000, [100, 10]),
+    wide(&[64], 190, 1000, [60, 10]),
+    wide(&[64], 4_950, 900, [8, 6]),
+    wide(&[256], 31_125, 320, [8, 5]),
+    shared(&[], 1000, 320, [40, 10]),
+    shared(&[64], 1000, 320, [40, 10]),
+];
+
 /// One size and loss.
 #[derive(Debug, Clone)]
 pub struct TrainingCase {
@@ -76,27 +140,25 @@ impl TrainingCase {
             .iter()
             .flat_map(|loss| sizes.iter().map(|size| linear(*size, *loss)))
             .collect();
-        let (wide, items) = if smoke { (400, 50) } else { (31_125, 1000) };
-        let deep = linear([wide, if smoke { 64 } else { 320 }, 20, 8, 5], "MAE(O,S)");
-        let shared = linear(
-            [items, if smoke { 64 } else { 320 }, 20, 40, 10],
-            "MAE(O,S)",
-        );
-        cases.push(Self {
-            hidden: vec![256],
-            ..deep
-        });
-        cases.push(Self {
-            shared: true,
-            features: 8,
-            ..shared.clone()
-        });
-        cases.push(Self {
-            shared: true,
-            features: 8,
-            hidden: vec![64],
-            ..shared
-        });
+        let networks: &[NetworkSize] = if smoke { &SMOKE_NETWORKS } else { &NETWORKS };
+        for loss in ["MSE", "MAE(O,S)"] {
+            for size in networks {
+                let [epochs, torch_epochs] = size.epochs;
+                let sizes = [
+                    size.costs,
+                    size.instances,
+                    size.chosen,
+                    epochs,
+                    torch_epochs,
+                ];
+                cases.push(Self {
+                    features: size.features,
+                    hidden: size.hidden.to_vec(),
+                    shared: size.shared,
+                    ..linear(sizes, loss)
+                });
+            }
+        }
         cases
     }
 

@@ -262,6 +262,8 @@ halfwise! {
     mul(other) = |a, b| _mm256_mul_ps(a, b);
     div(other) = |a, b| _mm256_div_ps(a, b);
     sqrt() = |a| _mm256_sqrt_ps(a);
+    /// The larger of both; `other` where they are equal or one is NaN.
+    max(other) = |a, b| _mm256_max_ps(a, b);
     /// max(a, 0); NaN becomes 0.
     max_zero() = |a| _mm256_max_ps(a, _mm256_setzero_ps());
     and(other) = |a, b| _mm256_and_ps(a, b);

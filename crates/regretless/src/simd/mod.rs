@@ -60,11 +60,15 @@ static SIGN_BIT_SHIFTS: [[u32; F32_LANES]; 2] = [
 
 #[cfg(all(target_arch = "x86_64", not(regretless_portable_simd)))]
 mod avx2;
+#[cfg(all(target_arch = "x86_64", not(regretless_portable_simd)))]
+mod avx512;
 #[cfg(any(test, regretless_portable_simd, not(target_arch = "x86_64")))]
 mod portable;
 
 #[cfg(all(target_arch = "x86_64", not(regretless_portable_simd)))]
 pub(crate) use avx2::{F32x16, SimdToken};
+#[cfg(all(target_arch = "x86_64", not(regretless_portable_simd)))]
+pub(crate) use avx512::{Avx512Token, F32x16Avx512};
 #[cfg(any(regretless_portable_simd, not(target_arch = "x86_64")))]
 pub(crate) use portable::{F32x16, SimdToken};
 
@@ -103,6 +107,134 @@ macro_rules! dispatch_simd {
     };
 }
 pub(crate) use dispatch_simd;
+
+/// Sixteen lanes as the innermost loops of networks use them: an [`F32x16`], or one AVX-512
+/// register. Every implementation computes the same bits.
+pub(crate) trait Lanes: Copy {
+    /// Proof that the CPU has the instructions.
+    type Token: Copy;
+
+    /// Vectors that registers can hold.
+    const REGISTERS: usize;
+
+    fn simd(token: Self::Token) -> SimdToken;
+
+    fn splat(token: Self::Token, value: f32) -> Self;
+
+    fn load(token: Self::Token, values: &[f32; F32_LANES]) -> Self;
+
+    /// Stores to memory of any alignment.
+    fn store(self, out: &mut [f32; F32_LANES]);
+
+    /// self · factor + term, rounded once.
+    fn mul_add(self, factor: Self, term: Self) -> Self;
+
+    fn add(self, other: Self) -> Self;
+
+    /// The value where it is positive, else slope · value; 0 < slope < 1.
+    fn leaky_relu(self, slope: Self) -> Self;
+
+    /// The value where `condition` is positive, 0.0 elsewhere.
+    fn keep_where_positive(self, condition: Self) -> Self;
+}
+
+impl Lanes for F32x16 {
+    type Token = SimdToken;
+    const REGISTERS: usize = 8;
+
+    #[inline(always)]
+    fn simd(token: SimdToken) -> SimdToken {
+        token
+    }
+
+    #[inline(always)]
+    fn splat(token: SimdToken, value: f32) -> Self {
+        token.splat(value)
+    }
+
+    #[inline(always)]
+    fn load(token: SimdToken, values: &[f32; F32_LANES]) -> Self {
+        token.load(values)
+    }
+
+    #[inline(always)]
+    fn store(self, out: &mut [f32; F32_LANES]) {
+        self.store_unaligned(out);
+    }
+
+    #[inline(always)]
+    fn mul_add(self, factor: Self, term: Self) -> Self {
+        F32x16::mul_add(self, factor, term)
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        F32x16::add(self, other)
+    }
+
+    #[inline(always)]
+    fn leaky_relu(self, slope: Self) -> Self {
+        self.max(self.mul(slope))
+    }
+
+    #[inline(always)]
+    fn keep_where_positive(self, condition: Self) -> Self {
+        self.and(condition.positive_mask())
+    }
+}
+
+/// Makes [`dispatch_lanes`] compile for AVX2 what it would compile for AVX-512, so that tests can
+/// compare.
+#[cfg(test)]
+pub(crate) static WITHOUT_AVX512: std::sync::atomic::AtomicBool =
+    std::sync::atomic::AtomicBool::new(false);
+
+/// The token of AVX-512, where the CPU has it.
+#[cfg(all(target_arch = "x86_64", not(regretless_portable_simd)))]
+pub(crate) fn avx512(simd: SimdToken) -> Option<Avx512Token> {
+    #[cfg(test)]
+    if WITHOUT_AVX512.load(std::sync::atomic::Ordering::Relaxed) {
+        return None;
+    }
+    Avx512Token::detect(simd)
+}
+
+/// Like [`dispatch_simd`], with a body that is generic over its [`Lanes`], its first type: compiled
+/// for AVX-512 too, and called with the widest registers that the CPU has.
+macro_rules! dispatch_lanes {
+    (
+        $(#[$doc:meta])*
+        $visibility:vis $name:ident = $body:ident ($($arg:ident: $type:ty),* $(,)?)
+    ) => {
+        $(#[$doc])*
+        $visibility fn $name(simd: $crate::simd::SimdToken, $($arg: $type),*) {
+            #[cfg_attr(
+                all(target_arch = "x86_64", not(regretless_portable_simd)),
+                target_feature(enable = "avx2,fma")
+            )]
+            fn compiled(simd: $crate::simd::SimdToken, $($arg: $type),*) {
+                $body::<$crate::simd::F32x16>(simd, $($arg),*);
+            }
+            #[cfg(all(target_arch = "x86_64", not(regretless_portable_simd)))]
+            {
+                #[target_feature(enable = "avx2,fma,avx512f,avx512vl")]
+                fn compiled_avx512(token: $crate::simd::Avx512Token, $($arg: $type),*) {
+                    $body::<$crate::simd::F32x16Avx512>(token, $($arg),*);
+                }
+                if let Some(token) = $crate::simd::avx512(simd) {
+                    // SAFETY: the token exists only where the CPU features were detected.
+                    return unsafe { compiled_avx512(token, $($arg),*) };
+                }
+            }
+            // SAFETY: a `SimdToken` exists only where the CPU features were detected.
+            #[allow(unused_unsafe, reason = "safe on other architectures")]
+            unsafe {
+                compiled(simd, $($arg),*);
+            }
+        }
+    };
+}
+pub(crate) use dispatch_lanes;
 
 // Elsewhere there is nothing to compare.
 #[cfg(all(test, target_arch = "x86_64", not(regretless_portable_simd)))]

@@ -143,6 +143,8 @@ lanewise! {
     mul(other) = |a: f32, b: f32| a * b;
     div(other) = |a: f32, b: f32| a / b;
     sqrt() = |a: f32| a.sqrt();
+    /// The larger of both; `other` where they are equal or one is NaN.
+    max(other) = |a: f32, b: f32| if a > b { a } else { b };
     /// max(a, 0); NaN becomes 0.
     max_zero() = |a: f32| if a > 0.0 { a } else { 0.0 };
     and(other) = |a, b| bitwise(a, b, |a, b| a & b);

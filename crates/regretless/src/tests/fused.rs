@@ -2,6 +2,7 @@
 //! gives the same results as the minibatch runner.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use regretless::data::{Dataset, FeatureShape, Features, Matrix, SplitIndices};
 use regretless::label::LabeledDataset;
@@ -19,7 +20,7 @@ use regretless::train::{FitResult, TrainingContext};
 use regretless::trainer::Trainer;
 use serde_json::json;
 
-use crate::simd::SimdToken;
+use crate::simd::{SimdToken, WITHOUT_AVX512};
 use crate::tests::common::{exact_numbers, hash_of_bits};
 
 /// Costs that depend on the features nonlinearly, with noise.
@@ -225,6 +226,7 @@ fn hidden_layers_and_shared_predictors_equal_the_minibatch_runner() {
             hidden: vec![20, 9],
         },
     );
+    let one_hidden_layer = PredictorSpec::Mlp { hidden: vec![37] };
     for loss in LOSSES {
         let cases = [
             (&mlp, table(83, 3, 40, 7)),
@@ -233,6 +235,9 @@ fn hidden_layers_and_shared_predictors_equal_the_minibatch_runner() {
             (&linear, long_table(8, 40)),
             (&linear, long_table(3, 259)),
             (&mlp, long_table(5, 33)),
+            (&one_hidden_layer, long_table(8, 40)),
+            (&one_hidden_layer, long_table(13, 259)),
+            (&one_hidden_layer, table(83, 5, 190, 7)),
         ];
         for (case, (spec, data)) in cases.into_iter().enumerate() {
             let train_with = |fused| {
@@ -410,7 +415,7 @@ fn rational_table(shape: FeatureShape, features: usize, costs: usize) -> Dataset
     Dataset::new(features, Matrix::new(83, costs, c).unwrap(), None).unwrap()
 }
 
-/// The hashes are those of the AVX2 kernels. Portable arrays on the same processor
+/// The hashes are those of the AVX2 kernels. AVX-512, portable arrays on the same processor
 /// (`scripts/portable-test`) and other processors must reproduce them; a change of the arithmetic
 /// of training changes them.
 #[test]
@@ -422,6 +427,7 @@ fn trained_parameters_are_the_same_bits_on_every_processor() {
             hidden: vec![20, 9],
         },
     );
+    let one_hidden_layer = PredictorSpec::Mlp { hidden: vec![37] };
     let wide = |features, costs| rational_table(FeatureShape::Wide, features, costs);
     let long =
         |features, costs| rational_table(FeatureShape::Long { items: costs }, features, costs);
@@ -435,15 +441,25 @@ fn trained_parameters_are_the_same_bits_on_every_processor() {
         ("MSE(O)", &mlp, long(5, 33)),
         // Not fused: matrix products, the loss in double precision.
         ("SPO+", &mlp, wide(5, 40)),
+        ("MAE(O,S)", &one_hidden_layer, long(8, 259)),
+        ("MSE", &one_hidden_layer, wide(5, 190)),
     ];
     let found = cases.map(|(loss, spec, data)| {
-        // Not the best epoch, which may be the untrained model.
-        let settings = TrainingSettings {
-            select: SelectionCriterion::Last,
-            ..settings()
+        let train_again = || {
+            // Not the best epoch, which may be the untrained model.
+            let settings = TrainingSettings {
+                select: SelectionCriterion::Last,
+                ..settings()
+            };
+            let model = train(spec, data.clone(), loss, settings, 1).model;
+            hash_of_bits(model.networks[0].parameters())
         };
-        let model = train(spec, data, loss, settings, 1).model;
-        hash_of_bits(model.networks[0].parameters())
+        let hash = train_again();
+        // Other tests that run meanwhile compute the same bits.
+        WITHOUT_AVX512.store(true, Ordering::Relaxed);
+        assert_eq!(hash, train_again(), "{loss} without AVX-512");
+        WITHOUT_AVX512.store(false, Ordering::Relaxed);
+        hash
     });
     let expected = [
         "03ba84fc7f7812df",
@@ -454,6 +470,8 @@ fn trained_parameters_are_the_same_bits_on_every_processor() {
         "6c5075a875acc06c",
         "d46b7e2113941b3f",
         "e6f74169a3e10213",
+        "bb917654b9af15dd",
+        "2b409d4d207838af",
     ];
     assert_eq!(found, expected);
 }

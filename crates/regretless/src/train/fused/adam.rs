@@ -78,6 +78,44 @@ impl AdamBroadcast {
         }
     }
 
+    /// Steps up to sixteen consecutive parameters, given as many moments.
+    #[inline(always)]
+    pub(super) fn step_slices(
+        &self,
+        simd: SimdToken,
+        gradient: F32x16,
+        weights: &mut [f32],
+        firsts: &mut [f32],
+        seconds: &mut [f32],
+    ) {
+        let full = (
+            weights.first_chunk_mut(),
+            firsts.first_chunk_mut(),
+            seconds.first_chunk_mut(),
+        );
+        if let (Some(weight), Some(first), Some(second)) = full {
+            let before = AdamLanes {
+                weight: simd.load(weight),
+                first: simd.load(first),
+                second: simd.load(second),
+            };
+            let after = self.step(gradient, before);
+            after.weight.store_unaligned(weight);
+            after.first.store_unaligned(first);
+            after.second.store_unaligned(second);
+        } else {
+            let before = AdamLanes {
+                weight: simd.load_partial(weights),
+                first: simd.load_partial(firsts),
+                second: simd.load_partial(seconds),
+            };
+            let after = self.step(gradient, before);
+            after.weight.store_partial(weights);
+            after.first.store_partial(firsts);
+            after.second.store_partial(seconds);
+        }
+    }
+
     /// Steps all parameters of a tile. Writes the new `w`, the parameters as they act on features,
     /// in double precision; an empty `w` skips that.
     #[inline(always)]
@@ -139,28 +177,13 @@ fn step_row_body(
     let adam = AdamBroadcast::new(simd, step);
     let (weights, last_weights) = weights.as_chunks_mut::<F32_LANES>();
     let (gradient, last_gradient) = gradient.as_chunks();
-    let (firsts, last_firsts) = first_moments.as_chunks_mut();
-    let (seconds, last_seconds) = second_moments.as_chunks_mut();
+    let (firsts, last_firsts) = first_moments.as_chunks_mut::<F32_LANES>();
+    let (seconds, last_seconds) = second_moments.as_chunks_mut::<F32_LANES>();
     for (((weight, gradient), first), second) in
         weights.iter_mut().zip(gradient).zip(firsts).zip(seconds)
     {
-        let before = AdamLanes {
-            weight: simd.load(weight),
-            first: simd.load(first),
-            second: simd.load(second),
-        };
-        let after = adam.step(simd.load(gradient), before);
-        after.weight.store_unaligned(weight);
-        after.first.store_unaligned(first);
-        after.second.store_unaligned(second);
+        adam.step_slices(simd, simd.load(gradient), weight, first, second);
     }
-    let before = AdamLanes {
-        weight: simd.load_partial(last_weights),
-        first: simd.load_partial(last_firsts),
-        second: simd.load_partial(last_seconds),
-    };
-    let after = adam.step(simd.load_partial(last_gradient), before);
-    after.weight.store_partial(last_weights);
-    after.first.store_partial(last_firsts);
-    after.second.store_partial(last_seconds);
+    let gradient = simd.load_partial(last_gradient);
+    adam.step_slices(simd, gradient, last_weights, last_firsts, last_seconds);
 }

@@ -13,9 +13,10 @@ use super::super::barrier::Barrier;
 use super::super::row_constants::{PredictionNorm, RowTotals};
 use super::super::worker_columns::PartialSums;
 use super::hidden::HiddenLayers;
-use super::items::{ItemFeatures, ItemScratch};
+use super::item_network::ItemNetworkScratch;
+use super::items::ItemScratch;
 use super::predictions::{self, BackwardCoefficients};
-use super::{EpochSums, FusedNetwork};
+use super::{EpochSums, FusedNetwork, ItemKernel};
 use crate::simd::F32_LANES;
 
 /// Groups of the instances of a batch, which bounds the number of workers. More groups allow more
@@ -25,7 +26,7 @@ const INSTANCE_GROUPS: usize = 16;
 /// What all workers of an epoch share.
 struct LongParallelEpoch<'a> {
     context: &'a FusedContext<'a>,
-    items: Option<&'a ItemFeatures>,
+    items: &'a ItemKernel,
     order: &'a [usize],
     evaluated_rows: &'a [usize],
     workers: usize,
@@ -48,6 +49,7 @@ struct LongWorkerScratch {
     /// The gradient of the parameters, summed over instances.
     gradient_sums: Vec<f64>,
     items: ItemScratch,
+    item_network: ItemNetworkScratch,
 }
 
 impl FusedNetwork<'_> {
@@ -65,7 +67,7 @@ impl FusedNetwork<'_> {
         let layers = HiddenLayers::new(self.network.clone(), std::mem::take(&mut self.moments));
         let epoch = LongParallelEpoch {
             context,
-            items: self.items.as_ref(),
+            items: &self.items,
             order,
             evaluated_rows,
             workers,
@@ -113,7 +115,7 @@ impl LongParallelEpoch<'_> {
         let _guard = self.barrier.guard();
         let batch = self.context.prepared.settings().batch_size;
         let groups = even_range(worker, self.workers, INSTANCE_GROUPS);
-        scratch.load_parameters(self.context);
+        scratch.load_parameters(self.context, self.items);
         for (step, rows) in self.order.chunks(batch).enumerate() {
             for group in groups.clone() {
                 self.group_gradient(scratch, step * batch, rows, group);
@@ -132,14 +134,17 @@ impl LongParallelEpoch<'_> {
             }
             let adam = self.context.adam(self.previous_steps + 1 + step as i32);
             scratch.layers.step(self.context.simd, &adam);
-            scratch.load_parameters(self.context);
+            scratch.load_parameters(self.context, self.items);
             self.barrier.wait();
         }
         for index in even_range(worker, self.workers, self.evaluated_rows.len()) {
             let row = self.evaluated_rows[index];
             let loss_sum = match self.items {
-                Some(items) => items.loss_sum(self.context, row, &mut scratch.items),
-                None => scratch.forward(self.context, row).1.slope_dot_error,
+                ItemKernel::Linear(items) => items.loss_sum(self.context, row, &mut scratch.items),
+                ItemKernel::OneHiddenLayer(_) | ItemKernel::Products => {
+                    let (_, totals) = scratch.forward(self.context, self.items, row);
+                    totals.slope_dot_error
+                }
             };
             self.evaluation_sums
                 .store(0, index, std::iter::once(loss_sum));
@@ -158,11 +163,13 @@ impl LongParallelEpoch<'_> {
         for i in even_range(group, INSTANCE_GROUPS, rows.len()) {
             let (row, batch) = (rows[i], rows.len());
             let loss_sum = match self.items {
-                Some(items) => {
+                ItemKernel::Linear(items) => {
                     let sums = &mut scratch.gradient_sums;
                     items.backward(self.context, row, batch, &mut scratch.items, sums)
                 }
-                None => scratch.backward(self.context, row, batch),
+                ItemKernel::OneHiddenLayer(_) | ItemKernel::Products => {
+                    scratch.backward(self.context, self.items, row, batch)
+                }
             };
             self.loss_sums
                 .store(0, first_loss + i, std::iter::once(loss_sum));
@@ -186,23 +193,36 @@ impl LongWorkerScratch {
             values: vec![0.0; context.output_maps.len() * F32_LANES],
             gradient_sums: vec![0.0; layers.gradient.len()],
             items: ItemScratch::new(context.prepared.features.names().len()),
+            item_network: ItemNetworkScratch::default(),
             layers,
         }
     }
 
-    /// Copies the parameters of a linear predictor into its scratch.
-    fn load_parameters(&mut self, context: &FusedContext<'_>) {
-        if self.layers.network.is_linear() {
-            self.items
-                .load_parameters(context, self.layers.network.parameters());
+    /// Copies the parameters to where the kernel reads them.
+    fn load_parameters(&mut self, context: &FusedContext<'_>, kernel: &ItemKernel) {
+        let network = &self.layers.network;
+        match kernel {
+            ItemKernel::Linear(_) => self.items.load_parameters(context, network.parameters()),
+            ItemKernel::OneHiddenLayer(_) => self.item_network.load_parameters(network),
+            ItemKernel::Products => {}
         }
     }
 
     /// The forward pass and the totals of an instance.
-    fn forward(&mut self, context: &FusedContext<'_>, row: usize) -> (PredictionNorm, RowTotals) {
-        let HiddenLayers { network, tape, .. } = &mut self.layers;
-        network.predict(context.prepared.features.instance(row), tape);
-        self.values[..context.num_costs()].copy_from_slice(tape.outputs());
+    fn forward(
+        &mut self,
+        context: &FusedContext<'_>,
+        kernel: &ItemKernel,
+        row: usize,
+    ) -> (PredictionNorm, RowTotals) {
+        if let ItemKernel::OneHiddenLayer(items) = kernel {
+            let outputs = &mut self.values;
+            self.item_network.forward(context.simd, items, row, outputs);
+        } else {
+            let HiddenLayers { network, tape, .. } = &mut self.layers;
+            network.predict(context.prepared.features.instance(row), tape);
+            self.values[..context.num_costs()].copy_from_slice(tape.outputs());
+        }
         self.values[context.num_costs()..].fill(0.0);
         let square = predictions::scale_and_norm(context, row, 0, &mut self.values);
         let norm = context.row_constants.norm_from_square(row, square);
@@ -212,20 +232,37 @@ impl LongWorkerScratch {
 
     /// Adds the gradient of an instance in a batch of `batch` rows to the sums; returns its
     /// Σ slope · u.
-    fn backward(&mut self, context: &FusedContext<'_>, row: usize, batch: usize) -> f64 {
-        let (norm, totals) = self.forward(context, row);
+    fn backward(
+        &mut self,
+        context: &FusedContext<'_>,
+        kernel: &ItemKernel,
+        row: usize,
+        batch: usize,
+    ) -> f64 {
+        let (norm, totals) = self.forward(context, kernel, row);
         let coefficients = BackwardCoefficients::new(context, row, batch, norm, totals);
         predictions::backward(context, row, 0, &mut self.values, coefficients);
+        let Self {
+            layers,
+            values,
+            gradient_sums,
+            ..
+        } = self;
+        if let ItemKernel::OneHiddenLayer(items) = kernel {
+            self.item_network
+                .backward(context.simd, items, row, values, gradient_sums);
+            return totals.slope_dot_error;
+        }
         let HiddenLayers {
             network,
             tape,
             gradient,
             ..
-        } = &mut self.layers;
-        let output_gradient = &self.values[..context.num_costs()];
+        } = layers;
+        let output_gradient = &values[..context.num_costs()];
         let features = context.prepared.features.instance(row);
         network.backpropagate(features, tape, output_gradient, gradient);
-        for (sum, gradient) in self.gradient_sums.iter_mut().zip(gradient) {
+        for (sum, gradient) in gradient_sums.iter_mut().zip(gradient) {
             *sum += f64::from(*gradient);
         }
         totals.slope_dot_error

@@ -3,10 +3,12 @@
 //! Predictions of a batch stay in single precision and are evaluated sixteen at a time. For wide
 //! tables threads share the outputs of the last layer ([`wide`]); its gradient never reaches
 //! memory, since every block of outputs takes its Adam step at once. For long tables threads share
-//! the instances ([`long`]), and a linear predictor needs no predictions in memory ([`items`]).
+//! the instances ([`long`]); a linear predictor needs no predictions in memory ([`items`]), and one
+//! hidden layer no activations ([`item_network`]).
 //! Small layers are not shared: every worker computes all of them.
 
 use self::hidden::{AdamMoments, HiddenLayers};
+use self::item_network::TiledItems;
 use self::items::ItemFeatures;
 use super::{FusedContext, not_finite};
 use crate::data::FeatureShape;
@@ -16,8 +18,10 @@ use crate::train::epoch_runner::{EpochResult, EpochRunner, EpochRunnerState};
 use crate::train::optimizer::Moments;
 
 mod hidden;
+mod item_network;
 mod items;
 mod long;
+mod output_block;
 mod predictions;
 mod wide;
 
@@ -30,8 +34,17 @@ pub(super) struct FusedNetwork<'a> {
     /// Scratch for predictions.
     predictions: Vec<f32>,
     best_parameters: Option<Vec<f32>>,
-    /// Present where one linear predictor serves all items.
-    items: Option<ItemFeatures>,
+    items: ItemKernel,
+}
+
+/// What computes the predictions and gradients of a long table.
+enum ItemKernel {
+    /// One linear predictor for all items.
+    Linear(ItemFeatures),
+    /// One network with one hidden layer for all items.
+    OneHiddenLayer(TiledItems),
+    /// Matrix products: more hidden layers; also where the table is wide.
+    Products,
 }
 
 /// Loss sums of the rows of an epoch.
@@ -43,8 +56,11 @@ struct EpochSums {
 impl<'a> FusedNetwork<'a> {
     pub(super) fn new(context: FusedContext<'a>, network: &Network) -> Self {
         let is_long = matches!(context.prepared.features.shape(), FeatureShape::Long { .. });
-        let shared = network.is_linear() && is_long;
-        let items = shared.then(|| ItemFeatures::new(&context));
+        let items = match (is_long, network.sizes().len()) {
+            (true, 2) => ItemKernel::Linear(ItemFeatures::new(&context)),
+            (true, 3) => ItemKernel::OneHiddenLayer(TiledItems::new(&context)),
+            _ => ItemKernel::Products,
+        };
         Self {
             context,
             network: network.clone(),

@@ -131,6 +131,38 @@ pub(super) fn backward(
     });
 }
 
+/// [`backward`] for losses that do not normalize predictions, whose coefficients do not depend on
+/// totals; returns Σ slope · u.
+pub(super) fn evaluate_and_backward(
+    context: &FusedContext<'_>,
+    row: usize,
+    first: usize,
+    values: &mut [f32],
+    coefficients: BackwardCoefficients,
+) -> f64 {
+    let mut loss_sum = 0.0;
+    for_each_strip(context, row, first, values, |strip| {
+        dispatch_slope_kind!(
+            context.slope_kind,
+            self::evaluate_and_backward_strip,
+            context.simd,
+            strip,
+            coefficients,
+            &mut loss_sum
+        );
+    });
+    loss_sum
+}
+
+/// Prefetches the true costs of a row that the passes above read, for `tiles` tiles from `first`
+/// on.
+pub(super) fn prefetch_costs(context: &FusedContext<'_>, row: usize, first: usize, tiles: usize) {
+    let costs = context.table.targets(row).costs;
+    for tile in first..(first + tiles).min(costs.len()) {
+        context.simd.prefetch(costs.as_ptr(), tile);
+    }
+}
+
 impl BackwardCoefficients {
     /// The coefficients of a row in a batch of `batch` rows, from the totals of [`evaluate`].
     pub(super) fn new(
@@ -150,10 +182,11 @@ impl BackwardCoefficients {
 }
 
 /// The sum of eight partial sums, in double precision.
+#[inline(always)]
 pub(super) fn total(partial_sums: &AlignedF32x8) -> f64 {
-    let mut sums = [0.0; F64_LANES];
-    partial_sums.add_to(&mut sums);
-    (sums[0] + sums[1]) + (sums[2] + sums[3])
+    let sums = partial_sums.0.map(f64::from);
+    let pair = |i: usize| sums[i] + sums[i + F64_LANES];
+    (pair(0) + pair(1)) + (pair(2) + pair(3))
 }
 
 dispatch_simd! {
@@ -169,6 +202,12 @@ dispatch_simd! {
 dispatch_simd! {
     backward_strip = backward_body <K: StaticSlopeKind> [] (
         strip: &mut TileStrip<'_>, coefficients: BackwardCoefficients,
+    )
+}
+
+dispatch_simd! {
+    evaluate_and_backward_strip = evaluate_and_backward_body <K: StaticSlopeKind> [] (
+        strip: &mut TileStrip<'_>, coefficients: BackwardCoefficients, loss_sum: &mut f64,
     )
 }
 
@@ -224,6 +263,27 @@ fn backward_body<K: StaticSlopeKind>(
     strip: &mut TileStrip<'_>,
     coefficients: BackwardCoefficients,
 ) {
+    backward_tiles::<K, false>(simd, strip, coefficients, &mut 0.0);
+}
+
+#[inline(always)]
+fn evaluate_and_backward_body<K: StaticSlopeKind>(
+    simd: SimdToken,
+    strip: &mut TileStrip<'_>,
+    coefficients: BackwardCoefficients,
+    loss_sum: &mut f64,
+) {
+    backward_tiles::<K, true>(simd, strip, coefficients, loss_sum);
+}
+
+/// Turns predictions into the gradient of the outputs; `EVALUATE` adds to Σ slope · u.
+#[inline(always)]
+fn backward_tiles<K: StaticSlopeKind, const EVALUATE: bool>(
+    simd: SimdToken,
+    strip: &mut TileStrip<'_>,
+    coefficients: BackwardCoefficients,
+    loss_sum: &mut f64,
+) {
     let TileStrip {
         tiles,
         output_maps,
@@ -235,16 +295,24 @@ fn backward_body<K: StaticSlopeKind>(
         targets.has_tiles::<K>(*first + tiles.len()),
         "the row must contain the strip"
     );
+    let mut slope_dot_error = AlignedF32x8::ZERO;
     let norm_ratio = simd.splat(-coefficients.norm_ratio);
     let slope_factor = simd.splat(-coefficients.slope);
     let projection = simd.splat(coefficients.projection);
     for (t, (tile, map)) in tiles.iter_mut().zip(*output_maps).enumerate() {
         let predicted = simd.load(tile);
-        let u = predicted.mul_add(norm_ratio, simd.load(&targets.costs[*first + t]));
+        let costs = simd.load(&targets.costs[*first + t]);
+        let u = predicted.mul_add(norm_ratio, costs);
         let tau = quantile_weights.get(t);
         // SAFETY: the row contains the strip.
         let slope = unsafe { slopes::<K>(simd, u, targets, *first + t, tau) };
+        if EVALUATE {
+            slope.add_product_to(u, &mut slope_dot_error);
+        }
         let gradient = slope.mul_add(slope_factor, predicted.mul(projection));
         gradient.mul(simd.load(&map.scale.0)).store_unaligned(tile);
+    }
+    if EVALUATE {
+        *loss_sum += total(&slope_dot_error);
     }
 }

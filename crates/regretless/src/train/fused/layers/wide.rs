@@ -14,54 +14,24 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::FusedContext;
-use super::super::adam::{AdamCoefficients, step_row};
+use super::super::adam::AdamCoefficients;
 use super::super::barrier::Barrier;
 use super::super::epoch::EVALUATION_ROWS_PER_CHUNK;
 use super::super::row_constants::{PredictionNorm, RowTotals};
 use super::super::worker_columns::PartialSums;
 use super::hidden::{AdamMoments, HiddenLayers};
+use super::output_block::{self, AdamSlices, BatchInputs, BlockForward, BlockStep, take_front};
 use super::predictions::{self, BackwardCoefficients};
 use super::{EpochSums, FusedNetwork};
 use crate::predict::Network;
 use crate::predict::matmul::{MatrixView, MatrixViewMut, multiply};
-use crate::simd::F32_LANES;
+use crate::simd::{AlignedF32x8, F32_LANES};
 
 /// Tiles of outputs whose weights and their gradient stay in cache.
 const TILES_PER_BLOCK: usize = 8;
 /// Most groups of blocks, which bounds the number of workers; each worker adds the sums of all
 /// groups.
 const MAX_BLOCK_GROUPS: usize = 16;
-
-/// Parameters with Adam's first and second moments.
-struct AdamSlices<'a> {
-    values: &'a mut [f32],
-    first: &'a mut [f32],
-    second: &'a mut [f32],
-}
-
-impl<'a> AdamSlices<'a> {
-    /// Removes the first `count` parameters and returns them; all, if there are fewer.
-    fn take_front(&mut self, count: usize) -> AdamSlices<'a> {
-        AdamSlices {
-            values: take_front(&mut self.values, count),
-            first: take_front(&mut self.first, count),
-            second: take_front(&mut self.second, count),
-        }
-    }
-
-    fn range(&mut self, range: Range<usize>) -> AdamSlices<'_> {
-        AdamSlices {
-            values: &mut self.values[range.clone()],
-            first: &mut self.first[range.clone()],
-            second: &mut self.second[range],
-        }
-    }
-}
-
-fn take_front<'a>(slice: &mut &'a mut [f32], count: usize) -> &'a mut [f32] {
-    let count = count.min(slice.len());
-    slice.split_off_mut(..count).unwrap_or_default()
-}
 
 /// What one worker owns: consecutive blocks of the last layer, and a copy of the hidden layers.
 struct WideWorkerColumns<'a> {
@@ -96,8 +66,10 @@ struct WideWorkerScratch {
     group_sums: Vec<f64>,
     /// Σ slope · u of the rows of a step, then Σ slope · c.
     totals: Vec<f64>,
-    weight_gradient: Vec<f32>,
-    bias_gradient: Vec<f32>,
+    /// The activated outputs as the kernels of the last layer read them.
+    inputs: BatchInputs,
+    /// Squares of the predictions of each row over the tiles of a block.
+    squares: Vec<AlignedF32x8>,
     /// The gradient of the activated outputs: of one group, then the sum over all groups.
     hidden_gradient: Vec<f32>,
     /// That sum in double precision.
@@ -257,31 +229,49 @@ impl OutputBlock<'_> {
         self.tiles * F32_LANES
     }
 
+    /// Prefetches the true costs of rows, of the block that begins `distance` tiles after this one.
+    /// Rows are in random order, so that the processor does not prefetch them by itself.
+    fn prefetch_costs(&self, context: &FusedContext<'_>, rows: &[usize], distance: usize) {
+        for row in rows {
+            predictions::prefetch_costs(context, *row, self.first + distance, TILES_PER_BLOCK);
+        }
+    }
+
     /// Predicts rows; adds the squares of their norms.
     fn predict(
         &mut self,
         context: &FusedContext<'_>,
-        rows: &[usize],
-        activated: &[f32],
+        batch: &BatchInputs,
+        scratch: &mut Vec<AlignedF32x8>,
         squares: &mut [f64],
     ) {
-        let (row_stride, outputs) = (self.row_stride(), self.biases.values.len());
-        let predicted_rows = self.predictions.chunks_exact_mut(row_stride);
-        for row in predicted_rows.take(rows.len()) {
-            row[..outputs].copy_from_slice(self.biases.values);
-            row[outputs..].fill(0.0);
-        }
-        let inputs = activated.len() / rows.len();
-        let weights = MatrixView::new(self.weights.values, outputs, inputs).transposed();
-        let out = MatrixViewMut {
-            values: self.predictions,
-            row_stride,
-            add: true,
-        };
-        multiply(MatrixView::new(activated, rows.len(), inputs), weights, out);
-        let predicted_rows = self.predictions.chunks_exact_mut(row_stride);
-        for ((values, row), square) in predicted_rows.zip(rows).zip(squares) {
-            *square += predictions::scale_and_norm(context, *row, self.first, values);
+        let row_stride = self.row_stride();
+        let full_tiles = context
+            .table
+            .full_tiles()
+            .clamp(self.first, self.first + self.tiles);
+        // A partial tile is summed separately, as everywhere.
+        for tiles in [self.first..full_tiles, full_tiles..self.first + self.tiles] {
+            if tiles.is_empty() {
+                continue;
+            }
+            scratch.clear();
+            scratch.resize(batch.rows, AlignedF32x8::ZERO);
+            let begin = (tiles.start - self.first) * F32_LANES;
+            let end = ((tiles.end - self.first) * F32_LANES).min(self.biases.values.len());
+            let mut pass = BlockForward {
+                batch,
+                weights: &self.weights.values[begin * batch.inputs..end * batch.inputs],
+                biases: &self.biases.values[begin..end],
+                output_maps: &context.output_maps[tiles],
+                predictions: &mut self.predictions[begin..],
+                row_stride,
+                squares: scratch,
+            };
+            output_block::forward(context.simd, &mut pass);
+            for (square, sums) in squares.iter_mut().zip(&*scratch) {
+                *square += predictions::total(sums);
+            }
         }
     }
 
@@ -303,64 +293,80 @@ impl OutputBlock<'_> {
         }
     }
 
-    /// Turns predictions into their gradient, adds to the gradient of the activated rows, and takes
-    /// a step.
-    fn backward_and_step(
+    /// Turns predictions into their gradient.
+    fn gradient(
         &mut self,
         context: &FusedContext<'_>,
         rows: &[usize],
-        scratch: &mut WideWorkerScratch,
-        adam: &AdamCoefficients,
+        norms: &[PredictionNorm],
+        totals: &[f64],
     ) {
-        let (row_stride, outputs) = (self.row_stride(), self.biases.values.len());
-        let (slope_dot_errors, slope_dot_costs) = scratch.totals.split_at(rows.len());
+        let (row_stride, first) = (self.row_stride(), self.first);
+        let (slope_dot_errors, slope_dot_costs) = totals.split_at(rows.len());
         let predicted_rows = self.predictions.chunks_exact_mut(row_stride);
         for (i, (values, row)) in predicted_rows.zip(rows).enumerate() {
             let totals = RowTotals {
                 slope_dot_error: slope_dot_errors[i],
                 slope_dot_cost: slope_dot_costs[i],
             };
-            let norm = scratch.norms[i];
-            let coefficients = BackwardCoefficients::new(context, *row, rows.len(), norm, totals);
-            predictions::backward(context, *row, self.first, values, coefficients);
+            let coefficients =
+                BackwardCoefficients::new(context, *row, rows.len(), norms[i], totals);
+            predictions::backward(context, *row, first, values, coefficients);
         }
-        let inputs = scratch.activated.len() / rows.len();
-        let gradient = MatrixView::part(self.predictions, rows.len(), outputs, row_stride);
-        if !scratch.hidden_gradient.is_empty() {
-            let weights = MatrixView::new(self.weights.values, outputs, inputs);
+    }
+
+    /// [`Self::evaluate`] and [`Self::gradient`] at once, without normalization; returns whether
+    /// all sums are finite.
+    fn evaluate_and_gradient(
+        &mut self,
+        context: &FusedContext<'_>,
+        rows: &[usize],
+        sums: &mut [f64],
+    ) -> bool {
+        let (row_stride, first) = (self.row_stride(), self.first);
+        let norm = PredictionNorm::UNNORMALIZED;
+        let predicted_rows = self.predictions.chunks_exact_mut(row_stride);
+        let mut finite = true;
+        for ((values, row), sum) in predicted_rows.zip(rows).zip(sums) {
+            let coefficients =
+                BackwardCoefficients::new(context, *row, rows.len(), norm, RowTotals::default());
+            let loss_sum =
+                predictions::evaluate_and_backward(context, *row, first, values, coefficients);
+            finite &= loss_sum.is_finite();
+            *sum += loss_sum;
+        }
+        finite
+    }
+
+    /// Given the gradient of the outputs: adds to the gradient of the activated rows, and takes a
+    /// step.
+    fn backward_and_step(
+        &mut self,
+        context: &FusedContext<'_>,
+        batch: &BatchInputs,
+        hidden_gradient: &mut [f32],
+        adam: &AdamCoefficients,
+    ) {
+        let (row_stride, outputs) = (self.row_stride(), self.biases.values.len());
+        if !hidden_gradient.is_empty() {
+            let gradient = MatrixView::part(self.predictions, batch.rows, outputs, row_stride);
+            let weights = MatrixView::new(self.weights.values, outputs, batch.inputs);
             let out = MatrixViewMut {
-                values: &mut scratch.hidden_gradient,
-                row_stride: inputs,
+                values: hidden_gradient,
+                row_stride: batch.inputs,
                 add: true,
             };
             multiply(gradient, weights, out);
         }
-        scratch.weight_gradient.resize(outputs * inputs, 0.0);
-        let out = MatrixViewMut {
-            values: &mut scratch.weight_gradient,
-            row_stride: inputs,
-            add: false,
+        let mut pass = BlockStep {
+            batch,
+            output_gradient: self.predictions,
+            row_stride,
+            weights: self.weights.range(0..outputs * batch.inputs),
+            biases: self.biases.range(0..outputs),
+            adam,
         };
-        let activated = MatrixView::new(&scratch.activated, rows.len(), inputs);
-        multiply(gradient.transposed(), activated, out);
-        scratch.bias_gradient.clear();
-        scratch.bias_gradient.resize(outputs, 0.0);
-        for values in self.predictions.chunks_exact(row_stride).take(rows.len()) {
-            for (sum, value) in scratch.bias_gradient.iter_mut().zip(values) {
-                *sum += value;
-            }
-        }
-        for (slices, gradient) in [
-            (&mut self.weights, &scratch.weight_gradient),
-            (&mut self.biases, &scratch.bias_gradient),
-        ] {
-            let AdamSlices {
-                values,
-                first,
-                second,
-            } = slices;
-            step_row(context.simd, values, gradient, first, second, adam);
-        }
+        output_block::step(context.simd, &mut pass);
     }
 }
 
@@ -415,7 +421,12 @@ impl<'a> WideParallelEpoch<'a> {
             if worker == 0 && self.context.interrupted() {
                 self.stop.store(true, Ordering::Relaxed);
             }
-            self.predict_and_evaluate(columns, rows, &mut scratch);
+            let adam = self.context.adam(self.previous_steps + 1 + step as i32);
+            if self.context.scale_invariant {
+                self.predict_and_evaluate(columns, rows, &mut scratch);
+            } else {
+                self.step_separable(columns, rows, &mut scratch, &adam);
+            }
             let loss_sums = &scratch.totals[..rows.len()];
             if worker == 0 {
                 self.loss_sums
@@ -424,8 +435,14 @@ impl<'a> WideParallelEpoch<'a> {
             if self.stop.load(Ordering::Relaxed) || loss_sums.iter().any(|sum| !sum.is_finite()) {
                 return;
             }
-            let adam = self.context.adam(self.previous_steps + 1 + step as i32);
-            self.backward_and_step(columns, rows, &mut scratch, &adam);
+            if self.context.scale_invariant {
+                self.backward_and_step(columns, rows, &mut scratch, &adam);
+            }
+            self.step_hidden_layers(columns, &mut scratch, &adam);
+            if !self.context.scale_invariant {
+                // All workers have read the sums of this step: the next one may overwrite them.
+                self.barrier.wait();
+            }
         }
         let chunks = self.evaluated_rows.chunks(EVALUATION_ROWS_PER_CHUNK);
         for (chunk, rows) in chunks.enumerate() {
@@ -438,6 +455,28 @@ impl<'a> WideParallelEpoch<'a> {
         }
     }
 
+    /// Runs the hidden layers on rows; the scratch holds their activated outputs.
+    fn run_hidden_layers(
+        &self,
+        columns: &mut WideWorkerColumns<'_>,
+        rows: &[usize],
+        scratch: &mut WideWorkerScratch,
+    ) {
+        scratch.features.clear();
+        for row in rows {
+            let features = self.context.prepared.features.instance(*row);
+            scratch.features.extend_from_slice(features);
+        }
+        match &mut columns.hidden {
+            Some(hidden) => hidden.forward(&scratch.features, &mut scratch.activated),
+            None => scratch.activated.clone_from(&scratch.features),
+        }
+        let WideWorkerScratch {
+            inputs, activated, ..
+        } = scratch;
+        inputs.load(self.context.simd, activated, rows.len());
+    }
+
     /// Predicts rows; computes their norms and totals in the scratch.
     fn predict_and_evaluate(
         &self,
@@ -446,25 +485,18 @@ impl<'a> WideParallelEpoch<'a> {
         scratch: &mut WideWorkerScratch,
     ) {
         let context = self.context;
-        scratch.features.clear();
-        for row in rows {
-            let features = context.prepared.features.instance(*row);
-            scratch.features.extend_from_slice(features);
-        }
-        match &mut columns.hidden {
-            Some(hidden) => hidden.forward(&scratch.features, &mut scratch.activated),
-            None => scratch.activated.clone_from(&scratch.features),
-        }
+        self.run_hidden_layers(columns, rows, scratch);
         let WideWorkerScratch {
-            activated,
+            inputs,
+            squares,
             norms,
             group_sums,
             totals,
             ..
         } = scratch;
         reset(group_sums, rows.len());
-        self.sum_blocks(columns, group_sums, &self.squares, |block, squares| {
-            block.predict(context, rows, activated, squares);
+        self.sum_blocks(columns, group_sums, &self.squares, |block, sums| {
+            block.predict(context, inputs, squares, sums);
         });
         reset(totals, rows.len());
         self.squares.sum_groups(totals);
@@ -474,9 +506,44 @@ impl<'a> WideParallelEpoch<'a> {
         }
         reset(group_sums, 2 * rows.len());
         self.sum_blocks(columns, group_sums, &self.rows, |block, sums| {
+            block.prefetch_costs(context, rows, TILES_PER_BLOCK);
             block.evaluate(context, rows, norms, sums);
         });
         reset(totals, 2 * rows.len());
+        self.rows.sum_groups(totals);
+    }
+
+    /// Without normalization every block evaluates and steps at once; the totals of the rows are
+    /// then in the scratch. A block whose loss is not finite does not step.
+    fn step_separable(
+        &self,
+        columns: &mut WideWorkerColumns<'_>,
+        rows: &[usize],
+        scratch: &mut WideWorkerScratch,
+        adam: &AdamCoefficients,
+    ) {
+        let context = self.context;
+        self.run_hidden_layers(columns, rows, scratch);
+        self.reset_hidden_gradient(columns, scratch);
+        let WideWorkerScratch {
+            inputs,
+            squares,
+            group_sums,
+            totals,
+            hidden_gradient,
+            ..
+        } = scratch;
+        reset(totals, rows.len());
+        reset(group_sums, rows.len());
+        self.sum_blocks(columns, group_sums, &self.rows, |block, sums| {
+            block.prefetch_costs(context, rows, 0);
+            block.predict(context, inputs, squares, totals);
+            if block.evaluate_and_gradient(context, rows, sums) {
+                block.backward_and_step(context, inputs, hidden_gradient, adam);
+            }
+            self.store_hidden_gradient(block, hidden_gradient);
+        });
+        reset(totals, rows.len());
         self.rows.sum_groups(totals);
     }
 
@@ -502,7 +569,7 @@ impl<'a> WideParallelEpoch<'a> {
         block.first + block.tiles == self.groups[block.group].end
     }
 
-    /// The backward pass and a step of all layers, the last one first.
+    /// The backward pass and a step of the last layer.
     fn backward_and_step(
         &self,
         columns: &mut WideWorkerColumns<'_>,
@@ -510,34 +577,71 @@ impl<'a> WideParallelEpoch<'a> {
         scratch: &mut WideWorkerScratch,
         adam: &AdamCoefficients,
     ) {
-        let deep = columns.hidden.is_some();
-        let hidden_outputs = if deep { scratch.activated.len() } else { 0 };
-        scratch.hidden_gradient.clear();
-        scratch.hidden_gradient.resize(hidden_outputs, 0.0);
+        let context = self.context;
+        self.reset_hidden_gradient(columns, scratch);
+        let WideWorkerScratch {
+            inputs,
+            norms,
+            totals,
+            hidden_gradient,
+            ..
+        } = scratch;
         columns.for_each_block(self, |block| {
-            block.backward_and_step(self.context, rows, scratch, adam);
-            if deep && self.is_last_of_group(block) {
-                let gradient = scratch.hidden_gradient.iter().map(|g| f64::from(*g));
-                self.hidden_gradients.store(block.group, 0, gradient);
-                scratch.hidden_gradient.fill(0.0);
-            }
+            block.prefetch_costs(context, rows, TILES_PER_BLOCK);
+            block.gradient(context, rows, norms, totals);
+            block.backward_and_step(context, inputs, hidden_gradient, adam);
+            self.store_hidden_gradient(block, hidden_gradient);
         });
         self.barrier.wait();
-        if let Some(hidden) = &mut columns.hidden {
-            let WideWorkerScratch {
-                features,
-                hidden_gradient,
-                hidden_gradient_sums,
-                ..
-            } = scratch;
+    }
+
+    /// Sets the gradient of the activated outputs to zero; it is empty without hidden layers.
+    fn reset_hidden_gradient(
+        &self,
+        columns: &WideWorkerColumns<'_>,
+        scratch: &mut WideWorkerScratch,
+    ) {
+        let deep = columns.hidden.is_some();
+        let len = if deep { scratch.activated.len() } else { 0 };
+        scratch.hidden_gradient.clear();
+        scratch.hidden_gradient.resize(len, 0.0);
+    }
+
+    /// After the last block of a group, stores its gradient of the activated outputs for all
+    /// workers. A single group needs no sum.
+    fn store_hidden_gradient(&self, block: &OutputBlock<'_>, hidden_gradient: &mut [f32]) {
+        if self.groups.len() > 1 && self.is_last_of_group(block) {
+            let gradient = hidden_gradient.iter().map(|g| f64::from(*g));
+            self.hidden_gradients.store(block.group, 0, gradient);
+            hidden_gradient.fill(0.0);
+        }
+    }
+
+    /// The backward pass and a step of the hidden layers, if there are any.
+    fn step_hidden_layers(
+        &self,
+        columns: &mut WideWorkerColumns<'_>,
+        scratch: &mut WideWorkerScratch,
+        adam: &AdamCoefficients,
+    ) {
+        let Some(hidden) = &mut columns.hidden else {
+            return;
+        };
+        let WideWorkerScratch {
+            features,
+            hidden_gradient,
+            hidden_gradient_sums,
+            ..
+        } = scratch;
+        if self.groups.len() > 1 {
             hidden_gradient_sums.resize(hidden_gradient.len(), 0.0);
             self.hidden_gradients.sum_groups(hidden_gradient_sums);
             for (gradient, sum) in hidden_gradient.iter_mut().zip(&*hidden_gradient_sums) {
                 *gradient = *sum as f32;
             }
-            hidden.backward(features, hidden_gradient);
-            hidden.step(self.context.simd, adam);
         }
+        hidden.backward(features, hidden_gradient);
+        hidden.step(self.context.simd, adam);
     }
 }
 
