@@ -60,7 +60,7 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
         for ``"MAE(O,S)"``, else MSE) and scores by R².
     method : str, default "MAE(O,S)"
         A method's name, as :func:`regretless.train` takes it.
-    predictor : str, default "linear"
+    predictor : str, optional
         ``"linear"``, ``"mlp"`` or ``"mlp:64,32"``.
     validation : float, default 0.2
         Fraction of the rows that selects the best epoch; 0 trains on all rows and keeps the last
@@ -122,7 +122,7 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
         problem: _ProblemLike | None = None,
         method: str = "MAE(O,S)",
         *,
-        predictor: str = "linear",
+        predictor: str | None = None,
         validation: float = 0.2,
         epochs: int | None = None,
         batch_size: int | None = None,

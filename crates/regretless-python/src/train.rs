@@ -524,7 +524,8 @@ pub fn epoch_rows(
 ///     numbers of rows (1000, 400, 600) in the order of the
 ///     table, or lists of rows (training, validation) or (training, validation, test).
 /// predictor : str, torch module or scikit-learn regressor, optional
-///     "linear", the default, "mlp" or "mlp:64,32". A torch module from features to costs is
+///     "linear", "mlp" or "mlp:64,32"; by default linear, and for "auto" the best of several. A
+///     torch module from features to costs is
 ///     trained by the same method, batches and selection of the epoch; it must already exist, and
 ///     its parameters are those of the best epoch afterwards. A scikit-learn regressor is fitted by
 ///     its own `fit`, without a method, and evaluated as the others. Both result in a model of
@@ -688,8 +689,8 @@ pub fn train<'py>(
     let problem = problem.get();
     let method = parse_method(method)?;
     let predictor = match predictor {
-        Some(name) => name.extract::<String>()?.parse().map_err(to_py_err)?,
-        None => PredictorSpec::Linear,
+        Some(name) => Some(name.extract::<String>()?.parse().map_err(to_py_err)?),
+        None => None,
     };
     let is_selection_given = profile != "default"
         || settings.is_some_and(|settings| settings.contains("select").unwrap_or(false));

@@ -36,7 +36,7 @@ use crate::settings::TrainingSettings;
 use crate::text::check_name;
 
 /// Experiments that are built in, by name.
-const BUILT_IN_EXPERIMENTS: [(&str, &str); 9] = [
+const BUILT_IN_EXPERIMENTS: [(&str, &str); 10] = [
     (
         "components",
         include_str!("../../experiments/components.toml"),

@@ -20,7 +20,6 @@ use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeightin
 use regretless::method::Method;
 use regretless::observer::Observer;
 use regretless::parallel::Threads;
-use regretless::predict::PredictorSpec;
 use regretless::problem::Benchmark;
 use regretless::train::TrainingContext;
 use regretless::{Error, Result, Trainer};
