@@ -11,7 +11,6 @@ use regretless::data::{CostNames, Dataset, FeatureOptions, Split, SplitIndices, 
 use regretless::evaluate::Evaluation;
 use regretless::method::Method;
 use regretless::optimizer::Optimizer;
-use regretless::predict::PredictorSpec;
 use regretless::settings::TrainingSettings;
 use regretless::train::TrainingContext;
 use regretless::trainer::Trainer;
