@@ -218,7 +218,9 @@ fn percentile_interval(mut values: Vec<f64>) -> [f64; 2] {
     values.sort_by(f64::total_cmp);
     let at = |fraction: f64| {
         let position = (fraction * values.len() as f64) as usize;
-        values.get(position.min(values.len().saturating_sub(1))).copied()
+        values
+            .get(position.min(values.len().saturating_sub(1)))
+            .copied()
     };
     [at(0.025), at(0.975)].map(Option::unwrap_or_default)
 }

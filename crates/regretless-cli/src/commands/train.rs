@@ -365,7 +365,10 @@ impl TrainCommandResult<'_> {
                 grouped(search.rows as u64)
             ));
             if let Some(regret) = search.least_squares_regret {
-                report.line(format!("  least squares      normalized {} on the same rows", percent(regret)));
+                report.line(format!(
+                    "  least squares      normalized {} on the same rows",
+                    percent(regret)
+                ));
             }
         }
         if let Some(seconds) = self.outcome.trained.report.timed_solve_seconds {

@@ -88,7 +88,9 @@ impl Candidate {
     /// Regrets of all scored rows of the first folds.
     pub(super) fn regrets(&self, num_folds: usize) -> Vec<f64> {
         let folds = self.folds.iter().take(num_folds);
-        folds.flat_map(|fold| fold.regrets.iter().copied()).collect()
+        folds
+            .flat_map(|fold| fold.regrets.iter().copied())
+            .collect()
     }
 
     /// Mean regret over the scored rows of the first folds; infinite if one of them is missing.
@@ -166,7 +168,6 @@ impl Schedule {
         };
         stage
     }
-
 }
 
 /// Epochs of the longer of two schedules over those of the shorter, and the learning rate of the
@@ -179,7 +180,9 @@ pub(super) fn with_longer_schedule(stage: &TrainingStage) -> TrainingStage {
     let mut longer = stage.clone();
     let overrides = &mut longer.overrides;
     overrides.epochs = overrides.epochs.map(|epochs| LONGER_EPOCHS_RATIO * epochs);
-    overrides.learning_rate = overrides.learning_rate.map(|rate| rate / SHORTER_RATE_RATIO);
+    overrides.learning_rate = overrides
+        .learning_rate
+        .map(|rate| rate / SHORTER_RATE_RATIO);
     longer
 }
 
@@ -210,7 +213,14 @@ pub(super) fn without_solves(
     time: &TrainingTime,
     rows: usize,
 ) -> Result<Vec<Candidate>> {
-    trained(&LOSSES_WITHOUT_SOLVES, oracle, predictors, schedule, time, rows)
+    trained(
+        &LOSSES_WITHOUT_SOLVES,
+        oracle,
+        predictors,
+        schedule,
+        time,
+        rows,
+    )
 }
 
 /// A candidate of one stage, which starts from another candidate or from an untrained predictor.

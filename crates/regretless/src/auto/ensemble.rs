@@ -105,7 +105,9 @@ pub(super) fn average_of_folds(
     num_folds: usize,
     factor: f64,
 ) -> Result<CostModel> {
-    let networks = candidates.iter().flat_map(|candidate| &candidate.folds[0].model.networks);
+    let networks = candidates
+        .iter()
+        .flat_map(|candidate| &candidate.folds[0].model.networks);
     let parameters: usize = networks
         .filter(|network| !network.is_linear())
         .map(|network| network.parameters().len())

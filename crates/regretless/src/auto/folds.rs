@@ -79,7 +79,11 @@ mod tests {
         for fold in &folds {
             assert!(fold.scored.is_sorted() && (4..=5).contains(&fold.scored.len()));
             assert_eq!(fold.split.train.len() + fold.scored.len(), 23);
-            assert!(fold.scored.iter().all(|row| !fold.split.train.contains(row)));
+            assert!(
+                fold.scored
+                    .iter()
+                    .all(|row| !fold.split.train.contains(row))
+            );
         }
     }
 

@@ -40,6 +40,10 @@ const USED_SHARE: f64 = 0.85;
 const MIN_ROWS_OF_FOLDS: usize = 50;
 /// Candidates that are planned for: all of them on the first fold, and those kept on the others.
 const PLANNED_CANDIDATES: f64 = 24.0;
+/// Candidates of a budget that does not allow scoring so many: least squares, three losses without
+/// solves, and SPO+.
+const FEW_CANDIDATES: f64 = 5.0;
+const FEW_LOSSES: [&str; 3] = ["MSE", "MAE(O,S)", "MSE(O,S)"];
 /// Candidates that call the solver, as planned for one fold.
 const PLANNED_SOLVER_CANDIDATES: f64 = 4.0;
 /// Candidates that are kept for all folds at least.
@@ -85,6 +89,8 @@ pub(crate) struct AutoSearch<'a> {
     time: TrainingTime,
     folds: Vec<Fold>,
     scorer: RegretScorer,
+    /// Whether the budget allows only a few candidates.
+    has_few_candidates: bool,
     schedule: Schedule,
     /// Whether a multiple of the costs has the same decisions.
     is_scale_invariant: bool,
@@ -131,7 +137,11 @@ impl<'a> AutoSearch<'a> {
             settings: &settings,
             predictors: &predictors,
         };
-        let (num_folds, plan) = planner.folds(context.split.validation.len());
+        let FoldPlan {
+            num_folds,
+            scoring: plan,
+            has_few_candidates,
+        } = planner.folds(context.split.validation.len());
         let folds = folds(context.split, num_folds, plan.max_rows(), settings.seed);
         plan.warn(context, &times);
         let scorer = plan.scorer(context, &folds)?;
@@ -146,6 +156,7 @@ impl<'a> AutoSearch<'a> {
             time,
             folds,
             scorer,
+            has_few_candidates,
             schedule,
             candidates: Vec::new(),
             arithmetic_seconds: 0.0,
@@ -165,9 +176,13 @@ impl<'a> AutoSearch<'a> {
     pub(crate) fn run(mut self) -> Result<FitResult> {
         self.try_first_candidates()?;
         if !matches!(self.scorer, RegretScorer::None) {
-            self.try_losses_with_few_solves()?;
+            if !self.has_few_candidates {
+                self.try_losses_with_few_solves()?;
+            }
             self.try_solver_losses()?;
-            self.try_longer_schedules()?;
+            if !self.has_few_candidates {
+                self.try_longer_schedules()?;
+            }
         }
         let num_folds = self.halve_over_folds()?;
         self.result(num_folds)
@@ -186,13 +201,13 @@ impl<'a> AutoSearch<'a> {
         if self.predictors.contains(&PredictorSpec::Linear) {
             self.try_all(candidate::closed_forms())?;
         }
-        let candidates = candidate::without_solves(
-            oracle,
-            &self.predictors,
-            self.schedule,
-            &self.time,
-            rows,
-        )?;
+        let (schedule, time) = (self.schedule, &self.time);
+        let candidates = if self.has_few_candidates {
+            let predictors = &self.predictors[..1];
+            candidate::trained(&FEW_LOSSES, oracle, predictors, schedule, time, rows)?
+        } else {
+            candidate::without_solves(oracle, &self.predictors, schedule, time, rows)?
+        };
         self.try_all(candidates)
     }
 
@@ -235,7 +250,9 @@ impl<'a> AutoSearch<'a> {
             self.num_training_rows(),
         )?;
         let seconds = self.solver_seconds_per_candidate();
-        let affordable = candidates.into_iter().filter(|next| next.planned_seconds <= seconds);
+        let affordable = candidates
+            .into_iter()
+            .filter(|next| next.planned_seconds <= seconds);
         self.try_all(affordable.collect())
     }
 
@@ -249,7 +266,12 @@ impl<'a> AutoSearch<'a> {
                 candidate.predictor == predictor && !candidate.is_closed_form()
             });
             let best = of_predictor.next();
-            for loss in ["SPO+", "PFYL"] {
+            let losses: &[&str] = if self.has_few_candidates {
+                &["SPO+"]
+            } else {
+                &["SPO+", "PFYL"]
+            };
+            for loss in losses {
                 let stage: TrainingStage = loss.parse()?;
                 candidates.extend(self.solver_candidate(&stage, best, &predictor));
                 if self.folds.len() > 1 {
@@ -257,7 +279,8 @@ impl<'a> AutoSearch<'a> {
                 }
             }
             let cave: TrainingStage = "CaVE(inner)".parse()?;
-            if self.has_slow_solves() && cave.check_problem(self.context.oracle).is_ok() {
+            let tries_projections = self.has_slow_solves() && !self.has_few_candidates;
+            if tries_projections && cave.check_problem(self.context.oracle).is_ok() {
                 candidates.extend(self.solver_candidate(&cave, best, &predictor));
             }
         }
@@ -272,7 +295,10 @@ impl<'a> AutoSearch<'a> {
         start: Option<usize>,
         predictor: &PredictorSpec,
     ) -> Option<Candidate> {
-        let (rows, seconds) = (self.num_training_rows(), self.solver_seconds_per_candidate());
+        let (rows, seconds) = (
+            self.num_training_rows(),
+            self.solver_seconds_per_candidate(),
+        );
         for settings in self.oracle_settings(stage) {
             let mut stage = stage.clone();
             stage.oracle = settings;
@@ -296,7 +322,9 @@ impl<'a> AutoSearch<'a> {
             };
             let stage = schedule.apply_to(stage);
             let start = start.map(|index| (index, &self.candidates[index]));
-            return Some(candidate::from_stage(stage, start, predictor, &self.time, rows));
+            return Some(candidate::from_stage(
+                stage, start, predictor, &self.time, rows,
+            ));
         }
         None
     }
@@ -345,9 +373,15 @@ impl<'a> AutoSearch<'a> {
     fn competitive_predictors(&self) -> Vec<PredictorSpec> {
         let best_of = |predictor: &PredictorSpec| {
             let of_predictor = self.candidates.iter().filter(|c| c.predictor == *predictor);
-            of_predictor.map(|c| c.mean_regret(1)).fold(f64::INFINITY, f64::min)
+            of_predictor
+                .map(|c| c.mean_regret(1))
+                .fold(f64::INFINITY, f64::min)
         };
-        let lowest = self.predictors.iter().map(best_of).fold(f64::INFINITY, f64::min);
+        let lowest = self
+            .predictors
+            .iter()
+            .map(best_of)
+            .fold(f64::INFINITY, f64::min);
         let mut predictors = self.predictors.clone();
         predictors.retain(|predictor| best_of(predictor) <= MAX_REGRET_RATIO * lowest);
         predictors.sort_by(|a, b| best_of(a).total_cmp(&best_of(b)));
@@ -366,7 +400,12 @@ impl<'a> AutoSearch<'a> {
     fn solver_seconds_per_candidate(&self) -> f64 {
         let left = (USED_SHARE * self.budget - self.used_seconds()).max(0.0);
         let planned = SOLVER_SHARE * self.budget;
-        planned.min(left) / (self.folds.len() as f64 * PLANNED_SOLVER_CANDIDATES)
+        let candidates = if self.has_few_candidates {
+            1.0
+        } else {
+            PLANNED_SOLVER_CANDIDATES
+        };
+        planned.min(left) / (self.folds.len() as f64 * candidates)
     }
 
     fn num_training_rows(&self) -> usize {
@@ -543,7 +582,12 @@ impl<'a> AutoSearch<'a> {
         if !self.is_scale_invariant {
             return 1.0;
         }
-        let norm = |row: &[f32]| row.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
+        let norm = |row: &[f32]| {
+            row.iter()
+                .map(|x| f64::from(*x).powi(2))
+                .sum::<f64>()
+                .sqrt()
+        };
         let costs = self.context.data.data().costs();
         let (mut predicted, mut actual) = (0.0, 0.0);
         for (position, row) in rows.iter().enumerate() {
@@ -620,7 +664,10 @@ impl<'a> AutoSearch<'a> {
             for (number, fold) in self.folds[..num_folds].iter().enumerate() {
                 let average = ensemble::average_of_fold(&models, number, 1.0)?;
                 let predictions = average.predict_instances(self.context.data, &fold.scored)?;
-                regrets.extend(self.scorer.regrets(self.context, &predictions, &fold.scored)?);
+                regrets.extend(
+                    self.scorer
+                        .regrets(self.context, &predictions, &fold.scored)?,
+                );
             }
             averages.push(Average { members, regrets });
         }
@@ -677,7 +724,8 @@ impl<'a> AutoSearch<'a> {
         if self.folds.len() < 2 {
             return Ok(None);
         }
-        let is_validation: BTreeSet<usize> = self.context.split.validation.iter().copied().collect();
+        let is_validation: BTreeSet<usize> =
+            self.context.split.validation.iter().copied().collect();
         let mut rows_by_fold = Vec::with_capacity(num_folds);
         for fold in &self.folds[..num_folds] {
             let mut rows = fold.held_out.clone();
@@ -805,6 +853,13 @@ fn has_scale_invariant_decisions(context: &TrainingContext<'_>) -> bool {
             .all(|decision| decision.fixed() == 0.0)
 }
 
+/// Folds and how they are scored.
+struct FoldPlan {
+    num_folds: usize,
+    scoring: ScoringPlan,
+    has_few_candidates: bool,
+}
+
 /// Plans folds and schedule within the budget.
 struct Planner<'p> {
     budget: f64,
@@ -818,28 +873,43 @@ struct Planner<'p> {
 impl Planner<'_> {
     /// Number of folds, and how they are scored: several folds if the budget allows a loss that
     /// calls the solver in each of them.
-    fn folds(&self, validation_rows: usize) -> (usize, ScoringPlan) {
+    fn folds(&self, validation_rows: usize) -> FoldPlan {
         for num_folds in FOLDS {
             let rows_of_fold = self.rows / num_folds;
             if rows_of_fold == 0 {
                 continue;
             }
-            let plan = self.scoring(num_folds, rows_of_fold);
-            let has_enough_rows = plan.max_rows() >= rows_of_fold.min(MIN_ROWS_OF_FOLDS);
-            if matches!(plan, ScoringPlan::Exact(_))
+            let kept = (num_folds - 1) as f64 * KEPT_CANDIDATES as f64;
+            let scoring = self.scoring(PLANNED_CANDIDATES + kept, rows_of_fold);
+            let has_enough_rows = scoring.max_rows() >= rows_of_fold.min(MIN_ROWS_OF_FOLDS);
+            if matches!(scoring, ScoringPlan::Exact(_))
                 && has_enough_rows
                 && self.allows_solver_loss(num_folds)
                 && self.epochs_without_solves(num_folds) >= MAX_EPOCHS
             {
-                return (num_folds, plan);
+                return FoldPlan {
+                    num_folds,
+                    scoring,
+                    has_few_candidates: false,
+                };
             }
         }
-        (1, self.scoring(1, validation_rows))
+        let scoring = self.scoring(PLANNED_CANDIDATES, validation_rows);
+        let has_few_candidates = !matches!(scoring, ScoringPlan::Exact(_));
+        FoldPlan {
+            num_folds: 1,
+            scoring: if has_few_candidates {
+                self.scoring(FEW_CANDIDATES, validation_rows)
+            } else {
+                scoring
+            },
+            has_few_candidates,
+        }
     }
 
-    fn scoring(&self, num_folds: usize, rows_of_fold: usize) -> ScoringPlan {
-        let kept = (num_folds - 1) as f64 * KEPT_CANDIDATES as f64;
-        let seconds = SCORING_SHARE * self.budget / (PLANNED_CANDIDATES + kept);
+    /// How each of these candidates is scored on a fold.
+    fn scoring(&self, num_candidates: f64, rows_of_fold: usize) -> ScoringPlan {
+        let seconds = SCORING_SHARE * self.budget / num_candidates;
         ScoringPlan::choose(&self.time.times, seconds, rows_of_fold)
     }
 

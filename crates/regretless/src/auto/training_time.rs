@@ -115,7 +115,12 @@ impl TrainingTime {
     }
 
     /// Seconds of a stage with its epochs: all rounds, and the solves that weight instances.
-    pub(super) fn stage(&self, stage: &TrainingStage, predictor: &PredictorSpec, rows: usize) -> f64 {
+    pub(super) fn stage(
+        &self,
+        stage: &TrainingStage,
+        predictor: &PredictorSpec,
+        rows: usize,
+    ) -> f64 {
         let epochs = stage.overrides.epochs.unwrap_or(1) as f64;
         let epoch = self.epoch(stage, predictor, rows);
         match stage.loss.properties().weighting {

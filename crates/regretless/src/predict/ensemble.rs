@@ -115,11 +115,7 @@ fn rescale_outputs(network: &mut Network, from: &CostScaler, to: &CostScaler) {
 /// The network whose costs are `factor` times the weighted sum of those of the networks: several
 /// linear ones, or one with hidden layers. With cost = offset + scale · output, the output is
 /// Σ w · (output + offset / scale) − offset / scale.
-fn weighted_network(
-    networks: &[WeightedNetwork],
-    factor: usize,
-    scaler: &CostScaler,
-) -> Network {
+fn weighted_network(networks: &[WeightedNetwork], factor: usize, scaler: &CostScaler) -> Network {
     let mut result = networks[0].network.clone();
     let last_layer = result.last_layer();
     let mut sums = vec![0.0_f64; last_layer.len()];
@@ -160,7 +156,12 @@ mod tests {
 
     #[test]
     fn a_weighted_sum_predicts_the_weighted_sum_of_predictions() {
-        let mut models = [model(&[], 1), model(&[4], 2), model(&[], 3), model(&[3, 2], 4)];
+        let mut models = [
+            model(&[], 1),
+            model(&[4], 2),
+            model(&[], 3),
+            model(&[3, 2], 4),
+        ];
         for (number, model) in models.iter_mut().enumerate() {
             let shift = number as f64;
             model.output.offset[1] += shift;
@@ -189,7 +190,10 @@ mod tests {
             }
         }
         for (found, expected) in found.as_slice().iter().zip(expected) {
-            assert!((f64::from(*found) - expected).abs() < 1e-5, "{found} {expected}");
+            assert!(
+                (f64::from(*found) - expected).abs() < 1e-5,
+                "{found} {expected}"
+            );
         }
         let bytes = sum.to_bytes().unwrap();
         assert_eq!(CostModel::from_bytes(&bytes).unwrap(), sum);
