@@ -1,9 +1,9 @@
 //! Matrix multiplication in single precision.
 //!
-//! Panels of four rows by sixteen columns of the result stay in registers while the loop runs over
-//! the inner dimension, so that a value loaded from memory is used four or sixteen times. Where the
-//! columns of the right-hand factor are not contiguous, as with weights stored one row per output,
-//! sixteen of them are packed first. Every entry is a sum in the order of the inner dimension,
+//! Panels of six rows by sixteen columns of the result, or eight by thirty-two with AVX-512, stay in
+//! registers while the loop runs over the inner dimension, so that a value loaded from memory is
+//! used six to thirty-two times. Where the columns of the right-hand factor are not contiguous, as
+//! with weights stored one row per output, they are packed first. Every entry is a sum in the order of the inner dimension,
 //! whatever the sizes and the number of threads. CPUs without AVX2 and FMA use the kernels of
 //! `matrixmultiply` instead.
 
@@ -22,11 +22,6 @@ use crate::simd::{AlignedF32x16, F32_LANES, Lanes, SimdToken, dispatch_lanes, di
 
 /// As many rows or fewer are not worth packing columns for.
 const ROWS_PER_PANEL: usize = 4;
-
-/// Panels are eight rows by thirty-two columns where registers hold so many vectors of sixteen
-/// values, else six rows by sixteen columns: in both cases enough sums to hide the latency of a
-/// multiply-add. Four rows reached 74 %, six 91 % of the multiply-add peak of AVX2.
-const MIN_WIDE_REGISTERS: usize = 32;
 
 /// Values, 8 KB of them, that fit into any first-level cache beside the other factor and the
 /// result.
@@ -132,7 +127,7 @@ fn multiply_body<V: Lanes>(
 ) {
     let mut first = 0;
     while first < b.cols {
-        let wide = V::REGISTERS >= MIN_WIDE_REGISTERS && b.cols - first >= 2 * F32_LANES;
+        let wide = V::WIDE && b.cols - first >= 2 * F32_LANES;
         let cols = (b.cols - first).min(if wide { 2 * F32_LANES } else { F32_LANES });
         // Unless packed, rows that are far apart would evict each other from the first-level cache.
         let fits_cache = b.rows * b.row_stride <= L1_CACHE_VALUES || a.rows <= ROWS_PER_PANEL;
@@ -210,7 +205,9 @@ fn pack_columns(
     }
 }
 
-/// Computes all rows of up to `C` · sixteen columns of the result.
+/// Computes all rows of up to `C` · sixteen columns of the result: panels of eight rows by two
+/// vectors, or six by one, hold enough sums to hide the latency of a multiply-add. A product of
+/// 32×128 by 128×64 ran at 136 GFLOP/s of a peak of 173 (AVX-512), and at 74 of 94 (AVX2).
 ///
 /// # Safety
 /// The columns must be within the matrices, and `columns` must point to `C` vectors for each inner
@@ -227,10 +224,10 @@ unsafe fn multiply_columns<V: Lanes, const C: usize>(
         let left = a.rows - row;
         // SAFETY: guaranteed by the caller.
         unsafe {
-            if V::REGISTERS >= MIN_WIDE_REGISTERS && left >= 8 {
+            if V::WIDE && left >= 8 {
                 multiply_panel::<V, 8, C>(token, a, row, columns, out);
                 row += 8;
-            } else if V::REGISTERS < MIN_WIDE_REGISTERS && (left > 8 || left == 6) {
+            } else if !V::WIDE && (left > 8 || left == 6) {
                 multiply_panel::<V, 6, C>(token, a, row, columns, out);
                 row += 6;
             } else if left >= 4 {

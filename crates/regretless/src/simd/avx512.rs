@@ -37,7 +37,7 @@ impl Avx512Token {
 
 impl Lanes for F32x16Avx512 {
     type Token = Avx512Token;
-    const REGISTERS: usize = 32;
+    const WIDE: bool = true;
 
     #[inline(always)]
     fn simd(token: Avx512Token) -> SimdToken {

@@ -114,8 +114,8 @@ pub(crate) trait Lanes: Copy {
     /// Proof that the CPU has the instructions.
     type Token: Copy;
 
-    /// Vectors that registers can hold.
-    const REGISTERS: usize;
+    /// Whether there are 32 registers of a vector each; else they hold eight vectors.
+    const WIDE: bool;
 
     fn simd(token: Self::Token) -> SimdToken;
 
@@ -140,7 +140,7 @@ pub(crate) trait Lanes: Copy {
 
 impl Lanes for F32x16 {
     type Token = SimdToken;
-    const REGISTERS: usize = 8;
+    const WIDE: bool = false;
 
     #[inline(always)]
     fn simd(token: SimdToken) -> SimdToken {

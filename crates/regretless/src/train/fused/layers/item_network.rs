@@ -26,12 +26,9 @@ use super::super::FusedContext;
 use crate::predict::{LEAKY_RELU_SLOPE, Network};
 use crate::simd::{AlignedF32x16, F32_LANES, Lanes, SimdToken, dispatch_lanes};
 
-/// Most tiles whose lanes are summed in single precision: bounds the rounding error of a sum. The
-/// sums of a chunk take 3 % of the time of its pass at this length.
+/// Most tiles whose lanes are summed in single precision: bounds the rounding error of a sum.
+/// Shorter chunks would sum lanes more often. Untuned.
 const TILES_PER_CHUNK: usize = 64;
-/// Where registers hold so many vectors, two tiles by eight hidden units are computed at once, else
-/// one tile by four.
-const MIN_WIDE_REGISTERS: usize = 32;
 
 /// Features of all instances as the kernel reads them.
 pub(super) struct TiledItems {
@@ -214,12 +211,11 @@ fn forward_body<V: Lanes>(
             && scratch.sums.len() == hidden * sums_stride(outputs.len()),
         "parameters and scratch memory must fit the items"
     );
-    let wide = V::REGISTERS >= MIN_WIDE_REGISTERS;
     let mut first = 0;
     while first < outputs.len() {
         // SAFETY: there are so many tiles, by the assertion.
         unsafe {
-            if wide && outputs.len() - first >= 2 {
+            if V::WIDE && outputs.len() - first >= 2 {
                 forward_tiles::<V, 8, 2>(token, tiles, scratch, outputs, first);
                 first += 2;
             } else {
@@ -340,7 +336,6 @@ fn backward_body<V: Lanes>(
         end: (first + TILES_PER_CHUNK).min(output_gradient.len()),
     };
     let (all, positive) = scratch.lane_sums.split_at_mut(width);
-    let wide = V::REGISTERS >= MIN_WIDE_REGISTERS;
     // SAFETY: sums of all hidden units and tiles exist, by the assertion.
     unsafe {
         sum_entries::<V, 0>(token, &chunk, [], all);
@@ -348,7 +343,7 @@ fn backward_body<V: Lanes>(
         while h < hidden {
             let sums = |h: usize| scratch.sums.as_ptr().add(h * stride);
             let out = &mut positive[h * width..];
-            if wide && h + 2 <= hidden {
+            if V::WIDE && h + 2 <= hidden {
                 sum_entries::<V, 2>(token, &chunk, [sums(h), sums(h + 1)], out);
                 h += 2;
             } else {
@@ -397,11 +392,7 @@ unsafe fn sum_entries<V: Lanes, const H: usize>(
     sums: [*const AlignedF32x16; H],
     out: &mut [AlignedF32x16],
 ) {
-    let most = if V::REGISTERS >= MIN_WIDE_REGISTERS {
-        9
-    } else {
-        5
-    };
+    let most = if V::WIDE { 9 } else { 5 };
     let parts = chunk.width.div_ceil(most);
     for part in 0..parts {
         let begin = part * chunk.width / parts;

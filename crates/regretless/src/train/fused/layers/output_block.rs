@@ -3,7 +3,8 @@
 //! The forward pass has the rows of a batch in lanes, so that weights are read as they are stored,
 //! one row per output; sixteen outputs of sixteen rows are transposed when they are done. The
 //! gradient of the weights has inputs in lanes: where a panel of it is complete, Adam steps these
-//! weights while they and the gradient are in cache.
+//! weights while they and the gradient are in cache. Panels are eight outputs by 32 rows (forward
+//! pass) and four outputs by 64 inputs (gradient) with AVX-512, else six by sixteen.
 
 #![allow(
     clippy::needless_range_loop,
@@ -21,10 +22,6 @@ use super::super::kernel::TileAffine;
 use crate::simd::{
     AlignedF32x8, AlignedF32x16, F32_LANES, Lanes, SimdToken, dispatch_lanes, dispatch_simd,
 };
-
-/// Where registers hold so many vectors, panels are eight by two vectors, else four by one (forward
-/// pass) and six by one (gradient).
-const MIN_WIDE_REGISTERS: usize = 32;
 
 /// Vectors of a panel of inputs.
 const VECTORS_PER_INPUT_PANEL: usize = 4;
@@ -155,13 +152,12 @@ fn forward_body<V: Lanes>(token: V::Token, pass: &mut BlockForward<'_>) {
                 >= (rows - 1) * pass.row_stride + pass.output_maps.len() * F32_LANES,
         "weights, rows and predictions must fit the block"
     );
-    let wide = V::REGISTERS >= MIN_WIDE_REGISTERS;
     for tile in 0..pass.output_maps.len() {
         let mut vector = 0;
         while vector < row_vectors {
             // SAFETY: tile and rows exist, by the assertion.
             unsafe {
-                if wide && vector + 2 <= row_vectors {
+                if V::WIDE && vector + 2 <= row_vectors {
                     forward_tile::<V, 8, 2>(token, pass, tile, vector);
                     vector += 2;
                 } else {
@@ -244,15 +240,20 @@ unsafe fn output_sums<V: Lanes, const R: usize, const C: usize>(
     // SAFETY: guaranteed by the caller.
     unsafe {
         let weights = weights.add(output * inputs);
-        for k in 0..inputs {
-            let mut vectors = [V::splat(token, 0.0); C];
-            for c in 0..C {
-                vectors[c] = V::load(token, &(*rows.add(c * inputs + k)).0);
-            }
+        for first in (0..inputs).step_by(F32_LANES) {
             for r in 0..R {
-                let weight = V::splat(token, *weights.add(r * inputs + k));
+                V::simd(token).prefetch(weights, (R + r) * inputs + first);
+            }
+            for k in first..(first + F32_LANES).min(inputs) {
+                let mut vectors = [V::splat(token, 0.0); C];
                 for c in 0..C {
-                    sums[r][c] = vectors[c].mul_add(weight, sums[r][c]);
+                    vectors[c] = V::load(token, &(*rows.add(c * inputs + k)).0);
+                }
+                for r in 0..R {
+                    let weight = V::splat(token, *weights.add(r * inputs + k));
+                    for c in 0..C {
+                        sums[r][c] = vectors[c].mul_add(weight, sums[r][c]);
+                    }
                 }
             }
         }
@@ -305,7 +306,7 @@ fn step_body<V: Lanes>(token: V::Token, pass: &mut BlockStep<'_>) {
         let left = outputs - output;
         // SAFETY: the outputs exist, by the assertion.
         output += unsafe {
-            if V::REGISTERS < MIN_WIDE_REGISTERS && left >= 6 {
+            if !V::WIDE && left >= 6 {
                 step_outputs::<V, 6>(token, pass, &adam, output, &mut pending)
             } else if left >= 4 {
                 step_outputs::<V, 4>(token, pass, &adam, output, &mut pending)
@@ -322,9 +323,10 @@ fn step_body<V: Lanes>(token: V::Token, pass: &mut BlockStep<'_>) {
 /// Vectors of the largest panel of gradients.
 const VECTORS_PER_PANEL: usize = 16;
 
-/// A panel of gradients whose weights have not taken their step: Adam's square roots and divisions
-/// run while the multiply-adds of the next panel do, which takes 0.63 of the time of one after the
-/// other (64 inputs, AVX-512).
+/// A panel of gradients whose weights have not taken their step. Adam's square roots and divisions
+/// run while the multiply-adds of the next panel do: 5.7 µs for 128 outputs of 64 inputs and 32
+/// rows, 8.0 µs one after the other (AVX-512; with AVX2, which has too few registers for both,
+/// nothing was gained).
 struct PendingPanel {
     count: usize,
     gradient: [AlignedF32x16; VECTORS_PER_PANEL],
@@ -397,13 +399,12 @@ unsafe fn step_outputs<V: Lanes, const R: usize>(
     pending: &mut PendingPanel,
 ) -> usize {
     let input_vectors = pass.batch.inputs.div_ceil(F32_LANES);
-    let wide = V::REGISTERS >= MIN_WIDE_REGISTERS;
     let mut vector = 0;
     while vector < input_vectors {
         let left = input_vectors - vector;
         // SAFETY: guaranteed by the caller.
         vector += unsafe {
-            if wide && left >= 4 {
+            if V::WIDE && left >= 4 {
                 step_panel::<V, R, 4>(token, pass, adam, output, vector, pending)
             } else {
                 step_panel::<V, R, 1>(token, pass, adam, output, vector, pending)
@@ -432,9 +433,16 @@ unsafe fn step_panel<V: Lanes, const R: usize, const C: usize>(
     let mut gradient = pass.output_gradient.as_ptr().wrapping_add(output);
     let panels = pass.batch.panels.as_ptr();
     let mut values = panels.wrapping_add(pass.batch.panel_index(vector));
+    for r in 0..R {
+        for c in 0..C {
+            // Of the next outputs, which step after all inputs of these.
+            let next = (output + R + r) * inputs + (vector + c) * F32_LANES;
+            V::simd(token).prefetch(pass.weights.first.as_ptr(), next);
+            V::simd(token).prefetch(pass.weights.second.as_ptr(), next);
+        }
+    }
     // Without registers for both, the weights of this panel step at its end.
-    let wide = V::REGISTERS >= MIN_WIDE_REGISTERS;
-    let parts = if wide { pending.count.max(1) } else { 1 };
+    let parts = if V::WIDE { pending.count.max(1) } else { 1 };
     let mut row = 0;
     for part in 0..parts {
         if part < pending.count {
@@ -469,7 +477,7 @@ unsafe fn step_panel<V: Lanes, const R: usize, const C: usize>(
             pending.len[i] = (inputs - first).min(F32_LANES);
         }
     }
-    if !wide {
+    if !V::WIDE {
         for part in 0..R * C {
             pending.step(V::simd(token), pass, adam, part);
         }

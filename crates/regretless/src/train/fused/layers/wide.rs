@@ -85,6 +85,7 @@ struct WideParallelEpoch<'a> {
     groups: &'a [Range<usize>],
     /// Inputs of the last layer.
     inputs: usize,
+    workers: usize,
     /// Steps taken before the epoch.
     previous_steps: i32,
     barrier: Barrier,
@@ -388,6 +389,7 @@ impl<'a> WideParallelEpoch<'a> {
             evaluated_rows,
             groups,
             inputs,
+            workers,
             previous_steps,
             barrier: Barrier::new(workers),
             stop: AtomicBool::new(false),
@@ -531,6 +533,7 @@ impl<'a> WideParallelEpoch<'a> {
             group_sums,
             totals,
             hidden_gradient,
+            hidden_gradient_sums,
             ..
         } = scratch;
         reset(totals, rows.len());
@@ -541,7 +544,7 @@ impl<'a> WideParallelEpoch<'a> {
             if block.evaluate_and_gradient(context, rows, sums) {
                 block.backward_and_step(context, inputs, hidden_gradient, adam);
             }
-            self.store_hidden_gradient(block, hidden_gradient);
+            self.store_hidden_gradient(block, hidden_gradient, hidden_gradient_sums);
         });
         reset(totals, rows.len());
         self.rows.sum_groups(totals);
@@ -584,13 +587,14 @@ impl<'a> WideParallelEpoch<'a> {
             norms,
             totals,
             hidden_gradient,
+            hidden_gradient_sums,
             ..
         } = scratch;
         columns.for_each_block(self, |block| {
             block.prefetch_costs(context, rows, TILES_PER_BLOCK);
             block.gradient(context, rows, norms, totals);
             block.backward_and_step(context, inputs, hidden_gradient, adam);
-            self.store_hidden_gradient(block, hidden_gradient);
+            self.store_hidden_gradient(block, hidden_gradient, hidden_gradient_sums);
         });
         self.barrier.wait();
     }
@@ -605,16 +609,29 @@ impl<'a> WideParallelEpoch<'a> {
         let len = if deep { scratch.activated.len() } else { 0 };
         scratch.hidden_gradient.clear();
         scratch.hidden_gradient.resize(len, 0.0);
+        reset(&mut scratch.hidden_gradient_sums, len);
     }
 
-    /// After the last block of a group, stores its gradient of the activated outputs for all
-    /// workers. A single group needs no sum.
-    fn store_hidden_gradient(&self, block: &OutputBlock<'_>, hidden_gradient: &mut [f32]) {
-        if self.groups.len() > 1 && self.is_last_of_group(block) {
+    /// After the last block of a group, adds its gradient of the activated outputs to the sums of
+    /// the only worker, or stores it for all workers.
+    fn store_hidden_gradient(
+        &self,
+        block: &OutputBlock<'_>,
+        hidden_gradient: &mut [f32],
+        sums: &mut [f64],
+    ) {
+        if !self.is_last_of_group(block) {
+            return;
+        }
+        if self.workers == 1 {
+            for (sum, gradient) in sums.iter_mut().zip(&*hidden_gradient) {
+                *sum += f64::from(*gradient);
+            }
+        } else {
             let gradient = hidden_gradient.iter().map(|g| f64::from(*g));
             self.hidden_gradients.store(block.group, 0, gradient);
-            hidden_gradient.fill(0.0);
         }
+        hidden_gradient.fill(0.0);
     }
 
     /// The backward pass and a step of the hidden layers, if there are any.
@@ -633,12 +650,11 @@ impl<'a> WideParallelEpoch<'a> {
             hidden_gradient_sums,
             ..
         } = scratch;
-        if self.groups.len() > 1 {
-            hidden_gradient_sums.resize(hidden_gradient.len(), 0.0);
+        if self.workers > 1 {
             self.hidden_gradients.sum_groups(hidden_gradient_sums);
-            for (gradient, sum) in hidden_gradient.iter_mut().zip(&*hidden_gradient_sums) {
-                *gradient = *sum as f32;
-            }
+        }
+        for (gradient, sum) in hidden_gradient.iter_mut().zip(&*hidden_gradient_sums) {
+            *gradient = *sum as f32;
         }
         hidden.backward(features, hidden_gradient);
         hidden.step(self.context.simd, adam);
