@@ -14,8 +14,8 @@
 //! visits the nodes near a detour only.
 
 use super::GraphPathSolver;
-use super::heap::NodeHeap;
 use super::network::{CostPlace, Direction};
+use super::node_queue::NodeQueue;
 use super::search::PathSearchEnd;
 use crate::solve::relaxation::{CostRanges, CostRanging};
 use crate::solve::{SolveFailure, check_not_stopped};
@@ -47,7 +47,7 @@ impl CostRanging for GraphPathSolver {
         let mut search = DetourSearch {
             lengths: vec![f64::INFINITY; self.network.graph.num_nodes()],
             touched: Vec::new(),
-            heap: NodeHeap::default(),
+            heap: NodeQueue::new(0),
         };
         for place in replaceable {
             check_not_stopped()?;
@@ -187,7 +187,7 @@ struct DetourSearch {
     lengths: Vec<f64>,
     /// The nodes with another length than infinite.
     touched: Vec<u32>,
-    heap: NodeHeap,
+    heap: NodeQueue,
 }
 
 impl DetourSearch {
@@ -195,7 +195,7 @@ impl DetourSearch {
         for node in self.touched.drain(..) {
             self.lengths[node as usize] = f64::INFINITY;
         }
-        self.heap.clear();
+        self.heap.restart(0.0);
         for node in starts {
             self.reach(*node, 0.0);
         }

@@ -223,6 +223,11 @@ pub enum Direction {
 }
 
 impl PathNetwork {
+    /// Whether some costs may not exist.
+    pub(super) fn is_restricted(&self) -> bool {
+        self.present.is_some()
+    }
+
     /// Whether a cost exists.
     pub fn is_open(&self, cost: u32) -> bool {
         self.present

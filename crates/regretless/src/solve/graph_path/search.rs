@@ -6,9 +6,9 @@
 //! source would be. Labels carry the number of the search that wrote them, so that a search touches
 //! only the nodes it visits.
 
-use super::heap::NodeHeap;
 use super::label_correcting::LabelCorrecting;
 use super::network::{Direction, PathNetwork};
+use super::node_queue::NodeQueue;
 use crate::solve::{SolveFailure, check_not_stopped};
 
 /// Steps between two questions whether the search is to stop: some ten microseconds.
@@ -90,10 +90,10 @@ pub(super) enum PathSearchEnd {
 #[derive(Debug, Clone)]
 pub(super) struct PathSearch {
     pub labels: Labels,
-    heap: NodeHeap,
+    heap: NodeQueue,
     /// Those of the search from the target, where both ends are searched from.
     opposite: Labels,
-    opposite_heap: NodeHeap,
+    opposite_heap: NodeQueue,
     label_correcting: Option<Box<LabelCorrecting>>,
 }
 
@@ -101,9 +101,9 @@ impl PathSearch {
     pub fn new(num_nodes: usize) -> Self {
         Self {
             labels: Labels::new(num_nodes),
-            heap: NodeHeap::default(),
+            heap: NodeQueue::new(num_nodes),
             opposite: Labels::new(num_nodes),
-            opposite_heap: NodeHeap::default(),
+            opposite_heap: NodeQueue::new(num_nodes),
             label_correcting: None,
         }
     }
@@ -181,9 +181,10 @@ impl PathSearch {
         let (source, target) = (network.source, network.target);
         self.labels.restart(source);
         self.opposite.restart(target);
-        self.heap.clear();
+        let max_cost = max_cost(network, costs);
+        self.heap.restart(max_cost);
         self.heap.push(0.0, source);
-        self.opposite_heap.clear();
+        self.opposite_heap.restart(max_cost);
         self.opposite_heap.push(0.0, target);
         let mut meeting = Meeting {
             node: source,
@@ -244,7 +245,7 @@ impl PathSearch {
     ) -> Result<(), SolveFailure> {
         let root = network.root(direction);
         self.labels.restart(root);
-        self.heap.clear();
+        self.heap.restart(max_cost(network, costs));
         self.heap.push(0.0, root);
         let mut steps: u32 = 0;
         while let Some(entry) = self.heap.pop() {
@@ -317,8 +318,20 @@ impl PathSearch {
 }
 
 fn has_negative_costs(network: &PathNetwork, costs: &[f64]) -> bool {
+    if !network.is_restricted() {
+        return costs.iter().copied().fold(0.0, f64::min) < 0.0;
+    }
     let mut open = (0..).zip(costs);
     open.any(|(cost, value)| *value < 0.0 && network.is_open(cost))
+}
+
+/// The largest cost of an open arc, 0 if all are negative.
+fn max_cost(network: &PathNetwork, costs: &[f64]) -> f64 {
+    if network.is_restricted() {
+        let open = (0..).zip(costs).filter(|(cost, _)| network.is_open(*cost));
+        return open.map(|(_, value)| *value).fold(0.0, f64::max);
+    }
+    costs.iter().copied().fold(0.0, f64::max)
 }
 
 /// The node in which the searches from both ends meet on the shortest way so far.
@@ -330,7 +343,7 @@ struct Meeting {
 /// One of two searches.
 struct SearchSide<'a> {
     labels: &'a mut Labels,
-    heap: &'a mut NodeHeap,
+    heap: &'a mut NodeQueue,
     /// The other search, and the distance up to which its labels are final.
     other: &'a Labels,
     other_radius: f64,

@@ -202,14 +202,13 @@ impl StorageSolver {
                 last.points.push(LevelPoint { level, value: 0.0 });
             }
         }
-        let mut is_convex = true;
         for step in (0..steps).rev() {
             check_not_stopped()?;
             self.set_stage(step, prices[step], rule);
-            is_convex &= self.stage.is_convex();
             let (before, after) = self.costs_to_go.split_at_mut(step + 1);
             let (result, after) = (&mut before[step], &after[0]);
-            if is_convex {
+            // After a negative price the function is often convex again a few steps earlier.
+            if self.stage.is_convex() && after.is_convex() {
                 convolve_convex(after, &self.stage, &mut self.pieces, result, tolerance);
             } else {
                 convolve(after, &self.stage, result, tolerance);

@@ -26,7 +26,23 @@ pub(super) struct PiecewiseLinear {
     pub points: Vec<LevelPoint>,
 }
 
+/// Slopes that decrease by less than this, relative to their size, are equal up to rounding.
+const RELATIVE_SLOPE_TOLERANCE: f64 = 1e-12;
+
 impl PiecewiseLinear {
+    /// Whether slopes do not decrease.
+    pub fn is_convex(&self) -> bool {
+        let mut previous = f64::NEG_INFINITY;
+        for pair in self.points.windows(2) {
+            let slope = (pair[1].value - pair[0].value) / (pair[1].level - pair[0].level);
+            if slope < previous - RELATIVE_SLOPE_TOLERANCE * previous.abs() {
+                return false;
+            }
+            previous = slope;
+        }
+        true
+    }
+
     /// The lowest and the highest level.
     pub fn interval(&self) -> Option<[f64; 2]> {
         Some([self.points.first()?.level, self.points.last()?.level])
@@ -307,17 +323,22 @@ fn add_envelope(
             .map(|line| at(line, share))
             .fold(f64::INFINITY, f64::min)
     };
-    let mut shares = vec![0.0, 1.0];
+    // Both ends, and where two lines cross: at most three times with three lines.
+    let mut shares = [1.0; 5];
+    shares[0] = 0.0;
+    let mut count = 2;
     for (number, first) in lines.iter().enumerate() {
         for second in &lines[number + 1..] {
             let [left, right] = [first[0] - second[0], first[1] - second[1]];
             if left.is_finite() && right.is_finite() && left * right < 0.0 {
-                shares.push(left / (left - right));
+                shares[count] = left / (left - right);
+                count += 1;
             }
         }
     }
+    let shares = &mut shares[..count];
     shares.sort_unstable_by(f64::total_cmp);
-    for share in shares {
+    for share in shares.iter().copied() {
         let minimum = lowest(share);
         if minimum < f64::INFINITY {
             result.push(untilt(from + share * (to - from), minimum), tolerance);
