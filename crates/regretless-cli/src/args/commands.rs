@@ -361,9 +361,9 @@ pub struct ReproduceOptions {
     /// on [default: testdata/energy of the clone around the current folder]
     #[arg(long, value_name = "FOLDER")]
     pub energy: Option<PathBuf>,
-    /// Tasks of scoreboard: a folder with asurv/features.npy, asurv/costs.npy, asurv/problem.toml
-    /// and so on; those of generated data are in the repository [default: testdata/scoreboard of
-    /// the clone around the current folder]
+    /// Tasks of scoreboard: a folder with asurv/features.npy, asurv/costs.npy and so on; a task
+    /// that it lacks is read from testdata/scoreboard of the clone around the current folder, which
+    /// has those of generated data
     #[arg(long, value_name = "FOLDER")]
     pub scoreboard: Option<PathBuf>,
     /// Folder of cells, tables, figures and report, one folder per experiment [default: runs]

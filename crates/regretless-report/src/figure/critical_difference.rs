@@ -99,7 +99,7 @@ fn ruler(svg: &mut Svg, x: &AxisScale, difference: f64, top: f64, left: f64) {
         svg.line((position, top - 4.0), (position, top + 4.0), "tick");
     }
     let text = format!("critical difference {difference:.1}");
-    svg.text((12.0, top - 10.0), Anchor::Start, "small", &text);
+    svg.text((left, top - 8.0), Anchor::Start, "small", &text);
 }
 
 fn draw_row(svg: &mut Svg, rows: &LabeledRows, row: usize, method: &RankedMethod, x: &AxisScale) {

@@ -143,13 +143,13 @@ impl Scoreboard {
         for source in [ResultSource::Ours, ResultSource::Published] {
             let best = self.ranking.iter().find(|method| method.source == source);
             if let Some(best) = best {
+                let whose = match source {
+                    ResultSource::Ours => "our methods",
+                    ResultSource::Published => "the published methods",
+                };
                 sentences.push(format!(
-                    "The best mean rank of {} over {} has {}: {:.2} among the published methods, \
-                     {:.2} among all.",
-                    match source {
-                        ResultSource::Ours => "our methods",
-                        ResultSource::Published => "the published methods",
-                    },
+                    "Best of {whose} over {}: {}, with a mean rank of {:.2} among the published \
+                     methods and of {:.2} among all.",
                     pluralize(tasks, "task"),
                     best.name,
                     best.mean_rank_among_published,
@@ -159,7 +159,7 @@ impl Scoreboard {
         }
         if let Some(difference) = self.critical_difference {
             sentences.push(format!(
-                "For a test over tasks {} are few: mean ranks of {} must be {difference:.1} apart \
+                "{} are few for a test: mean ranks of {} must be {difference:.1} apart \
                  to differ significantly (Nemenyi's test at 95 %).",
                 pluralize(tasks, "task"),
                 pluralize(self.ranking.len(), "method")

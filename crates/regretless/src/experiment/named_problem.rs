@@ -26,8 +26,8 @@ pub struct DataFiles {
     pub california: Option<PathBuf>,
     /// Folder of Irish energy prices, loads and knapsack values.
     pub energy: Option<PathBuf>,
-    /// Folder with one folder per task of the scoreboard.
-    pub scoreboard: Option<PathBuf>,
+    /// Folders with one folder per task of the scoreboard; the first that has it is read.
+    pub scoreboard: Vec<PathBuf>,
 }
 
 /// Load files of the three scheduling problems, within the folder.
@@ -109,16 +109,12 @@ impl NamedProblem {
                 )
             }
             Self::Scoreboard(task) => {
-                let folder = files.scoreboard.as_deref();
-                let problem = match task {
-                    ScoreboardTask::Energy => self.schedule(1, files)?,
-                    ScoreboardTask::Asurv
-                    | ScoreboardTask::SpeedHumps
-                    | ScoreboardTask::SpSynth
-                    | ScoreboardTask::Cubic
-                    | ScoreboardTask::Knapsack => task.read_problem(folder)?,
+                let data = task.read_data(&files.scoreboard)?;
+                let problem = match task.problem()? {
+                    Some(problem) => problem,
+                    None => self.schedule(1, files)?,
                 };
-                (problem, task.read_data(folder)?)
+                (problem, data)
             }
         };
         let split = SplitIndices::in_order(data.len(), split)?;

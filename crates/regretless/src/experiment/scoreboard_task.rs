@@ -1,13 +1,12 @@
 //! Tasks of a public benchmark with published results: Heuton and Hughes, "Towards Better
 //! Benchmarking for Decision-Aware Learning" (2026).
 //!
-//! A task is a folder with `features.npy`, `costs.npy` and, except for `energy`, `problem.toml`.
-//! Its rows and their split are those of the published results, so that a seed changes only the
-//! training. Results are comparable for the same numbers only: the values of the arrays are
-//! compared with a hash.
+//! The data of a task are a folder with `features.npy` and `costs.npy`. Rows and their split are
+//! those of the published results, so that a seed changes only the training. Results are comparable
+//! for the same numbers only: the values of the arrays are compared with a hash.
 
 use std::fmt;
-use std::path::Path;
+use std::path::PathBuf;
 
 use crate::data::{Dataset, npy};
 use crate::error::{Error, Result};
@@ -95,15 +94,39 @@ impl ScoreboardTask {
         }
     }
 
-    /// Reads the arrays from the folder of the task within `folder`.
+    /// The problem as in a problem file; that of `energy` is a load file of the Irish energy data
+    /// instead.
+    fn problem_toml(self) -> Option<&'static str> {
+        match self {
+            Self::Asurv => Some("kind = 'top_k'\nitems = 1338\nk = 50\nsense = 'maximize'"),
+            Self::SpeedHumps => Some("kind = 'top_k'\nitems = 2107\nk = 107\nsense = 'maximize'"),
+            Self::SpSynth => Some("kind = 'grid_path'\ngrid = [5, 5]"),
+            Self::Cubic => Some("kind = 'top_k'\nitems = 50\nk = 5\nsense = 'maximize'"),
+            Self::Knapsack => Some(
+                "kind = 'knapsack'\ncapacity = [30.0]\nweights = [[6.43, 3.25, 7.54, 4.83, 7.17, \
+                 5.20, 3.03, 6.72, 3.52, 7.70, 6.57, 7.80, 5.78, 7.01, 5.39, 7.37, 7.31, 6.33, \
+                 3.39, 7.53]]",
+            ),
+            Self::Energy => None,
+        }
+    }
+
+    /// The problem; none for `energy`, whose schedule is in another file.
+    ///
+    /// # Errors
+    /// Never: the texts are tested.
+    pub(super) fn problem(self) -> Result<Option<ProblemSpec>> {
+        self.problem_toml().map(ProblemSpec::from_toml).transpose()
+    }
+
+    /// Reads the arrays from the folder of the task in the first of these folders that has it.
     ///
     /// # Errors
     /// When a file is missing or cannot be used, or the numbers are not those of the published
     /// results.
-    pub(super) fn read_data(self, folder: Option<&Path>) -> Result<Dataset> {
-        let features = self.file(folder, "features.npy")?;
-        let costs = self.file(folder, "costs.npy")?;
-        let data = npy::read(&features, &costs)?;
+    pub(super) fn read_data(self, folders: &[PathBuf]) -> Result<Dataset> {
+        let features = self.file(folders, "features.npy")?;
+        let data = npy::read(&features, &self.file(folders, "costs.npy")?)?;
         let found = hash_of_values(&data);
         if found != self.expected_hash() {
             let message = format!(
@@ -120,31 +143,18 @@ impl ScoreboardTask {
         Ok(data)
     }
 
-    /// Reads the problem; that of `energy` is a load file of the Irish energy data instead.
-    ///
-    /// # Errors
-    /// When the file is missing or describes no problem.
-    pub(super) fn read_problem(self, folder: Option<&Path>) -> Result<ProblemSpec> {
-        ProblemSpec::read(&self.file(folder, "problem.toml")?)
-    }
-
     /// A file of the task.
-    fn file(self, folder: Option<&Path>, name: &str) -> Result<std::path::PathBuf> {
+    fn file(self, folders: &[PathBuf], name: &str) -> Result<PathBuf> {
         let wanted = format!("{self}/{name}");
-        let path = folder.map(|folder| folder.join(&wanted));
-        path.filter(|path| path.exists()).ok_or_else(|| {
-            let place = folder.map_or_else(
-                || "no folder of scoreboard data is given".to_string(),
-                |folder| format!("{} has none", folder.display()),
-            );
-            let files = if self == Self::Energy {
-                "features.npy and costs.npy"
-            } else {
-                "features.npy, costs.npy and problem.toml"
+        let mut paths = folders.iter().map(|folder| folder.join(&wanted));
+        paths.find(|path| path.exists()).ok_or_else(|| {
+            let place = match folders {
+                [] => "no folder of scoreboard data is given".to_string(),
+                [first, ..] => format!("{} has none", first.display()),
             };
             Error::setting(format!("{self} needs {wanted}; {place}")).with_remedy(format!(
-                "set `scoreboard` to a folder in which the folder {self} has {files}; the numbers \
-                 are in {}, docs/experiments.md describes the arrays",
+                "set `scoreboard` to a folder in which the folder {self} has features.npy and \
+                 costs.npy; the numbers are in {}, docs/experiments.md describes the arrays",
                 self.origin()
             ))
         })
@@ -174,7 +184,7 @@ fn hash_of_values(data: &Dataset) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::path::PathBuf;
 
     use super::ScoreboardTask;
     use crate::experiment::{Experiment, MeanAndDeviation};
@@ -189,10 +199,26 @@ mod tests {
             (ScoreboardTask::Knapsack, 600, 20),
         ] {
             assert!(task.is_bundled());
-            let data = task.read_data(Some(&folder)).unwrap();
+            let folders = [PathBuf::from("elsewhere"), folder.clone()];
+            let data = task.read_data(&folders).unwrap();
             assert_eq!((data.len(), data.costs().cols()), (rows, costs), "{task}");
-            task.read_problem(Some(&folder)).unwrap();
         }
+    }
+
+    #[test]
+    fn every_task_but_energy_has_a_problem() {
+        for (task, costs) in [
+            (ScoreboardTask::Asurv, 1338),
+            (ScoreboardTask::SpeedHumps, 2107),
+            (ScoreboardTask::SpSynth, 40),
+            (ScoreboardTask::Cubic, 50),
+            (ScoreboardTask::Knapsack, 20),
+        ] {
+            let spec = task.problem().unwrap().unwrap();
+            let problem = crate::problem::Problem::from_spec(spec).unwrap();
+            assert_eq!(problem.kind().num_costs(), costs, "{task}");
+        }
+        assert!(ScoreboardTask::Energy.problem().unwrap().is_none());
     }
 
     #[test]
@@ -253,16 +279,16 @@ mod tests {
             }
             std::fs::write(folder.path().join("cubic").join(file), bytes).unwrap();
         }
-        let error = ScoreboardTask::Cubic.read_data(Some(folder.path()));
+        let error = ScoreboardTask::Cubic.read_data(&[folder.path().into()]);
         let error = error.unwrap_err().to_string();
         assert!(error.contains("not those of the published"), "{error}");
     }
 
     #[test]
     fn a_missing_folder_is_named_with_its_origin() {
-        let folder = Path::new("nowhere");
-        for (given, place) in [(None, "no folder"), (Some(folder), "nowhere has none")] {
-            let error = ScoreboardTask::Asurv.read_data(given);
+        let folder = PathBuf::from("nowhere");
+        for (given, place) in [(vec![], "no folder"), (vec![folder], "nowhere has none")] {
+            let error = ScoreboardTask::Asurv.read_data(&given);
             let error = error.unwrap_err().to_string();
             for part in ["asurv/features.npy", place, "openpto/data/asurv"] {
                 assert!(error.contains(part), "{part}: {error}");

@@ -19,10 +19,13 @@ pub fn locate(options: &ReproduceOptions, current_folder: &Path) -> DataFiles {
         california: (options.california.clone())
             .or_else(|| from_repository("california/cal_housing.csv")),
         energy: options.energy.clone().or_else(|| from_repository("energy")),
+        // The repository has some tasks, so that a folder of the user need not have them.
         scoreboard: options
             .scoreboard
             .clone()
-            .or_else(|| from_repository("scoreboard")),
+            .into_iter()
+            .chain(from_repository("scoreboard"))
+            .collect(),
     }
 }
 
