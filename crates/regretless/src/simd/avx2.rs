@@ -21,6 +21,10 @@ pub(crate) struct SimdToken(());
 #[derive(Clone, Copy)]
 pub(crate) struct F32x16([__m256; 2]);
 
+/// Eight values in a register.
+#[derive(Clone, Copy)]
+pub(crate) struct F32x8(__m256);
+
 /// Four values in double precision in a register.
 #[derive(Clone, Copy)]
 pub(crate) struct F64x4(__m256d);
@@ -36,18 +40,12 @@ static PARTIAL_LOAD_MASKS: [i32; 2 * F32_LANES] = {
     masks
 };
 
-/// Transposes eight rows of eight values; stores each column in one of eight vectors, from lane
-/// `first_lane` on.
+/// Transposes eight rows of eight values: column k begins `k * column_stride` values after `out`.
 ///
 /// # Safety
-/// Rows and vectors must be valid for these reads and writes, and the CPU must have AVX.
+/// Rows and columns must be valid for these reads and writes, and the CPU must have AVX.
 #[inline(always)]
-unsafe fn transpose_8x8(
-    rows: *const f32,
-    row_stride: usize,
-    out: *mut AlignedF32x16,
-    first_lane: usize,
-) {
+unsafe fn transpose_8x8(rows: *const f32, row_stride: usize, out: *mut f32, column_stride: usize) {
     // SAFETY: guaranteed by the caller.
     unsafe {
         let row = |i: usize| _mm256_loadu_ps(rows.add(i * row_stride));
@@ -67,7 +65,7 @@ unsafe fn transpose_8x8(
         let (upper, lower) = (transpose_4x4(a, b, c, d), transpose_4x4(e, f, g, h));
         let mut i = 0;
         while i < 4 {
-            let column = |k: usize| out.add(k).cast::<f32>().add(first_lane);
+            let column = |k: usize| out.add(k * column_stride);
             _mm256_storeu_ps(
                 column(i),
                 _mm256_permute2f128_ps::<0x20>(upper[i], lower[i]),
@@ -154,8 +152,8 @@ impl SimdToken {
                     transpose_8x8(
                         values.as_ptr().add(8 * half * row_stride + 8 * k),
                         row_stride,
-                        vectors.as_mut_ptr(),
-                        8 * half,
+                        vectors.as_mut_ptr().cast::<f32>().add(8 * half),
+                        F32_LANES,
                     );
                 }
             }
@@ -168,34 +166,51 @@ impl SimdToken {
         }
     }
 
-    /// Transposes eight vectors: the first eight lanes of row k hold value k of each vector.
+    /// Transposes eight vectors: row k holds value k of each vector.
     #[inline(always)]
     pub(crate) fn transpose_to_rows(
         self,
         vectors: &[AlignedF32x16; 8],
-        rows: &mut [AlignedF32x16; F32_LANES],
+        rows: &mut [AlignedF32x8; F32_LANES],
     ) {
+        let (vectors, rows) = (vectors.as_ptr(), rows.as_mut_ptr());
         for half in 0..2 {
-            let (vectors, rows) = (vectors.as_ptr().cast::<f32>(), rows.as_mut_ptr());
-            // SAFETY: eight vectors of sixteen values begin at `vectors`; eight rows of sixteen
-            // values begin at row 0 and at row 8.
-            unsafe { transpose_8x8(vectors.add(8 * half), F32_LANES, rows.add(8 * half), 0) };
+            // SAFETY: eight vectors of sixteen values begin at `vectors`, sixteen rows of eight
+            // values at `rows`.
+            unsafe {
+                let values = vectors.cast::<f32>().add(8 * half);
+                transpose_8x8(values, F32_LANES, rows.add(8 * half).cast(), 8);
+            }
         }
     }
 
-    /// The reverse: value k of each vector from the first eight lanes of row k.
+    /// The reverse: vector k holds value k of each row.
     #[inline(always)]
     pub(crate) fn transpose_to_vectors(
         self,
-        rows: &[AlignedF32x16; F32_LANES],
+        rows: &[AlignedF32x8; F32_LANES],
         vectors: &mut [AlignedF32x16; 8],
     ) {
+        let (rows, vectors) = (rows.as_ptr(), vectors.as_mut_ptr());
         for half in 0..2 {
-            let (rows, vectors) = (rows.as_ptr().cast::<f32>(), vectors.as_mut_ptr());
-            // SAFETY: eight rows of sixteen values begin at row 0 and at row 8; there are eight
-            // vectors.
-            unsafe { transpose_8x8(rows.add(8 * half * F32_LANES), F32_LANES, vectors, 8 * half) };
+            // SAFETY: as above.
+            unsafe {
+                let out = vectors.cast::<f32>().add(8 * half);
+                transpose_8x8(rows.add(8 * half).cast(), 8, out, F32_LANES);
+            }
         }
+    }
+
+    #[inline(always)]
+    pub(crate) fn splat_f32x8(self, value: f32) -> F32x8 {
+        // SAFETY: as above.
+        F32x8(unsafe { _mm256_set1_ps(value) })
+    }
+
+    #[inline(always)]
+    pub(crate) fn load_f32x8(self, values: &AlignedF32x8) -> F32x8 {
+        // SAFETY: eight values begin there.
+        F32x8(unsafe { _mm256_loadu_ps(values.0.as_ptr()) })
     }
 
     /// A vector with only the sign bit set (−0.0) in lane i if bit i of half `half` of `word` is 1
@@ -334,6 +349,27 @@ impl F32x16 {
                 );
             }
         }
+    }
+}
+
+impl F32x8 {
+    #[inline(always)]
+    pub(crate) fn add(self, other: Self) -> Self {
+        // SAFETY: a value of `F32x8` exists only where the instructions do.
+        Self(unsafe { _mm256_add_ps(self.0, other.0) })
+    }
+
+    /// self · factor + term, rounded once.
+    #[inline(always)]
+    pub(crate) fn mul_add(self, factor: Self, term: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm256_fmadd_ps(self.0, factor.0, term.0) })
+    }
+
+    #[inline(always)]
+    pub(crate) fn store(self, out: &mut AlignedF32x8) {
+        // SAFETY: eight values begin there.
+        unsafe { _mm256_storeu_ps(out.0.as_mut_ptr(), self.0) }
     }
 }
 

@@ -10,6 +10,10 @@ pub(crate) struct SimdToken(());
 #[derive(Clone, Copy)]
 pub(crate) struct F32x16([f32; F32_LANES]);
 
+/// Eight values.
+#[derive(Clone, Copy)]
+pub(crate) struct F32x8([f32; F32_LANES / 2]);
+
 /// Four values in double precision.
 #[derive(Clone, Copy)]
 pub(crate) struct F64x4([f64; F64_LANES]);
@@ -59,32 +63,38 @@ impl SimdToken {
         }
     }
 
-    /// Transposes eight vectors: the first eight lanes of row k hold value k of each vector.
+    /// Transposes eight vectors: row k holds value k of each vector.
     #[inline(always)]
     pub(crate) fn transpose_to_rows(
         self,
         vectors: &[AlignedF32x16; 8],
-        rows: &mut [AlignedF32x16; F32_LANES],
+        rows: &mut [AlignedF32x8; F32_LANES],
     ) {
         for (k, row) in rows.iter_mut().enumerate() {
-            for (value, vector) in row.0.iter_mut().zip(vectors) {
-                *value = vector.0[k];
-            }
+            row.0 = std::array::from_fn(|vector| vectors[vector].0[k]);
         }
     }
 
-    /// The reverse: value k of each vector from the first eight lanes of row k.
+    /// The reverse: vector k holds value k of each row.
     #[inline(always)]
     pub(crate) fn transpose_to_vectors(
         self,
-        rows: &[AlignedF32x16; F32_LANES],
+        rows: &[AlignedF32x8; F32_LANES],
         vectors: &mut [AlignedF32x16; 8],
     ) {
         for (k, vector) in vectors.iter_mut().enumerate() {
-            for (value, row) in vector.0.iter_mut().zip(rows) {
-                *value = row.0[k];
-            }
+            vector.0 = std::array::from_fn(|row| rows[row].0[k]);
         }
+    }
+
+    #[inline(always)]
+    pub(crate) fn splat_f32x8(self, value: f32) -> F32x8 {
+        F32x8([value; F32_LANES / 2])
+    }
+
+    #[inline(always)]
+    pub(crate) fn load_f32x8(self, values: &AlignedF32x8) -> F32x8 {
+        F32x8(values.0)
     }
 
     /// A vector with only the sign bit set (−0.0) in lane i if bit i of half `half` of `word` is 1
@@ -194,6 +204,26 @@ impl F32x16 {
     #[inline(always)]
     pub(crate) fn store_f64(self, out: &mut AlignedF64x16) {
         out.0 = self.0.map(f64::from);
+    }
+}
+
+impl F32x8 {
+    #[inline(always)]
+    pub(crate) fn add(self, other: Self) -> Self {
+        Self(std::array::from_fn(|lane| self.0[lane] + other.0[lane]))
+    }
+
+    /// self · factor + term, rounded once.
+    #[inline(always)]
+    pub(crate) fn mul_add(self, factor: Self, term: Self) -> Self {
+        Self(std::array::from_fn(|lane| {
+            self.0[lane].mul_add(factor.0[lane], term.0[lane])
+        }))
+    }
+
+    #[inline(always)]
+    pub(crate) fn store(self, out: &mut AlignedF32x8) {
+        out.0 = self.0;
     }
 }
 

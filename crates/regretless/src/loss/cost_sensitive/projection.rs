@@ -15,7 +15,7 @@ use crate::problem::{
 /// Untuned: rounding errors are near 1e-15.
 const MIN_RELATIVE_NORM: f64 = 1e-10;
 
-/// Most numbers of the projections of all rows, where they differ: 400 MB.
+/// Most numbers of the projections of all rows, where they differ: 512 MB.
 const MAX_PROJECTION_ENTRIES: usize = 1 << 25;
 
 /// A projection of cost vectors before they are scaled to unit norm.

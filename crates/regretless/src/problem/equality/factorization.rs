@@ -1,11 +1,16 @@
 //! Sparse factorization of A Aᵀ = L D Lᵀ by elimination in the order of least degree (Tinney and
 //! Walker 1967). A row whose pivot vanishes depends linearly on the rows before it and is left out.
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "loops over the lanes of several vectors read best with an index, and are vectorized"
+)]
+
 use std::collections::BTreeSet;
 
 use super::SparseIncidence;
 
-/// Most entries of the factor: 400 MB. A grid of 100 by 100 nodes has 211,032, one of 200 by 200
+/// Most entries of the factor: 512 MB. A grid of 100 by 100 nodes has 211,032, one of 200 by 200
 /// nodes 1.2 million.
 const MAX_FACTOR_ENTRIES: usize = 1 << 25;
 
@@ -20,9 +25,14 @@ pub(super) struct Factorization {
     pivots: Vec<Pivot>,
     /// Rows that depend on others.
     dependent: Vec<u32>,
-    /// For each pivot, the rows of its column of L below the diagonal, and their values.
-    rows: Vec<u32>,
-    values: Vec<f64>,
+    /// For each pivot, its column of L below the diagonal.
+    entries: Vec<FactorEntry>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct FactorEntry {
+    row: u32,
+    value: f64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -55,8 +65,7 @@ impl Factorization {
         let mut factors = Self {
             pivots: Vec::new(),
             dependent: Vec::new(),
-            rows: Vec::new(),
-            values: Vec::new(),
+            entries: Vec::new(),
         };
         while let Some((_, pivot)) = queue.pop_first() {
             let column = std::mem::take(&mut matrix[pivot as usize]);
@@ -78,15 +87,17 @@ impl Factorization {
                 factors.dependent.push(pivot);
                 continue;
             }
-            factors.rows.extend(column.iter().map(|(row, _)| *row));
-            let entries = column.iter().map(|(_, entry)| entry / value);
-            factors.values.extend(entries);
+            let entries = column.iter().map(|(row, entry)| FactorEntry {
+                row: *row,
+                value: entry / value,
+            });
+            factors.entries.extend(entries);
             factors.pivots.push(Pivot {
                 row: pivot,
                 inverse: 1.0 / value,
-                end: factors.rows.len(),
+                end: factors.entries.len(),
             });
-            if factors.rows.len() > MAX_FACTOR_ENTRIES {
+            if factors.entries.len() > MAX_FACTOR_ENTRIES {
                 return Err(too_many_entries());
             }
         }
@@ -98,7 +109,7 @@ impl Factorization {
     }
 
     pub(super) fn num_entries(&self) -> usize {
-        self.rows.len()
+        self.entries.len()
     }
 
     /// Overwrites right-hand sides with solutions, for several vectors at a time; the solution of
@@ -108,9 +119,10 @@ impl Factorization {
         let mut start = 0;
         for pivot in &self.pivots {
             let value = vectors[pivot.row as usize];
-            for (row, factor) in self.entries(start, pivot) {
-                for (entry, value) in vectors[row].iter_mut().zip(value) {
-                    *entry -= factor * value;
+            for entry in &self.entries[start..pivot.end] {
+                let vector = &mut vectors[entry.row as usize];
+                for lane in 0..LANES {
+                    vector[lane] -= entry.value * value[lane];
                 }
             }
             start = pivot.end;
@@ -122,22 +134,18 @@ impl Factorization {
             let start = position
                 .checked_sub(1)
                 .map_or(0, |before| self.pivots[before].end);
-            let mut value = vectors[pivot.row as usize].map(|value| value * pivot.inverse);
-            for (row, factor) in self.entries(start, pivot) {
-                for (value, entry) in value.iter_mut().zip(vectors[row]) {
-                    *value -= factor * entry;
+            let mut value = vectors[pivot.row as usize];
+            for lane in 0..LANES {
+                value[lane] *= pivot.inverse;
+            }
+            for entry in &self.entries[start..pivot.end] {
+                let vector = &vectors[entry.row as usize];
+                for lane in 0..LANES {
+                    value[lane] -= entry.value * vector[lane];
                 }
             }
             vectors[pivot.row as usize] = value;
         }
-    }
-
-    #[inline(always)]
-    fn entries(&self, start: usize, pivot: &Pivot) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let entries = self.rows[start..pivot.end]
-            .iter()
-            .zip(&self.values[start..pivot.end]);
-        entries.map(|(row, value)| (*row as usize, *value))
     }
 }
 

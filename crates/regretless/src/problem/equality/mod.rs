@@ -14,6 +14,11 @@
 //! factorized once (`factorization.rs`). Linearly dependent rows, such as the balance of the last
 //! node of a network, are left out.
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "loops over the lanes of several vectors read best with an index, and are vectorized"
+)]
+
 mod elimination;
 mod factorization;
 
@@ -462,7 +467,9 @@ fn degree_rows(nodes: usize, with_depot: bool) -> Vec<ConstraintRow> {
 
 #[inline(always)]
 fn scale<const LANES: usize>(sum: &mut [f64; LANES], factor: f64) {
-    sum.iter_mut().for_each(|value| *value *= factor);
+    for lane in 0..LANES {
+        sum[lane] *= factor;
+    }
 }
 
 /// The sum of all vectors.
@@ -470,8 +477,8 @@ fn scale<const LANES: usize>(sum: &mut [f64; LANES], factor: f64) {
 fn total<const LANES: usize>(sums: &[[f64; LANES]]) -> [f64; LANES] {
     let mut total = [0.0; LANES];
     for sum in sums {
-        for (total, value) in total.iter_mut().zip(sum) {
-            *total += value;
+        for lane in 0..LANES {
+            total[lane] += sum[lane];
         }
     }
     total
@@ -490,8 +497,8 @@ fn solve_degrees<const LANES: usize>(sums: &mut [[f64; LANES]], nodes: usize, wi
     let mut solution_sum = total(sums);
     scale(&mut solution_sum, 1.0 / (diagonal + sums.len() as f64));
     for sum in sums {
-        for (value, solution_sum) in sum.iter_mut().zip(solution_sum) {
-            *value = (*value - solution_sum) / diagonal;
+        for lane in 0..LANES {
+            sum[lane] = (sum[lane] - solution_sum[lane]) / diagonal;
         }
     }
 }
@@ -514,8 +521,8 @@ fn solve_matrix<const LANES: usize>(
     let mut mean = total(column_sums);
     scale(&mut mean, 1.0 / columns as f64);
     for sum in row_sums {
-        for (value, mean) in sum.iter_mut().zip(mean) {
-            *value = *value / columns as f64 - mean;
+        for lane in 0..LANES {
+            sum[lane] = sum[lane] / columns as f64 - mean[lane];
         }
     }
 }

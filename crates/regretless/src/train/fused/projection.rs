@@ -52,7 +52,9 @@ enum TileIncidence {
         starts: Vec<usize>,
         segments: Vec<TileSegment>,
     },
-    /// Any factors.
+    /// At most two rows per cost, as for arcs of a network.
+    Pairs(Vec<[IncidenceEntry; 2]>),
+    /// Any number of rows.
     Sparse {
         /// The first entry of each cost, then the number of all.
         starts: Vec<usize>,
@@ -70,7 +72,7 @@ struct TileSegment {
 
 #[derive(Clone, Copy)]
 struct IncidenceEntry {
-    slot: usize,
+    slot: u32,
     factor: f32,
 }
 
@@ -82,12 +84,23 @@ impl TileIncidence {
                 let (mut starts, mut entries) = (vec![0], Vec::new());
                 for cost in 0..num_costs {
                     for (slot, factor) in sparse.entries(cost) {
-                        let factor = factor as f32;
+                        let (slot, factor) = (slot as u32, factor as f32);
                         entries.push(IncidenceEntry { slot, factor });
                     }
                     starts.push(entries.len());
                 }
-                Self::Sparse { starts, entries }
+                if starts.windows(2).any(|range| range[1] - range[0] > 2) {
+                    return Self::Sparse { starts, entries };
+                }
+                let none = IncidenceEntry {
+                    slot: 0,
+                    factor: 0.0,
+                };
+                let pair = |range: &[usize]| {
+                    let entry = |i: usize| if i < range[1] { entries[i] } else { none };
+                    [entry(range[0]), entry(range[0] + 1)]
+                };
+                Self::Pairs(starts.windows(2).map(pair).collect())
             }
         }
     }
@@ -153,11 +166,11 @@ pub(super) struct ProjectionWorker {
     scratch: TransposedTile,
 }
 
-/// A chunk of a tile: by parameters, and by costs in the first eight lanes. Parameters beyond the
-/// width of W are not written to tiles, and have any values.
+/// A chunk of a tile, by parameters and by costs. Parameters beyond the width of W are not written
+/// to tiles, and have any values.
 struct TransposedTile {
     parameters: [AlignedF32x16; CHUNK],
-    costs: [AlignedF32x16; F32_LANES],
+    costs: [AlignedF32x8; F32_LANES],
 }
 
 /// Which vectors of a block are projected.
@@ -178,7 +191,7 @@ impl ProjectionWorker {
             solution: vec![AlignedF32x8::ZERO; vectors],
             scratch: TransposedTile {
                 parameters: [AlignedF32x16::ZERO; CHUNK],
-                costs: [AlignedF32x16::ZERO; F32_LANES],
+                costs: [AlignedF32x8::ZERO; F32_LANES],
             },
         }
     }
@@ -199,8 +212,7 @@ impl ProjectionWorker {
     /// with its only worker.
     pub(super) fn store_group_sums(&mut self, sums: &PartialSums, group: usize) {
         if sums.num_groups() > 1 {
-            let values = self.sums.iter().flat_map(|sum| sum.0).map(f64::from);
-            sums.store(group, 0, values);
+            sums.store_vectors(group, &self.sums);
             self.sums.fill(AlignedF32x8::ZERO);
         }
     }
@@ -216,13 +228,17 @@ impl ProjectionWorker {
             sums.sum_groups(self.system.as_flattened_mut());
         } else {
             for (system, sum) in self.system.iter_mut().zip(&self.sums) {
-                *system = sum.0.map(f64::from);
+                for lane in 0..CHUNK {
+                    system[lane] = f64::from(sum.0[lane]);
+                }
             }
             self.sums.fill(AlignedF32x8::ZERO);
         }
         solve_system(simd, projection.projection, &mut self.system);
         for (solution, system) in self.solution.iter_mut().zip(&self.system) {
-            solution.0 = system.map(|value| value as f32);
+            for lane in 0..CHUNK {
+                solution.0[lane] = system[lane] as f32;
+            }
         }
     }
 
@@ -305,12 +321,8 @@ fn add_sums_body(
                 }
             }
             simd.transpose_to_rows(&scratch.parameters, &mut scratch.costs);
-            add_tile(
-                &projection.incidence,
-                block.first_tile + t,
-                &scratch.costs,
-                sums,
-            );
+            let tile = block.first_tile + t;
+            add_tile(simd, &projection.incidence, tile, &scratch.costs, sums);
         }
     }
 }
@@ -318,48 +330,55 @@ fn add_sums_body(
 /// Adds the costs of a tile to the sums of their rows.
 #[inline(always)]
 fn add_tile(
+    simd: SimdToken,
     incidence: &TileIncidence,
     tile: usize,
-    costs: &[AlignedF32x16; F32_LANES],
+    costs: &[AlignedF32x8; F32_LANES],
     sums: &mut [AlignedF32x8],
 ) {
     match incidence {
         TileIncidence::Segments { starts, segments } => {
             for segment in &segments[starts[tile]..starts[tile + 1]] {
                 let costs = &costs[segment.lanes.clone()];
-                let mut common = sums[segment.common];
-                match segment.first_own {
-                    Some(first) => {
-                        for (cost, own) in costs.iter().zip(&mut sums[first..]) {
-                            add(&mut common, cost, 1.0);
-                            add(own, cost, 1.0);
-                        }
+                let mut common = simd.load_f32x8(&sums[segment.common]);
+                if let Some(first) = segment.first_own {
+                    let own = &mut sums[first..first + costs.len()];
+                    for i in 0..costs.len() {
+                        let cost = simd.load_f32x8(&costs[i]);
+                        common = common.add(cost);
+                        simd.load_f32x8(&own[i]).add(cost).store(&mut own[i]);
                     }
-                    None => {
-                        for cost in costs {
-                            add(&mut common, cost, 1.0);
-                        }
+                } else {
+                    for i in 0..costs.len() {
+                        common = common.add(simd.load_f32x8(&costs[i]));
                     }
                 }
-                sums[segment.common] = common;
+                common.store(&mut sums[segment.common]);
+            }
+        }
+        TileIncidence::Pairs(pairs) => {
+            let first = tile * F32_LANES;
+            let pairs = &pairs[first..pairs.len().min(first + F32_LANES)];
+            for i in 0..pairs.len() {
+                let cost = simd.load_f32x8(&costs[i]);
+                for entry in pairs[i] {
+                    let sum = &mut sums[entry.slot as usize];
+                    let factor = simd.splat_f32x8(entry.factor);
+                    cost.mul_add(factor, simd.load_f32x8(sum)).store(sum);
+                }
             }
         }
         TileIncidence::Sparse { starts, entries } => {
-            let starts = &starts[tile * F32_LANES..];
-            for (cost, range) in costs.iter().zip(starts.windows(2)) {
-                for entry in &entries[range[0]..range[1]] {
-                    add(&mut sums[entry.slot], cost, entry.factor);
+            let first = tile * F32_LANES;
+            for i in 0..F32_LANES.min(starts.len() - 1 - first) {
+                let cost = simd.load_f32x8(&costs[i]);
+                for entry in &entries[starts[first + i]..starts[first + i + 1]] {
+                    let sum = &mut sums[entry.slot as usize];
+                    let factor = simd.splat_f32x8(entry.factor);
+                    cost.mul_add(factor, simd.load_f32x8(sum)).store(sum);
                 }
             }
         }
-    }
-}
-
-/// Adds the first eight lanes times a factor.
-#[inline(always)]
-fn add(sum: &mut AlignedF32x8, cost: &AlignedF32x16, factor: f32) {
-    for lane in 0..CHUNK {
-        sum.0[lane] += factor * cost.0[lane];
     }
 }
 
@@ -379,7 +398,13 @@ fn subtract_body(
         let (weights, gradient) = tile.split_at_mut(width);
         let (tile, scale) = (block.first_tile + t, simd.load(&map.scale.0));
         for (chunk, solution) in solution.chunks_exact(slots).enumerate() {
-            write_products(&projection.incidence, tile, solution, &mut scratch.costs);
+            write_products(
+                simd,
+                &projection.incidence,
+                tile,
+                solution,
+                &mut scratch.costs,
+            );
             simd.transpose_to_vectors(&scratch.costs, &mut scratch.parameters);
             let range = chunk * CHUNK..width.min((chunk + 1) * CHUNK);
             match vectors {
@@ -408,45 +433,56 @@ fn subtract_body(
 /// Aᵀ Y for the costs of a tile; 0 beyond the last cost.
 #[inline(always)]
 fn write_products(
+    simd: SimdToken,
     incidence: &TileIncidence,
     tile: usize,
     solution: &[AlignedF32x8],
-    costs: &mut [AlignedF32x16; F32_LANES],
+    costs: &mut [AlignedF32x8; F32_LANES],
 ) {
+    let mut count = 0;
     match incidence {
         TileIncidence::Segments { starts, segments } => {
-            let mut end = 0;
             for segment in &segments[starts[tile]..starts[tile + 1]] {
-                let common = solution[segment.common];
+                let common = simd.load_f32x8(&solution[segment.common]);
                 let costs = &mut costs[segment.lanes.clone()];
-                match segment.first_own {
-                    Some(first) => {
-                        for (cost, own) in costs.iter_mut().zip(&solution[first..]) {
-                            for lane in 0..CHUNK {
-                                cost.0[lane] = common.0[lane] + own.0[lane];
-                            }
-                        }
+                if let Some(first) = segment.first_own {
+                    let own = &solution[first..first + costs.len()];
+                    for i in 0..costs.len() {
+                        common.add(simd.load_f32x8(&own[i])).store(&mut costs[i]);
                     }
-                    None => {
-                        for cost in costs {
-                            cost.0[..CHUNK].copy_from_slice(&common.0);
-                        }
+                } else {
+                    for i in 0..costs.len() {
+                        common.store(&mut costs[i]);
                     }
                 }
-                end = segment.lanes.end;
+                count = segment.lanes.end;
             }
-            costs[end..].fill(AlignedF32x16::ZERO);
+        }
+        TileIncidence::Pairs(pairs) => {
+            let first = tile * F32_LANES;
+            let pairs = &pairs[first..pairs.len().min(first + F32_LANES)];
+            for i in 0..pairs.len() {
+                let mut sum = simd.splat_f32x8(0.0);
+                for entry in pairs[i] {
+                    let value = simd.load_f32x8(&solution[entry.slot as usize]);
+                    sum = value.mul_add(simd.splat_f32x8(entry.factor), sum);
+                }
+                sum.store(&mut costs[i]);
+            }
+            count = pairs.len();
         }
         TileIncidence::Sparse { starts, entries } => {
-            costs.fill(AlignedF32x16::ZERO);
-            let starts = &starts[tile * F32_LANES..];
-            for (cost, range) in costs.iter_mut().zip(starts.windows(2)) {
-                for entry in &entries[range[0]..range[1]] {
-                    for lane in 0..CHUNK {
-                        cost.0[lane] += entry.factor * solution[entry.slot].0[lane];
-                    }
+            let first = tile * F32_LANES;
+            count = F32_LANES.min(starts.len() - 1 - first);
+            for i in 0..count {
+                let mut sum = simd.splat_f32x8(0.0);
+                for entry in &entries[starts[first + i]..starts[first + i + 1]] {
+                    let value = simd.load_f32x8(&solution[entry.slot as usize]);
+                    sum = value.mul_add(simd.splat_f32x8(entry.factor), sum);
                 }
+                sum.store(&mut costs[i]);
             }
         }
     }
+    costs[count..].fill(AlignedF32x8::ZERO);
 }

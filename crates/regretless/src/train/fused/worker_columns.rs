@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::FusedContext;
 use super::kernel::TileBlock;
-use crate::simd::AlignedF32x16;
+use crate::simd::{AlignedF32x8, AlignedF32x16};
 
 /// Maximum number of groups. More groups balance the load on more threads, but every worker adds
 /// the sums of all groups.
@@ -137,6 +137,17 @@ impl PartialSums {
         let slots = &self.values[group * self.width + offset..(group + 1) * self.width];
         for (slot, value) in slots.iter().zip(values) {
             slot.store(value.to_bits(), Ordering::Relaxed);
+        }
+    }
+
+    /// As [`Self::store`], from the beginning of the row, with vectors in single precision.
+    pub(super) fn store_vectors(&self, group: usize, vectors: &[AlignedF32x8]) {
+        let slots = &self.values[group * self.width..(group + 1) * self.width];
+        for (slots, vector) in slots.chunks_exact(vectors[0].0.len()).zip(vectors) {
+            for lane in 0..slots.len() {
+                let bits = f64::from(vector.0[lane]).to_bits();
+                slots[lane].store(bits, Ordering::Relaxed);
+            }
         }
     }
 
