@@ -1,10 +1,11 @@
 //! SIMD vectors of sixteen lanes: the arithmetic of training and of matrix products.
 //!
 //! On x86-64 an [`F32x16`] is two AVX2 registers, elsewhere an array, which the compiler maps to
-//! the registers of the CPU (NEON on aarch64). Both round every operation the same way, with fused
-//! multiply-add everywhere, so that results are the same bits. A vector exists only where the CPU
-//! has the instructions: all constructors need a [`SimdToken`], which only [`SimdToken::detect`]
-//! returns.
+//! the registers of the CPU (NEON on aarch64). The innermost loops of networks are generic over
+//! [`Lanes`], which may also be one AVX-512 register. All round every operation the same way, with
+//! fused multiply-add everywhere, so that results are the same bits. A vector exists only where the
+//! CPU has the instructions: all constructors need a [`SimdToken`], which only
+//! [`SimdToken::detect`] returns, or the token of AVX-512.
 //!
 //! `--cfg regretless_portable_simd` selects the arrays on x86-64 too, so that
 //! `scripts/portable-test` can test them on any machine.
@@ -239,7 +240,10 @@ pub(crate) use dispatch_lanes;
 // Elsewhere there is nothing to compare.
 #[cfg(all(test, target_arch = "x86_64", not(regretless_portable_simd)))]
 mod tests {
-    use super::{AlignedF32x8, AlignedF32x16, AlignedF64x16, F32_LANES, portable};
+    use super::{
+        AlignedF32x8, AlignedF32x16, AlignedF64x16, Avx512Token, F32_LANES, F32x16, F32x16Avx512,
+        Lanes, portable,
+    };
 
     /// Values of all kinds.
     fn numbers(salt: u32) -> [f32; F32_LANES] {
@@ -277,6 +281,7 @@ mod tests {
                 x.mul(y),
                 x.div(y),
                 y.sqrt(),
+                x.max(y),
                 x.max_zero(),
                 x.xor(y),
                 x.sign_bits().or(simd.splat(1.0)).and(x.nonzero_mask()),
@@ -335,6 +340,42 @@ mod tests {
             assert!((0..8).all(is_same));
             found
         }};
+    }
+
+    /// The results of all operations of [`Lanes`], as bits.
+    fn lane_operations<V: Lanes>(
+        token: V::Token,
+        [x, y, z]: [&[f32; F32_LANES]; 3],
+    ) -> Vec<Vec<u32>> {
+        let [x, y, z] = [x, y, z].map(|values| V::load(token, values));
+        let slope = V::splat(token, 0.01);
+        let results = [
+            x.mul_add(y, z),
+            x.add(y),
+            x.leaky_relu(slope),
+            z.keep_where_positive(x),
+        ];
+        let mut stored = [0.0; F32_LANES];
+        let bits_of = |vector: V| {
+            vector.store(&mut stored);
+            bits(&stored)
+        };
+        results.map(bits_of).to_vec()
+    }
+
+    #[test]
+    fn wide_registers_compute_the_same_bits() {
+        let simd = super::SimdToken::detect().expect("a processor with AVX2 and FMA is needed");
+        let Some(token) = Avx512Token::detect(simd) else {
+            return;
+        };
+        for salt in 0..50 {
+            let [x, y, z] = [salt, salt + 1000, salt + 2000].map(numbers);
+            assert_eq!(
+                lane_operations::<F32x16>(simd, [&x, &y, &z]),
+                lane_operations::<F32x16Avx512>(token, [&x, &y, &z])
+            );
+        }
     }
 
     #[test]
