@@ -235,7 +235,8 @@ def test_costs_too_large_for_a_table_are_refused_with_row_and_column():
 
 
 LOSSES = [
-    "MSE", "MAE", "MSE(O)", "MAE(O,S)", "MSE(O,S)", "MSE(O,E)", "MAE(tau=0.3)", "MSE(O_S)", "MAE(O_S,S)",
+    "MSE", "MAE", "MSE(O)", "MAE(O,S)", "MSE(O,S)", "MSE(O,E)", "MAE(tau=0.3)", "MSE(O_S)",
+    "MAE(O_S,S)",
     "MSE(O_S(exact))", "SPO+", "SPO+ relax", "SPO+ relax tight", "SPO+ labels relaxed",
     "SPO+ cache 50%", "SPO+ warm", "SPO+ local-search", "PFYL(samples=2)", "PG", "MAP", "MAP_c",
     "NCE", "NCE_c", "SCE", "SCE_c", "LTR(point)", "LTR(pair)", "LTR(list)", "DBB", "NID",

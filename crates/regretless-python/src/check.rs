@@ -30,7 +30,8 @@ use crate::train::{TimeSplit, dataset, parse_split};
 /// Returns
 /// -------
 /// list of dict
-///     Findings with the keys `kind`, `columns`, `message` and, where it is about a row, `row`. They
+///     Findings with the keys `kind`, `columns`, `message` and, where it is about a row, `row`.
+///     They
 ///     are those of `regretless check`, except that the order of rows in time is not checked.
 ///
 /// Raises

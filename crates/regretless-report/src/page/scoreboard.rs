@@ -75,7 +75,12 @@ pub(super) fn table(table: &BoardTable) -> String {
     for column in &table.columns {
         titles += &head(&column.title, &column.hint);
     }
-    let rows: String = table.rows.iter().enumerate().map(row).collect();
+    let rows: String = table
+        .rows
+        .iter()
+        .enumerate()
+        .map(|(index, entry)| row(index, entry))
+        .collect();
     let part = table
         .problem
         .map(|problem| format!(" data-problem=\"{problem}\""))
@@ -91,7 +96,7 @@ pub(super) fn table(table: &BoardTable) -> String {
     .concat()
 }
 
-fn row((index, row): (usize, &BoardRow)) -> String {
+fn row(index: usize, row: &BoardRow) -> String {
     let class = if row.is_ours { " class=\"ours\"" } else { "" };
     let mut cells = format!(
         "<th scope=\"row\" data-key=\"{index}\">{}</th>",

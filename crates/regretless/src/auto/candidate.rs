@@ -150,13 +150,13 @@ fn stages_of(losses: &[&str], oracle: &Oracle) -> Result<Vec<TrainingStage>> {
 
 /// How candidates are trained: the settings of all stages.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Schedule {
+pub(super) struct LearningSchedule {
     pub(super) learning_rate: f64,
     pub(super) epochs: usize,
     pub(super) batch_size: usize,
 }
 
-impl Schedule {
+impl LearningSchedule {
     /// The stage under this schedule.
     pub(super) fn apply_to(self, mut stage: TrainingStage) -> TrainingStage {
         stage.overrides = StageOverrides {
@@ -191,7 +191,7 @@ pub(super) fn trained(
     losses: &[&str],
     oracle: &Oracle,
     predictors: &[PredictorSpec],
-    schedule: Schedule,
+    schedule: LearningSchedule,
     time: &TrainingTime,
     rows: usize,
 ) -> Result<Vec<Candidate>> {
@@ -209,7 +209,7 @@ pub(super) fn trained(
 pub(super) fn without_solves(
     oracle: &Oracle,
     predictors: &[PredictorSpec],
-    schedule: Schedule,
+    schedule: LearningSchedule,
     time: &TrainingTime,
     rows: usize,
 ) -> Result<Vec<Candidate>> {

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use super::candidate::{
-    self, Candidate, CandidateKind, FoldResult, LOSSES_WITH_FEW_SOLVES, SENSITIVITY_LOSS, Schedule,
+    self, Candidate, CandidateKind, FoldResult, LOSSES_WITH_FEW_SOLVES, LearningSchedule,
+    SENSITIVITY_LOSS,
 };
 use super::ensemble::{
     self, AVERAGED_CANDIDATES, Average, LEAST_SQUARES_TOLERANCE, PairedDifference,
@@ -13,7 +14,6 @@ use super::folds::{Fold, folds};
 use super::scoring::{RegretScorer, ScoringPlan};
 use super::solve_times::{SECONDS_PER_WORK_UNIT, SolveTimeSource, SolveTimes};
 use super::training_time::TrainingTime;
-use crate::baseline::linear_fit;
 use crate::data::Matrix;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluation;
@@ -25,7 +25,7 @@ use crate::problem::ProblemSpec;
 use crate::report::{CandidateReport, ScoringKind, SearchReport, TrainReport};
 use crate::settings::{SelectionCriterion, TrainingSettings};
 use crate::solve::relaxation::Relaxation;
-use crate::train::{FitResult, StagedTraining, TrainingContext};
+use crate::train::{FitResult, StagedTraining, TrainingContext, linear_fit};
 
 /// Numbers of folds that are tried, the first that fits in the budget. Five are the usual number.
 const FOLDS: [usize; 2] = [5, 3];
@@ -91,7 +91,7 @@ pub(crate) struct AutoSearch<'a> {
     scorer: RegretScorer,
     /// Whether the budget allows only a few candidates.
     has_few_candidates: bool,
-    schedule: Schedule,
+    schedule: LearningSchedule,
     /// Whether a multiple of the costs has the same decisions.
     is_scale_invariant: bool,
     candidates: Vec<Candidate>,
@@ -315,7 +315,7 @@ impl<'a> AutoSearch<'a> {
             } else {
                 self.schedule.batch_size
             };
-            let schedule = Schedule {
+            let schedule = LearningSchedule {
                 epochs,
                 batch_size,
                 ..self.schedule
@@ -459,6 +459,12 @@ impl<'a> AutoSearch<'a> {
             // All of them if that is affordable, else fewer from fold to fold.
             let affordable = self.affordable_candidates(self.folds.len() - fold);
             kept.truncate(affordable.max(KEPT_CANDIDATES));
+            // The others are compared with least squares.
+            if let Some(index) = self.least_squares(fold)
+                && !kept.contains(&index)
+            {
+                kept.push(index);
+            }
             for (position, index) in kept.iter().enumerate() {
                 if self.is_budget_used() {
                     // The best candidates go first: those that are missing are left out, unless the
@@ -939,12 +945,12 @@ impl Planner<'_> {
         epochs.max(1.0) as usize
     }
 
-    fn schedule(&self, training_rows: usize) -> Schedule {
+    fn schedule(&self, training_rows: usize) -> LearningSchedule {
         let epochs = MAX_EPOCHS
             .min(self.settings.epochs)
             .min(self.epochs_without_solves(1));
         let batch_size = (training_rows / MIN_STEPS_PER_EPOCH).clamp(1, self.settings.batch_size);
-        Schedule {
+        LearningSchedule {
             learning_rate: RATE_FACTOR * self.settings.learning_rate,
             epochs,
             batch_size,

@@ -24,7 +24,8 @@ pub struct CostNames(CostNamesRepr);
 
 #[derive(Debug, Clone)]
 enum CostNamesRepr {
-    /// Names that are not all numbered. Shared: a hundred thousand of them take milliseconds to copy.
+    /// Names that are not all numbered. Shared: a hundred thousand of them take milliseconds to
+    /// copy.
     Listed(Arc<[String]>),
     /// c0, c1, c2, …
     Numbered {

@@ -1,11 +1,11 @@
 //! Matrix multiplication in single precision.
 //!
-//! Panels of six rows by sixteen columns of the result, or eight by thirty-two with AVX-512, stay in
-//! registers while the loop runs over the inner dimension, so that a value loaded from memory is
+//! Panels of six rows by sixteen columns of the result, or eight by thirty-two with AVX-512, stay
+//! in registers while the loop runs over the inner dimension, so that a value loaded from memory is
 //! used six to thirty-two times. Where the columns of the right-hand factor are not contiguous, as
-//! with weights stored one row per output, they are packed first. Every entry is a sum in the order of the inner dimension,
-//! whatever the sizes and the number of threads. CPUs without AVX2 and FMA use the kernels of
-//! `matrixmultiply` instead.
+//! with weights stored one row per output, they are packed first. Every entry is a sum in the order
+//! of the inner dimension, whatever the sizes and the number of threads. CPUs without AVX2 and FMA
+//! use the kernels of `matrixmultiply` instead.
 
 #![allow(
     unsafe_code,
@@ -127,7 +127,7 @@ fn multiply_body<V: Lanes>(
 ) {
     let mut first = 0;
     while first < b.cols {
-        let wide = V::WIDE && b.cols - first >= 2 * F32_LANES;
+        let wide = V::HAS_32_REGISTERS && b.cols - first >= 2 * F32_LANES;
         let cols = (b.cols - first).min(if wide { 2 * F32_LANES } else { F32_LANES });
         // Unless packed, rows that are far apart would evict each other from the first-level cache.
         let fits_cache = b.rows * b.row_stride <= L1_CACHE_VALUES || a.rows <= ROWS_PER_PANEL;
@@ -224,10 +224,10 @@ unsafe fn multiply_columns<V: Lanes, const C: usize>(
         let left = a.rows - row;
         // SAFETY: guaranteed by the caller.
         unsafe {
-            if V::WIDE && left >= 8 {
+            if V::HAS_32_REGISTERS && left >= 8 {
                 multiply_panel::<V, 8, C>(token, a, row, columns, out);
                 row += 8;
-            } else if !V::WIDE && (left > 8 || left == 6) {
+            } else if !V::HAS_32_REGISTERS && (left > 8 || left == 6) {
                 multiply_panel::<V, 6, C>(token, a, row, columns, out);
                 row += 6;
             } else if left >= 4 {

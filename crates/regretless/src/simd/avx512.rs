@@ -37,7 +37,7 @@ impl Avx512Token {
 
 impl Lanes for F32x16Avx512 {
     type Token = Avx512Token;
-    const WIDE: bool = true;
+    const HAS_32_REGISTERS: bool = true;
 
     #[inline(always)]
     fn simd(token: Avx512Token) -> SimdToken {

@@ -116,7 +116,7 @@ pub(crate) trait Lanes: Copy {
     type Token: Copy;
 
     /// Whether there are 32 registers of a vector each; else they hold eight vectors.
-    const WIDE: bool;
+    const HAS_32_REGISTERS: bool;
 
     fn simd(token: Self::Token) -> SimdToken;
 
@@ -141,7 +141,7 @@ pub(crate) trait Lanes: Copy {
 
 impl Lanes for F32x16 {
     type Token = SimdToken;
-    const WIDE: bool = false;
+    const HAS_32_REGISTERS: bool = false;
 
     #[inline(always)]
     fn simd(token: SimdToken) -> SimdToken {

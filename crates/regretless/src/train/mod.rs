@@ -24,6 +24,7 @@ use crate::problem::ProblemSpec;
 use crate::report::{CandidateReport, RoundReport, SearchReport, TrainReport};
 use crate::settings::TrainingSettings;
 
+mod closed_form;
 mod early_stopping;
 mod epoch_runner;
 mod fingerprint;
@@ -34,6 +35,7 @@ mod record;
 mod step;
 mod weighting;
 
+pub(crate) use closed_form::linear_fit;
 #[cfg(test)]
 pub(crate) use weighting::instance_costs;
 

@@ -7,8 +7,10 @@ use syn::{Item, UseTree, Visibility};
 
 use crate::{parsed, root};
 
-/// Most types, traits and free functions that users of the library can name.
-const MAX_PUBLIC_ITEMS: usize = 150;
+/// Most types, traits and free functions that users of the library can name. Losses of one's own
+/// (`BatchLoss`, `BatchLossInput`), intervals over seeds (`RegretSample`) and the report of `auto`
+/// (`SearchReport`) came after the first 150.
+const MAX_PUBLIC_ITEMS: usize = 154;
 
 #[test]
 fn the_public_api_stays_small() {

@@ -14,8 +14,8 @@
 //! visits the nodes near a detour only.
 
 use super::GraphPathSolver;
+use super::distance_queue::DistanceQueue;
 use super::network::{CostPlace, Direction};
-use super::node_queue::NodeQueue;
 use super::search::PathSearchEnd;
 use crate::solve::relaxation::{CostRanges, CostRanging};
 use crate::solve::{SolveFailure, check_not_stopped};
@@ -47,7 +47,7 @@ impl CostRanging for GraphPathSolver {
         let mut search = DetourSearch {
             lengths: vec![f64::INFINITY; self.network.graph.num_nodes()],
             touched: Vec::new(),
-            heap: NodeQueue::new(0),
+            heap: DistanceQueue::new(0),
         };
         for place in replaceable {
             check_not_stopped()?;
@@ -187,7 +187,7 @@ struct DetourSearch {
     lengths: Vec<f64>,
     /// The nodes with another length than infinite.
     touched: Vec<u32>,
-    heap: NodeQueue,
+    heap: DistanceQueue,
 }
 
 impl DetourSearch {

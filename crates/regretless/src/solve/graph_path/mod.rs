@@ -15,9 +15,9 @@
 
 mod cost_ranges;
 mod detours;
+mod distance_queue;
 mod label_correcting;
 mod network;
-mod node_queue;
 mod search;
 
 use std::sync::Arc;

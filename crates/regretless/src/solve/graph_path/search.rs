@@ -6,9 +6,9 @@
 //! source would be. Labels carry the number of the search that wrote them, so that a search touches
 //! only the nodes it visits.
 
+use super::distance_queue::DistanceQueue;
 use super::label_correcting::LabelCorrecting;
 use super::network::{Direction, PathNetwork};
-use super::node_queue::NodeQueue;
 use crate::solve::{SolveFailure, check_not_stopped};
 
 /// Steps between two questions whether the search is to stop: some ten microseconds.
@@ -90,10 +90,10 @@ pub(super) enum PathSearchEnd {
 #[derive(Debug, Clone)]
 pub(super) struct PathSearch {
     pub labels: Labels,
-    heap: NodeQueue,
+    heap: DistanceQueue,
     /// Those of the search from the target, where both ends are searched from.
     opposite: Labels,
-    opposite_heap: NodeQueue,
+    opposite_heap: DistanceQueue,
     label_correcting: Option<Box<LabelCorrecting>>,
 }
 
@@ -101,9 +101,9 @@ impl PathSearch {
     pub fn new(num_nodes: usize) -> Self {
         Self {
             labels: Labels::new(num_nodes),
-            heap: NodeQueue::new(num_nodes),
+            heap: DistanceQueue::new(num_nodes),
             opposite: Labels::new(num_nodes),
-            opposite_heap: NodeQueue::new(num_nodes),
+            opposite_heap: DistanceQueue::new(num_nodes),
             label_correcting: None,
         }
     }
@@ -343,7 +343,7 @@ struct Meeting {
 /// One of two searches.
 struct SearchSide<'a> {
     labels: &'a mut Labels,
-    heap: &'a mut NodeQueue,
+    heap: &'a mut DistanceQueue,
     /// The other search, and the distance up to which its labels are final.
     other: &'a Labels,
     other_radius: f64,

@@ -1,5 +1,6 @@
 //! An epoch with normalization on several workers: two passes and two barriers per step, with a
-//! projection three of each. Symbols and terms (group, block, row-sums pass, update pass) are defined in the header of [`super`].
+//! projection three of each. Symbols and terms (group, block, row-sums pass, update pass) are
+//! defined in the header of [`super`].
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

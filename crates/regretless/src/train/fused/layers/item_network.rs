@@ -215,7 +215,7 @@ fn forward_body<V: Lanes>(
     while first < outputs.len() {
         // SAFETY: there are so many tiles, by the assertion.
         unsafe {
-            if V::WIDE && outputs.len() - first >= 2 {
+            if V::HAS_32_REGISTERS && outputs.len() - first >= 2 {
                 forward_tiles::<V, 8, 2>(token, tiles, scratch, outputs, first);
                 first += 2;
             } else {
@@ -343,7 +343,7 @@ fn backward_body<V: Lanes>(
         while h < hidden {
             let sums = |h: usize| scratch.sums.as_ptr().add(h * stride);
             let out = &mut positive[h * width..];
-            if V::WIDE && h + 2 <= hidden {
+            if V::HAS_32_REGISTERS && h + 2 <= hidden {
                 sum_entries::<V, 2>(token, &chunk, [sums(h), sums(h + 1)], out);
                 h += 2;
             } else {
@@ -392,7 +392,7 @@ unsafe fn sum_entries<V: Lanes, const H: usize>(
     sums: [*const AlignedF32x16; H],
     out: &mut [AlignedF32x16],
 ) {
-    let most = if V::WIDE { 9 } else { 5 };
+    let most = if V::HAS_32_REGISTERS { 9 } else { 5 };
     let parts = chunk.width.div_ceil(most);
     for part in 0..parts {
         let begin = part * chunk.width / parts;

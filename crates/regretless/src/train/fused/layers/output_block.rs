@@ -157,7 +157,7 @@ fn forward_body<V: Lanes>(token: V::Token, pass: &mut BlockForward<'_>) {
         while vector < row_vectors {
             // SAFETY: tile and rows exist, by the assertion.
             unsafe {
-                if V::WIDE && vector + 2 <= row_vectors {
+                if V::HAS_32_REGISTERS && vector + 2 <= row_vectors {
                     forward_tile::<V, 8, 2>(token, pass, tile, vector);
                     vector += 2;
                 } else {
@@ -306,7 +306,7 @@ fn step_body<V: Lanes>(token: V::Token, pass: &mut BlockStep<'_>) {
         let left = outputs - output;
         // SAFETY: the outputs exist, by the assertion.
         output += unsafe {
-            if !V::WIDE && left >= 6 {
+            if !V::HAS_32_REGISTERS && left >= 6 {
                 step_outputs::<V, 6>(token, pass, &adam, output, &mut pending)
             } else if left >= 4 {
                 step_outputs::<V, 4>(token, pass, &adam, output, &mut pending)
@@ -404,7 +404,7 @@ unsafe fn step_outputs<V: Lanes, const R: usize>(
         let left = input_vectors - vector;
         // SAFETY: guaranteed by the caller.
         vector += unsafe {
-            if V::WIDE && left >= 4 {
+            if V::HAS_32_REGISTERS && left >= 4 {
                 step_panel::<V, R, 4>(token, pass, adam, output, vector, pending)
             } else {
                 step_panel::<V, R, 1>(token, pass, adam, output, vector, pending)
@@ -442,7 +442,11 @@ unsafe fn step_panel<V: Lanes, const R: usize, const C: usize>(
         }
     }
     // Without registers for both, the weights of this panel step at its end.
-    let parts = if V::WIDE { pending.count.max(1) } else { 1 };
+    let parts = if V::HAS_32_REGISTERS {
+        pending.count.max(1)
+    } else {
+        1
+    };
     let mut row = 0;
     for part in 0..parts {
         if part < pending.count {
@@ -477,7 +481,7 @@ unsafe fn step_panel<V: Lanes, const R: usize, const C: usize>(
             pending.len[i] = (inputs - first).min(F32_LANES);
         }
     }
-    if !V::WIDE {
+    if !V::HAS_32_REGISTERS {
         for part in 0..R * C {
             pending.step(V::simd(token), pass, adam, part);
         }

@@ -34,7 +34,7 @@ fn distance(key: HeapKey) -> f64 {
 
 /// The queue; its memory is reused.
 #[derive(Debug, Clone)]
-pub struct NodeQueue {
+pub struct DistanceQueue {
     /// The entries of the current bucket, as a heap.
     heap: Vec<HeapKey>,
     /// The entries of later buckets, in any order.
@@ -47,7 +47,7 @@ pub struct NodeQueue {
     buckets_per_unit: f64,
 }
 
-impl NodeQueue {
+impl DistanceQueue {
     /// An empty queue for a graph with this many nodes.
     pub fn new(num_nodes: usize) -> Self {
         let has_buckets = num_nodes >= MIN_NODES_FOR_BUCKETS;
@@ -165,7 +165,7 @@ impl NodeQueue {
 
 #[cfg(test)]
 mod tests {
-    use super::NodeQueue;
+    use super::DistanceQueue;
     use crate::random::{Purpose, RandomStream};
 
     /// As in a search: a popped distance is the least, and new ones are at most a cost above it.
@@ -173,7 +173,7 @@ mod tests {
     fn nodes_are_popped_by_distance() {
         for max_cost in [0.0, 1e-300, 0.7, 1e9] {
             let mut stream = RandomStream::new(Purpose::Benchmark, 0, [0, 0]);
-            let mut queue = NodeQueue::new(4000);
+            let mut queue = DistanceQueue::new(4000);
             for _ in 0..3 {
                 queue.restart(max_cost);
                 queue.push(0.0, 0);
