@@ -84,7 +84,8 @@ mod tests {
             (10, 3.164),
         ] {
             let found = nemenyi_quantile(methods);
-            assert!((found - quantile).abs() < 6e-4, "{methods}: {found}");
+            // The paper cuts some digits off: 2.3437 is 2.343.
+            assert!((found - quantile).abs() < 1e-3, "{methods}: {found}");
         }
     }
 
