@@ -83,8 +83,7 @@ def matrix(table: Any, what: str, single: bool) -> np.ndarray:
 
 def is_list_matrix(table: Any) -> bool:
     """Return whether the only column of an Arrow table has lists of equal length."""
-    schema = getattr(table, "schema", None)
-    return table.num_columns == 1 and hasattr(schema.field(0).type, "list_size")
+    return table.num_columns == 1 and hasattr(table.schema.field(0).type, "list_size")
 
 
 def fits_single(kind: Any) -> bool:

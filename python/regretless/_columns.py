@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ._core import _column_names
+from ._names import NamedTable
 
 __all__ = ["feature_columns", "holiday_texts", "needs_encoding"]
 
@@ -36,7 +37,8 @@ def needs_encoding(table: Any) -> bool:
     -------
     bool
     """
-    if isinstance(table, np.ndarray) or _column_names(table) is None:
+    # A NamedTable has the names of an array of numbers.
+    if isinstance(table, (np.ndarray, NamedTable)) or _column_names(table) is None:
         return False
     return any(_is_raw(column) for _, column in _columns(table))
 

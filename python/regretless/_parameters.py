@@ -240,7 +240,7 @@ def parameter_columns(
     if table is not None and not isinstance(value, Mapping) and not is_list_of_names(value):
         check_same_rows(value, table, ("parameters", table_name))
     check_names(named, needed)
-    found = []
+    found: list[tuple[str, Any]] = []
     for name, entries in named.items():
         texts = node_names(entries) if name in nodes else None
         if texts is not None:
@@ -283,7 +283,7 @@ def row_parameter_columns(
         )
     named = {str(name): entry for name, entry in value.items()}
     check_names(named, needed)
-    found = []
+    found: list[tuple[str, Any]] = []
     for name, entry in named.items():
         texts = node_names([entry]) if name in nodes else None
         if texts is not None:

@@ -106,7 +106,12 @@ def test_models_are_the_same_bytes(shop, table, flags, settings):
     report = report.to_dict()
     # Of the command line alone: Python has them in `Labels.failed`.
     assert outcome.pop("skipped_rows") == []
-    del outcome["model"], outcome["unused_columns"], report["rounds"]
+    assert outcome.pop("data_check") == []
+    del outcome["model"], report["rounds"]
+    # Lists of columns there, by name here.
+    for key in ("encoding", "unused_columns"):
+        assert not any(outcome.pop(key).values() if key == "encoding" else outcome.pop(key))
+        assert report.pop(key) == {}
     for clock in ("seconds", "cpu_seconds"):
         assert outcome.pop(clock) > 0 and report.pop(clock) > 0
     assert report == outcome

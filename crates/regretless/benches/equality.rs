@@ -54,7 +54,7 @@ fn main() {
         let case = Case::new(name, rows);
         for loss in option("loss").map_or(LOSSES.to_vec(), |loss| vec![loss]) {
             let [scale, equality] =
-                case.best_epochs(["S", "E"].map(|word| loss.replace('_', word)));
+                case.best_epochs(&["S", "E"].map(|word| loss.replace('_', word)));
             println!(
                 "{name:8} {loss:9} S {:9.4} ms  E {:9.4} ms  ratio {:.2}",
                 1e3 * scale,
@@ -93,10 +93,10 @@ impl Case {
     }
 
     /// The fastest epoch of each loss, in CPU seconds.
-    fn best_epochs(&self, losses: [String; 2]) -> [f64; 2] {
+    fn best_epochs(&self, losses: &[String; 2]) -> [f64; 2] {
         let mut best = [f64::INFINITY; 2];
         for _ in 0..RUNS {
-            for (best, loss) in best.iter_mut().zip(&losses) {
+            for (best, loss) in best.iter_mut().zip(losses) {
                 let whole = seconds(|| self.train(loss, self.epochs));
                 // Without the preparation of the data.
                 let preparation = seconds(|| self.train(loss, 0));

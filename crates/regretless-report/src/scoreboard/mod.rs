@@ -367,6 +367,6 @@ mod tests {
         };
         assert_eq!(board(0.5).groups(), []);
         assert_eq!(board(1.0).groups(), [0..2, 1..3]);
-        assert_eq!(board(2.0).groups(), [0..3]);
+        assert_eq!(board(2.0).groups(), vec![0..3; 1]);
     }
 }

@@ -38,6 +38,9 @@ pub struct BatchLossInput<'a> {
     solver: BatchSolver<'a>,
 }
 
+/// Solves one instance under a cost vector.
+type InstanceSolver<'a> = Box<dyn FnMut(&[f64]) -> Result<Solution> + 'a>;
+
 /// Handles the solver calls of a batch.
 enum BatchSolver<'a> {
     /// On the threads of an oracle.
@@ -50,7 +53,7 @@ enum BatchSolver<'a> {
         solved: RefCell<Vec<Vec<Decision>>>,
     },
     /// The solver of a single instance.
-    Instance(RefCell<Box<dyn FnMut(&[f64]) -> Result<Solution> + 'a>>),
+    Instance(RefCell<InstanceSolver<'a>>),
 }
 
 impl<'a> BatchLossInput<'a> {

@@ -144,9 +144,8 @@ impl PartialSums {
     pub(super) fn store_vectors(&self, group: usize, vectors: &[AlignedF32x8]) {
         let slots = &self.values[group * self.width..(group + 1) * self.width];
         for (slots, vector) in slots.chunks_exact(vectors[0].0.len()).zip(vectors) {
-            for lane in 0..slots.len() {
-                let bits = f64::from(vector.0[lane]).to_bits();
-                slots[lane].store(bits, Ordering::Relaxed);
+            for (slot, value) in slots.iter().zip(&vector.0) {
+                slot.store(f64::from(*value).to_bits(), Ordering::Relaxed);
             }
         }
     }
