@@ -19,12 +19,15 @@
     reason = "loops over the lanes of several vectors read best with an index, and are vectorized"
 )]
 
+#[cfg(feature = "highs")]
 mod elimination;
 mod factorization;
 
 use std::ops::Range;
 use std::sync::Arc;
 
+// Only linear problems have columns without a predicted cost.
+#[cfg(feature = "highs")]
 pub(super) use elimination::{EqualityRow, eliminate_auxiliary};
 use factorization::Factorization;
 
