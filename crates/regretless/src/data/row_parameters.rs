@@ -82,7 +82,7 @@ pub struct ParameterColumns {
     /// Numbers that the parameter has.
     pub count: usize,
     /// The nodes of which the parameter is one, where it is the name of a node: cells of a table
-    /// hold names, and the numbers are those of [`NodeNames`].
+    /// hold names, and the numbers are those of `NodeNames`.
     pub names: Option<Arc<NodeNames>>,
 }
 
