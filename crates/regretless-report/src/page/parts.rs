@@ -12,7 +12,8 @@ use crate::text::{escaped, pluralize};
 
 /// A sentence about regret, for readers of any page.
 pub(super) const REGRET: &str = "A model predicts costs, a solver finds the optimal decision for \
-    them. <b>Regret</b> is how much worse that decision is than the optimal one under the true costs.";
+    them. <b>Regret</b> is how much worse that decision is than the optimal one under the true \
+    costs.";
 
 /// A line above the page of a smoke test, which stays visible.
 pub(super) fn smoke_banner(results: &ExperimentResults) -> String {

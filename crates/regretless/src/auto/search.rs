@@ -459,11 +459,11 @@ impl<'a> AutoSearch<'a> {
             // All of them if that is affordable, else fewer from fold to fold.
             let affordable = self.affordable_candidates(self.folds.len() - fold);
             kept.truncate(affordable.max(KEPT_CANDIDATES));
-            // The others are compared with least squares.
+            // The result is compared with least squares, which is on all folds therefore.
             if let Some(index) = self.least_squares(fold)
-                && !kept.contains(&index)
+                && !self.is_budget_used()
             {
-                kept.push(index);
+                self.train(index, fold)?;
             }
             for (position, index) in kept.iter().enumerate() {
                 if self.is_budget_used() {
