@@ -229,14 +229,13 @@ def our_solver(task: Task) -> Solve:
     numbers = task.numbers
     if task.kind == "graph_path":
         assert task.ends is not None
-        arcs = numbers["arcs"].tolist()
-        solvers = [
-            rl.Solver(rl.Problem.graph_path(arcs, source=source, target=target))
-            for source, target in task.ends.tolist()
-        ]
+        ends = {"source": rl.column("from"), "target": rl.column("to")}
+        paths = rl.Solver(rl.Problem.graph_path(numbers["arcs"].tolist(), **ends))
 
         def solve_path(row: int) -> tuple[float, float]:
-            solved, seconds = clocked(lambda: solvers[row].solve(task.costs[row]))
+            source, target = task.ends[row].tolist()
+            ends = {"from": source, "to": target}
+            solved, seconds = clocked(lambda: paths.solve(task.costs[row], parameters=ends))
             return float(solved[1]), seconds
 
         return solve_path

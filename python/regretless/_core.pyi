@@ -319,7 +319,9 @@ class Solutions:
 @final
 class Solver:
     def __new__(cls, problem: Problem) -> Solver: ...
-    def solve(self, c: ArrayLike) -> tuple[NDArray[np.float32], float]: ...
+    def solve(
+        self, c: ArrayLike, *, parameters: _Parameters = None
+    ) -> tuple[NDArray[np.float32], float]: ...
 
 @final
 class Labels:

@@ -1165,3 +1165,27 @@ def test_trees_refuse_patterns_whose_order_they_do_not_store():
     present = {"on_a": [1, 1, 0], "on_b": [1, 1, 1]}
     with pytest.raises(ValueError, match="in the order of each table"):
         trees.CostSensitiveObjective(problem, np.ones((3, 2)), parameters=present)
+
+
+def test_a_kept_solver_solves_rows_with_parameters_of_their_own():
+    arcs = [("a", "b"), ("b", "c"), ("a", "c"), ("c", "a")]
+    problem = rl.Problem.graph_path(arcs, source=rl.column("from"), target=rl.column("to"))
+    solver = rl.Solver(problem)
+    costs = np.random.default_rng(3).uniform(1, 5, size=(12, 4))
+    for row, (source, target) in enumerate([("a", "c"), ("b", "a"), ("a", "b"), ("c", "b")] * 3):
+        ends = {"from": source, "to": target}
+        decision, objective = solver.solve(costs[row], parameters=ends)
+        expected = problem.solve(costs[row], parameters=ends)
+        assert objective == expected.objective
+        np.testing.assert_array_equal(decision, expected.decision)
+    with pytest.raises(ValueError, match="needs the parameter 'from'"):
+        solver.solve(costs[0])
+    with pytest.raises(ValueError, match="which is no node of the problem"):
+        solver.solve(costs[0], parameters={"from": "a", "to": "z"})
+    sack = rl.Problem.knapsack([[2, 3, 4]], capacity=rl.column("room"))
+    solver = rl.Solver(sack)
+    for room in [9.0, 2.0, 5.0]:
+        decision, objective = solver.solve([3.0, 4.0, 6.0], parameters={"room": room})
+        assert objective == sack.solve([3.0, 4.0, 6.0], parameters={"room": room}).objective
+    with pytest.raises(RuntimeError, match="room|capacity"):
+        solver.solve([3.0, 4.0, 6.0], parameters={"room": -1.0})

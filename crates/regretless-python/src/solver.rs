@@ -1,16 +1,19 @@
 //! A solver that is kept between calls, for Python loops that solve row by row.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use numpy::PyArray1;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use regretless::problem::ProblemSpec;
+use regretless::oracle::Oracle;
+use regretless::problem::{ProblemKind, ProblemSpec};
 use regretless::solve::SearchLimits;
 
 use crate::arrays::{array1, vector};
 use crate::call_observer::catch_panic;
+use crate::error::to_py_err;
 use crate::names::reorder_row_to_problem;
+use crate::parameters::single_row;
 use crate::problem::Problem;
 
 /// A solver of one problem that is kept between calls.
@@ -21,22 +24,23 @@ use crate::problem::Problem;
 /// Parameters
 /// ----------
 /// problem : Problem
-///     The problem; not one made by `Problem.from_solver`, nor one with parameters per row or
-///     known costs.
+///     The problem; not one made by `Problem.from_solver`, nor one with known costs.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     Where the problem is a Python function, or has parameters per row or known costs.
+///     Where the problem is a Python function or has known costs.
 ///
 /// Examples
 /// --------
 /// >>> solver = rl.Solver(problem)
 /// >>> decision, objective = solver.solve(c)
+/// >>> decision, objective = solver.solve(c, parameters={"from": "a", "to": "b"})
 #[pyclass(frozen, module = "regretless")]
 pub struct Solver {
     problem: Py<Problem>,
-    solver: Mutex<Box<dyn regretless::solve::Solver>>,
+    /// `None` before the first row of a problem with parameters per row.
+    solver: Mutex<Option<Box<dyn regretless::solve::Solver>>>,
 }
 
 #[pymethods]
@@ -48,17 +52,14 @@ impl Solver {
                 "a Python function is called by Problem.solve, which raises its exceptions",
             ));
         }
-        let kind = &problem.get().problem;
-        if !kind.parameters().is_empty() || kind.has_known_costs() {
+        if problem.get().problem.has_known_costs() {
             return Err(PyValueError::new_err(
-                "rows have feasible sets or known costs of their own; use \
-                 Problem.solve(c, parameters=...)",
+                "rows have known costs; use Problem.solve(c, parameters=...)",
             ));
         }
-        let solver = problem.get().problem.solver(&SearchLimits::default());
         Ok(Self {
             problem: problem.clone().unbind(),
-            solver: Mutex::new(solver),
+            solver: Mutex::new(None),
         })
     }
 
@@ -68,6 +69,8 @@ impl Solver {
     /// ----------
     /// c : array_like of shape (d,)
     ///     Costs, in the problem's order, or a Series whose names are matched.
+    /// parameters : dict or Series, optional
+    ///     The parameters of the row by name, where the problem has some.
     ///
     /// Returns
     /// -------
@@ -79,13 +82,18 @@ impl Solver {
     /// Raises
     /// ------
     /// RuntimeError
-    ///     Where no decision is feasible.
+    ///     Where no decision is feasible, or the parameters do not define a problem.
+    /// ValueError
+    ///     Where costs or parameters are missing.
+    #[pyo3(signature = (c, *, parameters=None))]
     fn solve<'py>(
         &self,
         py: Python<'py>,
         c: &Bound<'py, PyAny>,
+        parameters: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyArray1<f32>>, f64)> {
         let problem = self.problem.get();
+        let row_problem = self.row_problem(parameters)?;
         let mut costs = reorder_row_to_problem(c, vector(c, "c")?, problem)?;
         problem.check_width(costs.len())?;
         let sense = problem.problem.sense();
@@ -96,13 +104,18 @@ impl Solver {
         }
         sense.convert_slice(&mut costs);
         let solve = || {
-            let solution = self
-                .solver
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .solve(&costs);
+            let mut kept = self.solver.lock().unwrap_or_else(PoisonError::into_inner);
+            let has_row_problems = !problem.problem.parameters().is_empty();
+            let fits = kept.as_mut().is_some_and(|solver| {
+                !has_row_problems || row_problem.reuse_solver(solver.as_mut())
+            });
+            if !fits {
+                *kept = None;
+            }
+            let solver = kept.get_or_insert_with(|| row_problem.solver(&SearchLimits::default()));
+            let solution = solver.solve(&costs);
             let solution = solution.map_err(|failure| failure.to_string())?;
-            problem.problem.check(&solution.decision)?;
+            row_problem.check(&solution.decision)?;
             let mut decision = vec![0.0_f32; costs.len()];
             for (position, value) in solution.decision.iter() {
                 decision[position] = value as f32;
@@ -113,5 +126,17 @@ impl Solver {
         let (decision, objective) =
             solved.map_err(|message: String| PyRuntimeError::new_err(message))?;
         Ok((array1(py, decision), objective))
+    }
+}
+
+impl Solver {
+    /// The problem of a row with these parameters.
+    fn row_problem(&self, parameters: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<dyn ProblemKind>> {
+        let problem = self.problem.get();
+        let parameters = single_row(problem, parameters)?;
+        let oracle = Oracle::new(problem.problem.clone()).with_parameters(parameters.as_ref());
+        oracle
+            .and_then(|oracle| oracle.row_problem(0))
+            .map_err(to_py_err)
     }
 }

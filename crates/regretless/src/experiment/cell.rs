@@ -172,7 +172,7 @@ impl ExperimentCell {
             name: method.name.clone(),
             training,
             data_hash: problem.source.data_hash(seed),
-            stores_examples: problem.source.has_examples(seed),
+            stores_examples: seed == experiment.first_seed_of(problem),
         })
     }
 

@@ -27,7 +27,7 @@ pub(super) enum ProblemSource {
 #[derive(Debug)]
 pub(super) struct TableProblem {
     name: String,
-    first_seed: u32,
+    pub(super) first_seed: u32,
     heuristic: Option<Heuristic>,
     limits: SearchLimits,
     seeds: Vec<TableSeed>,
@@ -94,14 +94,6 @@ impl TableProblem {
 }
 
 impl ProblemSource {
-    /// The first of its consecutive seeds.
-    pub fn first_seed(&self) -> u32 {
-        match self {
-            Self::Named(_) => 0,
-            Self::Table(table) => table.first_seed,
-        }
-    }
-
     /// Hash of rows, labels, split and problem; none for a named problem, whose name and seed
     /// determine them.
     pub(super) fn data_hash(&self, seed: u32) -> Option<String> {
@@ -109,11 +101,6 @@ impl ProblemSource {
             Self::Named(_) => None,
             Self::Table(table) => Some(table.seed(seed).ok()?.hash.clone()),
         }
-    }
-
-    /// Whether decisions of some test rows are stored for figures: those of the first seed.
-    pub(super) fn has_examples(&self, seed: u32) -> bool {
-        seed == self.first_seed()
     }
 }
 

@@ -276,7 +276,7 @@ fn problem_results(
         .collect();
     let costs = contexts.first().map_or(0, |context| context.costs);
     // Examples are those of the first seed, which may not have been run yet.
-    let first = runner.read_context(problem, problem.source.first_seed());
+    let first = runner.read_context(problem, experiment.first_seed_of(problem));
     let first = first.unwrap_or_default();
     let (rows, seeds) = (problem.split, experiment.seeds_of(problem));
     let published = experiment.published_regrets.get(&name);
@@ -328,7 +328,7 @@ impl ProblemResults {
         let ProblemSource::Table(table) = &problem.source else {
             return;
         };
-        let Ok(data) = table.data(problem.source.first_seed()) else {
+        let Ok(data) = table.data(table.first_seed) else {
             return;
         };
         let names = data.problem.kind().auxiliary_names();
@@ -405,7 +405,7 @@ fn method_results(
     let ratio = MeanAndDeviation::of(&ratios);
     let first = cells
         .iter()
-        .find(|(seed, _)| *seed == problem.source.first_seed())
+        .find(|(seed, _)| *seed == experiment.first_seed_of(problem))
         .map(|(_, cell)| *cell);
     MethodResults {
         name: method.name.clone(),

@@ -235,7 +235,7 @@ impl ExperimentRunner {
     }
 
     pub(super) fn seeds(&self, problem: &ExperimentProblem) -> std::ops::Range<u32> {
-        let first = problem.source.first_seed();
+        let first = self.experiment.first_seed_of(problem);
         first..first.saturating_add(self.experiment.seeds_of(problem))
     }
 
@@ -430,7 +430,7 @@ impl ExperimentRunner {
         }
         let data = &generated.data;
         let layout = DecisionLayout::of_named(data.problem.spec(), problem, batch.seed);
-        let has_examples = batch.problem.source.has_examples(batch.seed);
+        let has_examples = batch.seed == self.experiment.first_seed_of(batch.problem);
         let context = CellContext::new(data, Some(generated.label_seconds), has_examples, layout);
         write_atomically(&file, true, |out| {
             serde_json::to_writer(out, &context).map_err(Into::into)
@@ -445,7 +445,7 @@ impl ExperimentRunner {
         if let ProblemSource::Table(table) = &problem.source {
             let data = table.data(seed).ok()?;
             let layout = DecisionLayout::of_problem(data.problem.spec());
-            let has_examples = problem.source.has_examples(seed);
+            let has_examples = seed == self.experiment.first_seed_of(problem);
             return Some(CellContext::new(data, None, has_examples, layout));
         }
         let text = std::fs::read(self.context_file(problem, seed)).ok()?;

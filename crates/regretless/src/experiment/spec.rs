@@ -84,6 +84,10 @@ pub struct Experiment {
     pub reference: String,
     /// Number of seeds (0, 1, …) of data, initial parameters and batches.
     pub seeds: u32,
+    /// The first seed of problems whose rows are generated, if not 0: rows that no setting was
+    /// chosen on.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) first_seed: u32,
     /// Whether cells run in parallel, one thread each. Otherwise they run one after the other on
     /// all threads, so that their times can be compared.
     #[serde(default)]
@@ -273,6 +277,10 @@ impl TryFrom<Value> for MethodEntry {
     }
 }
 
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 fn default_reference() -> String {
     "MSE".into()
 }
@@ -358,6 +366,14 @@ impl Experiment {
     /// Number of seeds of a problem.
     pub(super) fn seeds_of(&self, problem: &ExperimentProblem) -> u32 {
         problem.seeds.unwrap_or(self.seeds)
+    }
+
+    /// The first of the consecutive seeds of a problem.
+    pub(super) fn first_seed_of(&self, problem: &ExperimentProblem) -> u32 {
+        match &problem.source {
+            ProblemSource::Named(_) => self.first_seed,
+            ProblemSource::Table(table) => table.first_seed,
+        }
     }
 
     /// The settings of a cell: those of the profile, overridden by those of the experiment, the
@@ -547,6 +563,7 @@ impl Experiment {
             description: String::new(),
             reference: default_reference(),
             seeds,
+            first_seed: 0,
             side_by_side: true,
             figures: Vec::new(),
             equal_seconds: None,

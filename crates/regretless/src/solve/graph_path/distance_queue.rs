@@ -24,10 +24,12 @@ pub struct NearestNode {
 /// so that its bits are ordered as it is.
 type HeapKey = u128;
 
+#[inline]
 fn key(distance: f64, node: u32) -> HeapKey {
     HeapKey::from(distance.to_bits()) << u32::BITS | HeapKey::from(node)
 }
 
+#[inline]
 fn distance(key: HeapKey) -> f64 {
     f64::from_bits((key >> u32::BITS) as u64)
 }
@@ -81,13 +83,22 @@ impl DistanceQueue {
         };
     }
 
+    /// Whether the nearest node is in the bucket of the last one. With a single bucket this says
+    /// nothing about their distances, and the answer is no.
+    #[inline]
+    pub fn continues_bucket(&self) -> bool {
+        self.buckets_per_unit > 0.0 && !self.heap.is_empty()
+    }
+
     /// The distance of the nearest node.
+    #[inline]
     pub fn first(&mut self) -> Option<f64> {
         self.fill_heap();
         self.heap.first().map(|key| distance(*key))
     }
 
     /// Adds a node at a distance of 0 or more.
+    #[inline]
     pub fn push(&mut self, distance: f64, node: u32) {
         let new = key(distance, node);
         let bucket = (distance * self.buckets_per_unit) as u64;
@@ -100,6 +111,7 @@ impl DistanceQueue {
     }
 
     /// Moves on to the next bucket with entries if the heap is empty.
+    #[inline]
     fn fill_heap(&mut self) {
         while self.heap.is_empty() && self.waiting > 0 {
             self.current += 1;
@@ -114,6 +126,7 @@ impl DistanceQueue {
         }
     }
 
+    #[inline]
     fn push_to_heap(&mut self, new: HeapKey) {
         let mut place = self.heap.len();
         self.heap.push(new);
@@ -128,6 +141,7 @@ impl DistanceQueue {
         self.heap[place] = new;
     }
 
+    #[inline]
     pub fn pop(&mut self) -> Option<NearestNode> {
         self.fill_heap();
         let last = self.heap.pop()?;

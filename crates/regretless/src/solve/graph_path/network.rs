@@ -52,6 +52,7 @@ impl Adjacency {
     }
 
     /// The arcs of a node, in the order in which they were given.
+    #[inline]
     pub fn of(&self, node: u32) -> &[HalfArc] {
         let [start, end] = [node as usize, node as usize + 1].map(|j| self.starts[j] as usize);
         &self.arcs[start..end]
@@ -229,6 +230,7 @@ impl PathNetwork {
     }
 
     /// Whether a cost exists.
+    #[inline]
     pub fn is_open(&self, cost: u32) -> bool {
         self.present
             .as_ref()
@@ -236,6 +238,7 @@ impl PathNetwork {
     }
 
     /// The arcs of a node in the direction of a search.
+    #[inline]
     pub(super) fn arcs(&self, node: u32, direction: Direction) -> &[HalfArc] {
         match direction {
             Direction::Forward => self.graph.leaving.of(node),
