@@ -134,9 +134,10 @@ impl Solver {
     fn row_problem(&self, parameters: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<dyn ProblemKind>> {
         let problem = self.problem.get();
         let parameters = single_row(problem, parameters)?;
-        let oracle = Oracle::new(problem.problem.clone()).with_parameters(parameters.as_ref());
-        oracle
-            .and_then(|oracle| oracle.row_problem(0))
-            .map_err(to_py_err)
+        let oracle = Oracle::new(problem.problem.clone())
+            .with_parameters(parameters.as_ref())
+            .map_err(to_py_err)?;
+        let row_problem = oracle.row_problem(0);
+        row_problem.map_err(|failure| PyRuntimeError::new_err(failure.to_string()))
     }
 }

@@ -58,22 +58,6 @@ impl Oracle {
         }
     }
 
-    /// The problem of a row: that of all rows, or the one of the row's parameters.
-    ///
-    /// # Errors
-    /// When the row has no parameters, or there is no problem with them.
-    pub fn row_problem(&self, row: usize) -> Result<Arc<dyn ProblemKind>> {
-        if !self.has_row_problems() {
-            return Ok(self.problem.clone());
-        }
-        let mut values = Vec::new();
-        let problem = self.read_parameters(row, &mut values).and_then(|()| {
-            let problem = self.problem.row_problem(&values);
-            problem.map_err(SolveFailure::InvalidParameters)
-        });
-        problem.map_err(|failure| Error::solver(row, failure))
-    }
-
     /// Checks that the oracle was made for the rows of this table, whose costs are in the order of
     /// the problem.
     pub(crate) fn check_parameters(&self, data: &Dataset) -> Result<()> {
