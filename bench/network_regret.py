@@ -49,12 +49,13 @@ def road(rng, rows: int) -> Task:
 
     header, cells = wide_table(features, {"from": ends[:, 0], "to": ends[:, 1], "c": costs})
     problem = (
-        'kind = "graph_path"\narcs = { file = "arcs.csv", from = "tail", to = "head" }\n'
+        'kind = "graph_path"\n'
+        'arcs = { file = "arcs.csv", from = "tail", to = "head", name = "arc" }\n'
         'source = { column = "from" }\ntarget = { column = "to" }\n'
     )
-    listed = "".join(f"{tail},{head}\n" for tail, head in arcs.tolist())
+    listed = "".join(f"{tail},{head},c_{number}\n" for number, (tail, head) in enumerate(arcs))
     flags = ["--costs", "c_*", "--features", "x*"]
-    files = {"arcs.csv": "tail,head\n" + listed}
+    files = {"arcs.csv": "tail,head,arc\n" + listed}
     return Task("road", problem, header, cells, flags, False, best, files)
 
 

@@ -54,8 +54,8 @@ impl Adjacency {
     /// The arcs of a node, in the order in which they were given.
     #[inline]
     pub fn of(&self, node: u32) -> &[HalfArc] {
-        let [start, end] = [node as usize, node as usize + 1].map(|j| self.starts[j] as usize);
-        &self.arcs[start..end]
+        let node = node as usize;
+        &self.arcs[self.starts[node] as usize..self.starts[node + 1] as usize]
     }
 }
 
