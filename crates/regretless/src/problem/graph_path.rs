@@ -12,7 +12,10 @@ use serde_json::{Value, json};
 use super::arc_table::{ArcTable, NodeName, node_value};
 use super::flexible_fields::PresentList;
 use super::subset::absences;
-use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
+use super::{
+    ChoiceFixing, EqualityConstraints, FixedChoices, ProblemKind, Sense, SolveCostHint,
+    check_binary,
+};
 use crate::data::{CostNames, NodeNames};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -500,6 +503,72 @@ impl GraphPath {
     }
 }
 
+/// Why an arc or node cannot be forced.
+const NO_FORCING: &str = "the shortest path through a given place of a graph with cycles is an \
+    NP-hard problem";
+
+/// The best path with fixed choices, as in the algorithm of Yen (1971): forced arcs that begin the
+/// path are cut off, and arcs are closed.
+impl GraphPath {
+    /// The nodes that arcs lead through from the source, one after the other; `None` if they do not
+    /// begin a path.
+    fn nodes_along(&self, arcs: &ArcTable, chosen: &[u32]) -> Option<Vec<u32>> {
+        let order = self.order_along(arcs, chosen);
+        if order.len() < chosen.len() {
+            return None;
+        }
+        let mut nodes = vec![self.source];
+        for arc in order {
+            let [_, to] = arcs.ends()[arc as usize];
+            if nodes.contains(&to) {
+                return None;
+            }
+            nodes.push(to);
+        }
+        Some(nodes)
+    }
+
+    /// The arcs that lead on from the source, one after the other, up to the target or to a node
+    /// that none of them leaves.
+    fn order_along(&self, arcs: &ArcTable, chosen: &[u32]) -> Vec<u32> {
+        let mut left: Vec<u32> = chosen.to_vec();
+        let mut order = Vec::with_capacity(left.len());
+        let mut node = self.source;
+        while node != self.target
+            && let Some(place) = left
+                .iter()
+                .position(|arc| arcs.ends()[*arc as usize][0] == node)
+        {
+            let arc = left.swap_remove(place);
+            node = arcs.ends()[arc as usize][1];
+            order.push(arc);
+        }
+        order
+    }
+
+    /// Paths that go on from the last of these nodes, without the others and the closed places.
+    fn continued_from(&self, nodes: &[u32], closed: &[u32]) -> Self {
+        let mut present = self.open_flags();
+        for place in closed {
+            present[*place as usize] = false;
+        }
+        let (source, passed) = nodes.split_last().unwrap_or((&self.source, &[]));
+        if let ShapeKind::Arcs(arcs) = &self.shape.kind {
+            for ([from, to], is_open) in arcs.ends().iter().zip(&mut present) {
+                if passed.contains(from) || passed.contains(to) {
+                    *is_open = false;
+                }
+            }
+        }
+        Self {
+            shape: Arc::clone(&self.shape),
+            source: *source,
+            target: self.target,
+            present: Some(present.into()),
+        }
+    }
+}
+
 /// What differs per row: the numbers of the ends, empty where they are fixed, and the open arcs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GraphRow {
@@ -660,6 +729,39 @@ impl ProblemKind for GraphPath {
                 |arc| self.is_open(arc as u32),
             ),
             ShapeKind::Grid(_) => EqualityConstraints::None,
+        }
+    }
+
+    fn fix_choices(&self, fixed: &FixedChoices) -> ChoiceFixing {
+        if fixed.contradict(|cost| self.is_open(cost)) {
+            return ChoiceFixing::Infeasible;
+        }
+        let nodes = match &self.shape.kind {
+            ShapeKind::Arcs(arcs) => self.nodes_along(arcs, &fixed.forced),
+            ShapeKind::Grid(_) => fixed.forced.is_empty().then(|| vec![self.source]),
+        };
+        match nodes {
+            Some(nodes) => ChoiceFixing::Restricted {
+                problem: Arc::new(self.continued_from(&nodes, &fixed.forbidden)),
+                added: fixed.forced.clone(),
+            },
+            None if self.shape.graph.is_acyclic() => ChoiceFixing::ByCosts,
+            None => ChoiceFixing::Unsupported(NO_FORCING),
+        }
+    }
+
+    fn choices_in_order(&self, decision: &Decision) -> Vec<u32> {
+        match &self.shape.kind {
+            ShapeKind::Arcs(arcs) => self.order_along(arcs, decision.indices()),
+            ShapeKind::Grid(_) => decision.indices().to_vec(),
+        }
+    }
+
+    /// A path over the nodes of a grid may visit all nodes of another one and more.
+    fn may_contain_decisions(&self) -> bool {
+        match &self.shape.kind {
+            ShapeKind::Arcs(_) => false,
+            ShapeKind::Grid(_) => true,
         }
     }
 

@@ -1,0 +1,314 @@
+//! Decisions with fixed choices, and what a forced or forbidden choice costs.
+//!
+//! Where a problem has no own means to fix a choice (`ProblemKind::fix_choices`), the costs do it:
+//! every objective lies between the optimum and the sum of the positive costs, so that a change of
+//! a cost by more than this distance decides. The returned decision is checked: if it still lacks a
+//! forced choice, or has a forbidden one, no feasible decision is otherwise.
+
+use serde::Serialize;
+
+use super::ranking::Ranking;
+use super::{NamedValue, RowCase};
+use crate::decision::Decision;
+use crate::error::{Error, Result, SolveFailure};
+use crate::oracle::{Oracle, OracleWorker};
+use crate::problem::{ChoiceFixing, FixedChoices};
+use crate::solve::{Solution, SolveStatus};
+
+/// The change of a fixed choice's cost, relative to the largest difference of two objectives: more
+/// than 1, so that rounding does not matter.
+const PENALTY_FACTOR: f64 = 1.25;
+
+/// Difference of two objectives that counts as rounding of a solver, relative to the size of their
+/// terms.
+pub(super) const PRICE_TOLERANCE: f64 = 1e-7;
+
+/// The choice that was forced or forbidden.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChoiceAnswer {
+    /// The decision has it this way already: it costs nothing.
+    AlreadyDecided,
+    /// There is a decision with it, at a price.
+    Possible,
+    /// No feasible decision has it.
+    Infeasible,
+}
+
+/// What it costs to force or forbid one choice.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FixedChoiceEffect {
+    /// The name of its cost.
+    pub name: String,
+    /// Whether the choice is forced; otherwise it is forbidden.
+    pub is_forced: bool,
+    /// Whether a decision with it exists.
+    pub answer: ChoiceAnswer,
+    /// How much worse the best decision with it is under the predicted costs; none if there is no
+    /// such decision.
+    pub price: Option<f64>,
+    /// Its objective under the predicted costs.
+    pub objective: Option<f64>,
+    /// What it chooses and the explained decision does not.
+    pub added: Vec<String>,
+    /// What the explained decision chooses and it does not.
+    pub removed: Vec<String>,
+}
+
+/// Finds the best decisions of a row with fixed choices.
+pub(super) struct ChoiceSolver<'a> {
+    case: &'a RowCase<'a>,
+    /// The change of the cost of a fixed choice, if fixing is by costs.
+    penalty: f64,
+}
+
+/// The best decision with fixed choices; none if no feasible decision has them.
+pub(super) type FixedSolution = Option<Solution>;
+
+impl<'a> ChoiceSolver<'a> {
+    pub(super) fn new(case: &'a RowCase<'a>) -> Self {
+        let largest: f64 = case.costs.iter().filter(|cost| **cost > 0.0).sum();
+        let difference = largest - case.solution.objective;
+        let scale = case
+            .costs
+            .iter()
+            .fold(0.0, |max: f64, cost| max.max(cost.abs()));
+        let penalty = PENALTY_FACTOR * difference.max(scale);
+        Self {
+            case,
+            penalty: if penalty > 0.0 { penalty } else { 1.0 },
+        }
+    }
+
+    /// The explained row.
+    pub(super) fn case(&self) -> &'a RowCase<'a> {
+        self.case
+    }
+
+    /// The best decision for each list of fixed choices, on all threads.
+    ///
+    /// # Errors
+    /// When choices cannot be fixed, a search is not exact, or the user interrupts.
+    pub(super) fn solve_all(&self, all: &[FixedChoices]) -> Result<Vec<FixedSolution>> {
+        let mut results: Vec<Option<Result<FixedSolution>>> = all.iter().map(|_| None).collect();
+        let oracle = &self.case.oracle;
+        oracle.solver_threads().fill_slots(
+            &mut results,
+            || oracle.worker(),
+            |worker, index, slot| {
+                if !self.case.observer.interrupted() {
+                    *slot = Some(self.solve(worker, &all[index]));
+                }
+            },
+        );
+        let results = results.into_iter();
+        results
+            .map(|result| result.unwrap_or(Err(Error::Interrupted)))
+            .collect()
+    }
+
+    /// The best decision with fixed choices.
+    fn solve(&self, worker: &mut OracleWorker<'_>, fixed: &FixedChoices) -> Result<FixedSolution> {
+        let case = self.case;
+        let found = match case.problem.fix_choices(fixed) {
+            ChoiceFixing::ByCosts => {
+                let mut costs = case.costs.clone();
+                for choice in &fixed.forced {
+                    costs[*choice as usize] -= self.penalty;
+                }
+                for choice in &fixed.forbidden {
+                    costs[*choice as usize] += self.penalty;
+                }
+                worker.solve(&costs)
+            }
+            ChoiceFixing::Restricted { problem, added } => {
+                let oracle = Oracle::new(problem).with_limits(*case.oracle.limits());
+                let found = oracle.worker().solve(&case.costs);
+                found.map(|solution| with_choices(solution, &added))
+            }
+            ChoiceFixing::Infeasible => return Ok(None),
+            ChoiceFixing::NotBinary => return Err(case.not_binary("a fixed choice")),
+            ChoiceFixing::Unsupported(reason) => return Err(self.unsupported(reason)),
+        };
+        match found {
+            Ok(solution) => self.checked(solution, fixed),
+            Err(SolveFailure::Infeasible | SolveFailure::Conflict(_)) => Ok(None),
+            Err(failure) => Err(Error::solver(0, failure)),
+        }
+    }
+
+    /// A solution with its objective under the predicted costs; none if it shows that the choices
+    /// cannot be fixed this way.
+    fn checked(&self, mut solution: Solution, fixed: &FixedChoices) -> Result<FixedSolution> {
+        if !solution.decision.is_binary() {
+            return Err(self.case.not_binary("a fixed choice"));
+        }
+        if solution.status != SolveStatus::Optimal {
+            let message = format!(
+                "a decision with a fixed choice is not proven optimal ({}), so that its price is \
+                 not known",
+                solution.status
+            );
+            return Err(Error::solver(0, SolveFailure::SolverError(message)));
+        }
+        if !fixed.are_met_by(&solution.decision) {
+            return Ok(None);
+        }
+        solution.objective = solution.decision.dot(&self.case.costs);
+        solution.bound = solution.objective;
+        Ok(Some(solution))
+    }
+
+    fn unsupported(&self, reason: &str) -> Error {
+        Error::setting(format!(
+            "{} cannot fix this choice: {reason}",
+            self.case.problem.name()
+        ))
+    }
+
+    /// How much worse a decision is than the explained one.
+    ///
+    /// # Errors
+    /// When it is better, so that the explained decision is not optimal.
+    pub(super) fn price(&self, solution: &Solution) -> Result<f64> {
+        let price = solution.objective - self.case.solution.objective;
+        if price >= 0.0 {
+            return Ok(price);
+        }
+        if price >= -PRICE_TOLERANCE * self.case.scale() {
+            return Ok(0.0);
+        }
+        let message = "the solver found a better decision with a fixed choice: its decisions are \
+            not optimal";
+        Err(Error::solver(
+            0,
+            SolveFailure::InvalidSolution(message.into()),
+        ))
+    }
+
+    /// What the forced and forbidden choices of these names cost, one at a time.
+    ///
+    /// # Errors
+    /// When a name is unknown, decisions are not binary or not proven, or the user interrupts.
+    pub(super) fn effects(
+        &self,
+        force: &[String],
+        forbid: &[String],
+    ) -> Result<Vec<FixedChoiceEffect>> {
+        let forced = force.iter().map(|name| (name, true));
+        let asked: Vec<(&String, bool)> = forced
+            .chain(forbid.iter().map(|name| (name, false)))
+            .collect();
+        if asked.is_empty() {
+            return Ok(Vec::new());
+        }
+        let case = self.case;
+        if let Some(reason) = case.unproven() {
+            let message = format!("a fixed choice has no price: {reason}");
+            return Err(Error::solver(0, SolveFailure::SolverError(message)));
+        }
+        if !case.is_binary() {
+            return Err(case.not_binary("a fixed choice"));
+        }
+        let mut effects = Vec::with_capacity(asked.len());
+        for (name, is_forced) in asked {
+            let choice = case.cost_named(name)?;
+            effects.push(self.effect(choice, is_forced)?);
+        }
+        Ok(effects)
+    }
+
+    fn effect(&self, choice: u32, is_forced: bool) -> Result<FixedChoiceEffect> {
+        let case = self.case;
+        let is_chosen = case.solution.decision.value(choice as usize) == 1.0;
+        let mut effect = FixedChoiceEffect {
+            name: case.name(choice as usize),
+            is_forced,
+            answer: ChoiceAnswer::AlreadyDecided,
+            price: Some(0.0),
+            objective: Some(case.problem.sense().convert(case.solution.objective)),
+            added: Vec::new(),
+            removed: Vec::new(),
+        };
+        if is_chosen == is_forced {
+            return Ok(effect);
+        }
+        match self.best_with(choice, is_forced)? {
+            Some(solution) => {
+                effect.answer = ChoiceAnswer::Possible;
+                effect.price = Some(self.price(&solution)?);
+                effect.objective = Some(case.problem.sense().convert(solution.objective));
+                let difference = case.difference(&solution.decision);
+                (effect.added, effect.removed) = (difference.added, difference.removed);
+            }
+            None => {
+                effect.answer = ChoiceAnswer::Infeasible;
+                (effect.price, effect.objective) = (None, None);
+            }
+        }
+        Ok(effect)
+    }
+
+    /// The best decision with one fixed choice. Where the problem has no exact method for it, the
+    /// best decisions are listed in order until one has it.
+    fn best_with(&self, choice: u32, is_forced: bool) -> Result<FixedSolution> {
+        let fixed = if is_forced {
+            FixedChoices::force(choice)
+        } else {
+            FixedChoices::forbid(choice)
+        };
+        let ChoiceFixing::Unsupported(reason) = self.case.problem.fix_choices(&fixed) else {
+            let mut found = self.solve_all(&[fixed])?;
+            return Ok(found.pop().flatten());
+        };
+        let mut ranking = Ranking::new(self, self.case.max_solves);
+        while let Some(solution) = ranking.next()? {
+            if fixed.are_met_by(&solution.decision) {
+                return Ok(Some(solution));
+            }
+        }
+        if ranking.limit_was_reached() {
+            let (count, limit) = (ranking.found(), self.case.max_solves);
+            return Err(self.unsupported(reason).with_remedy(format!(
+                "none of the best {count} decisions, found within {limit} solves, has it; a \
+                 higher limit of solves lists more of them"
+            )));
+        }
+        Ok(None)
+    }
+}
+
+/// A solution with further choices.
+fn with_choices(mut solution: Solution, added: &[u32]) -> Solution {
+    if !added.is_empty() {
+        let choices = solution.decision.indices().iter().chain(added).copied();
+        solution.decision = Decision::from_indices(choices.collect::<Vec<u32>>());
+    }
+    solution
+}
+
+/// How a decision differs from the explained one.
+pub(super) struct DecisionDifference {
+    pub(super) added: Vec<String>,
+    pub(super) removed: Vec<String>,
+}
+
+impl RowCase<'_> {
+    /// The choices that a decision has and the explained one has not, and the reverse.
+    pub(super) fn difference(&self, other: &Decision) -> DecisionDifference {
+        let own = &self.solution.decision;
+        let names = |of: &Decision, without: &Decision| {
+            let only = of.iter().filter(|(cost, _)| without.value(*cost) == 0.0);
+            only.map(|(cost, _)| self.name(cost)).collect()
+        };
+        DecisionDifference {
+            added: names(other, own),
+            removed: names(own, other),
+        }
+    }
+
+    /// The choices of a decision by name.
+    pub(super) fn choices(&self, decision: &Decision) -> Vec<NamedValue> {
+        self.named_values(decision)
+    }
+}

@@ -1,0 +1,257 @@
+//! The best decisions in order, by the partition of Lawler (1972), which is that of Murty (1968)
+//! for assignments and that of Yen (1971) for paths.
+//!
+//! The decisions that are not listed yet are divided into parts by fixed choices, and the best
+//! decision of each part is known. The best of them is next. Its part is divided by the first
+//! choice in which a decision differs from it: the choices before are fixed as they are, this one
+//! is flipped. Where no decision contains another one, some choice of it is missing in every other
+//! decision, so that only its own choices are flipped.
+
+use serde::Serialize;
+
+use super::choices::ChoiceSolver;
+use super::{DEFAULT_ALTERNATIVES, NamedValue, RowCase};
+use crate::error::{Error, Result};
+use crate::problem::{ChoiceFixing, FixedChoices};
+use crate::solve::Solution;
+
+/// The best decisions that differ from the explained one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Alternatives {
+    /// In order of their objective under the predicted costs.
+    pub decisions: Vec<RankedDecision>,
+    /// Whether there are no further decisions.
+    pub are_all: bool,
+    /// Why there are fewer than were asked for, or none.
+    pub reason: Option<String>,
+    /// Solves that were needed.
+    pub solves: usize,
+}
+
+/// A decision other than the explained one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RankedDecision {
+    /// Its objective under the predicted costs, known costs included.
+    pub objective: f64,
+    /// How much worse it is than the explained decision, under the predicted costs.
+    pub price: f64,
+    /// What it chooses and the explained decision does not.
+    pub added: Vec<String>,
+    /// What the explained decision chooses and it does not.
+    pub removed: Vec<String>,
+    /// All its choices.
+    pub choices: Vec<NamedValue>,
+}
+
+/// A part of the decisions, and the best of it.
+struct DecisionPart {
+    fixed: FixedChoices,
+    best: Solution,
+}
+
+/// Lists decisions in order.
+pub(super) struct Ranking<'a> {
+    solver: &'a ChoiceSolver<'a>,
+    /// The costs that exist.
+    present: Vec<usize>,
+    parts: Vec<DecisionPart>,
+    /// The part of the last decision, which is divided before the next one is found.
+    last: Option<DecisionPart>,
+    found: usize,
+    solves: usize,
+    max_solves: usize,
+    limit_was_reached: bool,
+}
+
+impl<'a> Ranking<'a> {
+    /// All decisions except for the explained one.
+    pub(super) fn new(solver: &'a ChoiceSolver<'a>, max_solves: usize) -> Self {
+        let case = solver.case();
+        Self {
+            solver,
+            present: case.present(),
+            parts: Vec::new(),
+            last: Some(DecisionPart {
+                fixed: FixedChoices::default(),
+                best: case.solution.clone(),
+            }),
+            found: 0,
+            solves: 0,
+            max_solves,
+            limit_was_reached: false,
+        }
+    }
+
+    pub(super) fn limit_was_reached(&self) -> bool {
+        self.limit_was_reached
+    }
+
+    /// Decisions found so far.
+    pub(super) fn found(&self) -> usize {
+        self.found
+    }
+
+    /// The next decision; none if there is no other, or the limit of solves is reached.
+    ///
+    /// # Errors
+    /// When a solve fails or the user interrupts.
+    pub(super) fn next(&mut self) -> Result<Option<Solution>> {
+        if let Some(part) = &self.last {
+            let divided = self.divide(part);
+            if self.solves + divided.len() > self.max_solves {
+                self.limit_was_reached = true;
+                return Ok(None);
+            }
+            self.solves += divided.len();
+            let found = self.solver.solve_all(&divided)?;
+            self.last = None;
+            for (fixed, best) in divided.into_iter().zip(found) {
+                if let Some(best) = best {
+                    self.parts.push(DecisionPart { fixed, best });
+                }
+            }
+        }
+        let Some(best) = self.best_part() else {
+            return Ok(None);
+        };
+        let part = self.parts.swap_remove(best);
+        let solution = part.best.clone();
+        self.found += 1;
+        self.last = Some(part);
+        Ok(Some(solution))
+    }
+
+    /// The part with the best decision. Ties go to the first in the order of choices, so that the
+    /// order of the list does not matter.
+    fn best_part(&self) -> Option<usize> {
+        let order = |a: &DecisionPart, b: &DecisionPart| {
+            let objectives = a.best.objective.total_cmp(&b.best.objective);
+            let choices = a.best.decision.indices().cmp(b.best.decision.indices());
+            objectives.then(choices)
+        };
+        let parts = self.parts.iter().enumerate();
+        let best = parts.min_by(|(_, a), (_, b)| order(a, b));
+        best.map(|(place, _)| place)
+    }
+
+    /// Divides the decisions of a part other than its best one.
+    fn divide(&self, part: &DecisionPart) -> Vec<FixedChoices> {
+        let problem = &self.solver.case().problem;
+        let decision = &part.best.decision;
+        let mut forced = part.fixed.forced.clone();
+        let mut divided = Vec::new();
+        for choice in problem.choices_in_order(decision) {
+            if part.fixed.forced.contains(&choice) {
+                continue;
+            }
+            let mut forbidden = part.fixed.forbidden.clone();
+            forbidden.push(choice);
+            divided.push(FixedChoices {
+                forced: forced.clone(),
+                forbidden,
+            });
+            forced.push(choice);
+        }
+        if !problem.may_contain_decisions() {
+            return divided;
+        }
+        let mut forbidden = part.fixed.forbidden.clone();
+        for cost in &self.present {
+            let choice = *cost as u32;
+            if decision.value(*cost) != 0.0 || part.fixed.forbidden.contains(&choice) {
+                continue;
+            }
+            let mut more = forced.clone();
+            more.push(choice);
+            divided.push(FixedChoices {
+                forced: more,
+                forbidden: forbidden.clone(),
+            });
+            forbidden.push(choice);
+        }
+        divided
+    }
+}
+
+impl RowCase<'_> {
+    /// The best other decisions; `wanted` of them, if a number was asked for.
+    ///
+    /// # Errors
+    /// When a number was asked for and there is no exact list, or a solve fails.
+    pub(super) fn explain_alternatives(
+        &self,
+        solver: &ChoiceSolver<'_>,
+        wanted: Option<usize>,
+    ) -> Result<Alternatives> {
+        let mut alternatives = Alternatives {
+            decisions: Vec::new(),
+            are_all: false,
+            reason: None,
+            solves: 0,
+        };
+        match self.without_alternatives() {
+            Some(error) if wanted.is_none_or(|count| count == 0) => {
+                alternatives.reason = Some(error.message());
+                return Ok(alternatives);
+            }
+            Some(error) => return Err(error),
+            None => {}
+        }
+        let wanted = wanted.unwrap_or(DEFAULT_ALTERNATIVES);
+        let mut ranking = Ranking::new(solver, self.max_solves);
+        while alternatives.decisions.len() < wanted {
+            let Some(solution) = ranking.next()? else {
+                alternatives.are_all = !ranking.limit_was_reached;
+                break;
+            };
+            let difference = self.difference(&solution.decision);
+            alternatives.decisions.push(RankedDecision {
+                objective: self.problem.sense().convert(solution.objective),
+                price: solver.price(&solution)?,
+                added: difference.added,
+                removed: difference.removed,
+                choices: self.choices(&solution.decision),
+            });
+        }
+        alternatives.solves = ranking.solves;
+        let found = alternatives.decisions.len();
+        if ranking.limit_was_reached {
+            alternatives.reason = Some(format!(
+                "the list ends after {found} of {wanted} decisions: the next one needs more than \
+                 {} solves",
+                self.max_solves
+            ));
+        } else if alternatives.are_all {
+            alternatives.reason = Some("there are no other decisions".into());
+        }
+        Ok(alternatives)
+    }
+
+    /// Why other decisions cannot be listed, if that is so.
+    fn without_alternatives(&self) -> Option<Error> {
+        if !self.is_binary() {
+            return Some(self.not_binary("a list of other decisions"));
+        }
+        if let Some(reason) = self.unproven() {
+            return Some(Error::setting(format!(
+                "other decisions have no price: {reason}"
+            )));
+        }
+        // Parts of paths over nodes would need nodes that are fixed in their order.
+        let mut fixed = FixedChoices::default();
+        fixed
+            .forced
+            .extend(self.solution.decision.indices().first());
+        let ChoiceFixing::Unsupported(reason) = self.problem.fix_choices(&fixed) else {
+            return None;
+        };
+        self.problem
+            .may_contain_decisions()
+            .then(|| Error::Capability {
+                method: "a list of other decisions".into(),
+                capability: "choices that can be forced",
+                problem: self.problem.name(),
+                remedy: format!("leave it out: {reason}"),
+            })
+    }
+}
