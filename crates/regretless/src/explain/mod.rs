@@ -287,7 +287,8 @@ impl Model {
         let case = RowCase {
             oracle: Oracle::new(Arc::clone(&problem))
                 .with_threads(oracle.threads().clone())
-                .with_limits(*oracle.limits()),
+                .with_limits(*oracle.limits())
+                .with_heuristic(oracle.heuristic())?,
             problem,
             costs: total_costs(&oracle, &predicted, sense)?,
             solution,
@@ -298,6 +299,7 @@ impl Model {
         let prediction = RowPrediction {
             model,
             features,
+            known: known_costs(&oracle)?,
             oracle: &oracle,
             predicted: &predicted,
         };
@@ -313,6 +315,18 @@ struct RowPrediction<'a> {
     oracle: &'a Oracle,
     /// Predicted costs without known ones.
     predicted: &'a [f64],
+    /// Known costs, if the problem has them.
+    known: Option<Vec<f64>>,
+}
+
+/// The known costs of the row in the user's sense.
+fn known_costs(oracle: &Oracle) -> Result<Option<Vec<f64>>> {
+    let mut values = Vec::new();
+    if oracle.has_row_problems() {
+        let read = oracle.read_parameters(0, &mut values);
+        read.map_err(|failure| Error::solver(0, failure))?;
+    }
+    Ok(oracle.problem().known_costs(&values))
 }
 
 /// Costs of the row in the user's sense as minimized totals, with known costs and without absent
@@ -336,7 +350,7 @@ impl RowCase<'_> {
         let solver = ChoiceSolver::new(self);
         let choices = solver.effects(&settings.force, &settings.forbid)?;
         let regret = match &settings.costs {
-            Some(costs) => Some(self.split_regret(prediction.oracle, costs)?),
+            Some(costs) => Some(self.split_regret(prediction, costs)?),
             None => None,
         };
         let (ranges, ends) = self.explain_ranges(&solver)?;
@@ -345,12 +359,7 @@ impl RowCase<'_> {
         let mut costs = Vec::new();
         for cost in self.present() {
             let predicted = prediction.predicted[cost];
-            let known = sense.convert(self.costs[cost]) - predicted;
-            let known = if self.has_known_costs(prediction) {
-                known
-            } else {
-                0.0
-            };
+            let known = prediction.known.as_ref().map_or(0.0, |known| known[cost]);
             let user_range = |ends: &CostRanges| {
                 RangeEnds::in_sense(sense, ends.lower[cost], ends.upper[cost], known)
             };
@@ -376,10 +385,6 @@ impl RowCase<'_> {
             regret,
             features,
         })
-    }
-
-    fn has_known_costs(&self, prediction: &RowPrediction<'_>) -> bool {
-        prediction.oracle.problem().has_known_costs()
     }
 
     /// The listed choices of a decision, by name, with their values.

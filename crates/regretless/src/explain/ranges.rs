@@ -59,11 +59,11 @@ impl RangeEnds {
     /// The range of the predicted part of a cost in the user's sense, of one of the minimized
     /// total.
     pub(super) fn in_sense(sense: Sense, lower: f64, upper: f64, known: f64) -> Self {
-        let (lower, upper) = match sense {
-            Sense::Minimize => (lower, upper),
-            Sense::Maximize => (-upper, -lower),
+        let end = |value: f64| value.is_finite().then(|| sense.convert(value) - known);
+        let [lower, upper] = match sense {
+            Sense::Minimize => [lower, upper],
+            Sense::Maximize => [upper, lower],
         };
-        let end = |value: f64| value.is_finite().then_some(value - known);
         Self {
             lower: end(lower),
             upper: end(upper),

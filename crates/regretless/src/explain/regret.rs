@@ -10,9 +10,8 @@
 
 use serde::Serialize;
 
-use super::{RowCase, total_costs};
+use super::{RowCase, RowPrediction, total_costs};
 use crate::error::{Error, Result, SolveFailure};
-use crate::oracle::Oracle;
 use crate::solve::SolveStatus;
 
 /// Where the regret of a decision comes from.
@@ -53,13 +52,16 @@ pub struct RegretShare {
 }
 
 impl RowCase<'_> {
-    /// Splits the regret; `true_costs` are those of the user, without known ones, and `oracle` has
-    /// the parameters of the row.
+    /// Splits the regret; `true_costs` are those of the user, without known ones.
     ///
     /// # Errors
     /// When the true costs are not as many finite numbers as the problem has costs, or have no
     /// optimum.
-    pub(super) fn split_regret(&self, oracle: &Oracle, true_costs: &[f64]) -> Result<RegretSplit> {
+    pub(super) fn split_regret(
+        &self,
+        prediction: &RowPrediction<'_>,
+        true_costs: &[f64],
+    ) -> Result<RegretSplit> {
         let sense = self.problem.sense();
         self.check_true_costs(true_costs)?;
         let present = self.present();
@@ -69,7 +71,7 @@ impl RowCase<'_> {
                 *value = 0.0;
             }
         }
-        let totals = total_costs(oracle, &given, sense)?;
+        let totals = total_costs(prediction.oracle, &given, sense)?;
         let best = self.oracle.worker().solve(&totals);
         let best = best.map_err(|failure| Error::solver(0, failure))?;
         if best.status != SolveStatus::Optimal
@@ -84,12 +86,11 @@ impl RowCase<'_> {
             let difference = own.value(cost) - best.decision.value(cost);
             if difference != 0.0 {
                 let error = totals[cost] - self.costs[cost];
-                let true_cost = true_costs[cost];
                 shares.push(RegretShare {
                     name: self.name(cost),
                     index: cost,
-                    true_cost,
-                    predicted: true_cost - sense.convert(error),
+                    true_cost: true_costs[cost],
+                    predicted: prediction.predicted[cost],
                     value: own.value(cost),
                     best_value: best.decision.value(cost),
                     share: error * difference,

@@ -76,7 +76,14 @@ fn check(drawn: &DrawnCase, explanation: &Explanation) -> usize {
 fn check_kind(kind: &TestedKind, expected: &[RangeMethod]) {
     let (mut moved, mut case) = (0, 0);
     while moved < MIN_MOVED_COSTS {
-        let drawn = kind.draw(case);
+        let mut drawn = kind.draw(case);
+        if case % 3 == 2 {
+            // Whole numbers have many ties.
+            drawn
+                .predicted
+                .iter_mut()
+                .for_each(|cost| *cost = cost.round());
+        }
         let explanation = drawn.explain(&without_alternatives());
         let method = explanation.ranges.method;
         assert!(
