@@ -67,7 +67,7 @@ impl RowCase<'_> {
         &self,
         prediction: &RowPrediction<'_>,
     ) -> Result<FeatureEffects> {
-        let predictor = prediction.model.predictor();
+        let predictor = prediction.model;
         let features = predictor.encode(prediction.features)?;
         let means = predictor.input.as_ref().map(|scaler| &scaler.mean);
         let width = features.names().len();
@@ -79,7 +79,7 @@ impl RowCase<'_> {
             (None, None) => return Ok(without_effects()),
         };
         let effects = match predictor.coefficients() {
-            Some(rows) => linear_effects(prediction, &features, &rows, references)?,
+            Some(rows) => linear_effects(prediction, &features, &rows, references),
             None => replaced_effects(prediction, &features, references)?,
         };
         let mut result = FeatureEffects {
@@ -188,17 +188,15 @@ fn linear_effects(
     features: &Features,
     coefficients: &[Vec<f64>],
     references: &[f64],
-) -> Result<Vec<Vec<f64>>> {
+) -> Vec<Vec<f64>> {
     let count = prediction.predicted.len();
     let width = references.len();
-    let model = prediction.model;
-    let kind = model.problem().kind();
-    let matching = model.predictor().match_problem(kind.as_ref())?;
+    let order = prediction.matching.order();
     let values = features.instance(0);
     let mut effects = vec![vec![0.0; count]; width];
     for cost in 0..count {
         // The outputs of the predictor are in the order of the model's costs.
-        let output = matching.order().map_or(cost, |order| order[cost]);
+        let output = order.map_or(cost, |order| order[cost]);
         let (row, item) = match features.shape() {
             FeatureShape::Wide => (&coefficients[output], values),
             FeatureShape::Long { .. } => (&coefficients[0], &values[output * width..][..width]),
@@ -208,7 +206,7 @@ fn linear_effects(
             effects[cost] = row[feature] * distance;
         }
     }
-    Ok(effects)
+    effects
 }
 
 /// The change of each prediction when one feature is replaced by its reference.
@@ -226,7 +224,10 @@ fn replaced_effects(
         for row in values.chunks_exact_mut(width) {
             row[feature] = *reference as f32;
         }
-        prediction.model.predict_all(&replaced)?.read(0, &mut costs);
+        let predicted = prediction
+            .model
+            .predict_matched(&replaced, prediction.matching)?;
+        predicted.read(0, &mut costs);
         let pairs = prediction.predicted.iter().zip(&costs);
         effects.push(pairs.map(|(own, other)| own - other).collect());
     }

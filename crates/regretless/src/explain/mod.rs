@@ -27,13 +27,14 @@ pub use ranking::{Alternatives, RankedDecision};
 pub use regret::{RegretShare, RegretSplit};
 
 use self::choices::ChoiceSolver;
-use crate::data::{CostNames, Features, Matrix, RowParameters};
+use crate::data::{CostMatching, CostNames, Features, Matrix, RowParameters};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::label::Row;
 use crate::model::Model;
 use crate::observer::{NoopObserver, Observer};
 use crate::oracle::Oracle;
+use crate::predict::CostModel;
 use crate::problem::{ChoiceFixing, FixedChoices, ProblemKind};
 use crate::sense::Sense;
 use crate::solve::relaxation::CostRanges;
@@ -263,45 +264,79 @@ impl Model {
         settings: &ExplainSettings,
         observer: &dyn Observer,
     ) -> Result<Explanation> {
+        let resized = self.for_items(features, parameters)?;
+        let model = resized.as_ref().unwrap_or(self);
+        let oracle = model.oracle()?.with_parameters(parameters)?;
+        let predictor = model.predictor();
+        predictor.explain(features, &oracle, settings, observer)
+    }
+}
+
+impl CostModel {
+    /// Explains the decision for the features of one instance: as [`Model::explain`], for a problem
+    /// that only the program has. The oracle has the parameters of the instance.
+    ///
+    /// # Errors
+    /// As [`Model::explain_instance`].
+    pub fn explain(
+        &self,
+        features: &Features,
+        oracle: &Oracle,
+        settings: &ExplainSettings,
+        observer: &dyn Observer,
+    ) -> Result<Explanation> {
         let instances = features.instances();
         if instances != 1 {
             let message = format!("one instance is explained at a time, not {instances}");
             return Err(Error::data(message));
         }
-        let resized = self.for_items(features, parameters)?;
-        let model = resized.as_ref().unwrap_or(self);
-        let decided = model.decide_rows(features, parameters, observer)?;
-        let oracle = model.oracle()?.with_parameters(parameters)?;
+        let in_solve = |failure| Error::solver(0, failure);
+        let matching = self.match_problem(oracle.problem().as_ref())?;
         let mut predicted = Vec::new();
-        decided.costs.read(0, &mut predicted);
-        let missing = || Error::data("there is no row");
-        let mut solution = decided.solutions.into_iter().next().ok_or_else(missing)?;
-        let sense = model.problem().sense();
-        solution = sense.convert_solution(solution);
-        if decided.heuristic.is_some() {
+        let costs = self.predict_matched(features, &matching)?;
+        costs.read(0, &mut predicted);
+        let required = oracle.problem().num_costs();
+        if predicted.len() != required {
+            return Err(Error::data(format!(
+                "{} costs are predicted, {} needs {required}",
+                predicted.len(),
+                oracle.problem().name()
+            )));
+        }
+        let names = matching.names().unwrap_or(&self.metadata.costs);
+        let numbered = CostNames::numbered(required);
+        let prediction = RowPrediction {
+            model: self,
+            matching: &matching,
+            features,
+            known: known_costs(oracle)?,
+            oracle,
+            predicted: &predicted,
+        };
+        let costs = total_costs(oracle, &predicted, oracle.problem().sense())?;
+        let mut worker = oracle.worker();
+        worker.set_instance(0);
+        let mut solution = worker.solve(&costs).map_err(in_solve)?;
+        drop(worker);
+        if oracle.heuristic().is_some() {
             solution.status = SolveStatus::LimitReached;
         }
-        let problem = oracle
-            .row_problem(0)
-            .map_err(|failure| Error::solver(0, failure))?;
+        let problem = oracle.row_problem(0).map_err(in_solve)?;
         let case = RowCase {
             oracle: Oracle::new(Arc::clone(&problem))
                 .with_threads(oracle.threads().clone())
                 .with_limits(*oracle.limits())
                 .with_heuristic(oracle.heuristic())?,
             problem,
-            costs: total_costs(&oracle, &predicted, sense)?,
+            costs,
             solution,
-            names: &decided.names,
+            names: if names.len() == required {
+                names
+            } else {
+                &numbered
+            },
             max_solves: settings.max_solves,
             observer,
-        };
-        let prediction = RowPrediction {
-            model,
-            features,
-            known: known_costs(&oracle)?,
-            oracle: &oracle,
-            predicted: &predicted,
         };
         case.explain(&prediction, settings)
     }
@@ -309,7 +344,9 @@ impl Model {
 
 /// The prediction that led to the decision, in the user's sense.
 struct RowPrediction<'a> {
-    model: &'a Model,
+    model: &'a CostModel,
+    /// From the costs of the model to those of the problem.
+    matching: &'a CostMatching,
     features: &'a Features,
     /// The oracle with the parameters of the row.
     oracle: &'a Oracle,
