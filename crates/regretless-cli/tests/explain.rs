@@ -84,7 +84,7 @@ fn the_text_says_what_was_decided_and_why() {
         "Its predicted gain is",
         "It changes when the predicted gain",
         &format!("Not choosing {} costs ", names[0]),
-        "a regret of",
+        "regret",
         "cost ranges (exact, by 8 solves",
         "other decisions, the best first",
         "features: effect on the decision's objective",

@@ -7,12 +7,14 @@
 //! is flipped. Where no decision contains another one, some choice of it is missing in every other
 //! decision, so that only its own choices are flipped.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
 use super::choices::ChoiceSolver;
 use super::{DEFAULT_ALTERNATIVES, NamedValue, RowCase};
 use crate::error::{Error, Result};
-use crate::problem::{ChoiceFixing, FixedChoices};
+use crate::problem::FixedChoices;
 use crate::solve::Solution;
 
 /// The best decisions that differ from the explained one.
@@ -57,6 +59,8 @@ pub(super) struct Ranking<'a> {
     parts: Vec<DecisionPart>,
     /// The part of the last decision, which is divided before the next one is found.
     last: Option<DecisionPart>,
+    /// The choices of all decisions found, and of the explained one.
+    seen: HashSet<Vec<u32>>,
     found: usize,
     solves: usize,
     max_solves: usize,
@@ -75,6 +79,7 @@ impl<'a> Ranking<'a> {
                 fixed: FixedChoices::default(),
                 best: case.solution.clone(),
             }),
+            seen: HashSet::from([case.solution.decision.indices().to_vec()]),
             found: 0,
             solves: 0,
             max_solves,
@@ -96,6 +101,18 @@ impl<'a> Ranking<'a> {
     /// # Errors
     /// When a solve fails or the user interrupts.
     pub(super) fn next(&mut self) -> Result<Option<Solution>> {
+        while let Some(solution) = self.next_of_parts()? {
+            // Two parts may share a decision where a problem divides them by more than choices.
+            if self.seen.insert(solution.decision.indices().to_vec()) {
+                self.found += 1;
+                return Ok(Some(solution));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The best decision of all parts, whose part is the last one from then on.
+    fn next_of_parts(&mut self) -> Result<Option<Solution>> {
         if let Some(part) = &self.last {
             let divided = self.divide(part);
             if self.solves + divided.len() > self.max_solves {
@@ -116,7 +133,6 @@ impl<'a> Ranking<'a> {
         };
         let part = self.parts.swap_remove(best);
         let solution = part.best.clone();
-        self.found += 1;
         self.last = Some(part);
         Ok(Some(solution))
     }
@@ -138,6 +154,9 @@ impl<'a> Ranking<'a> {
     fn divide(&self, part: &DecisionPart) -> Vec<FixedChoices> {
         let problem = &self.solver.case().problem;
         let decision = &part.best.decision;
+        if let Some(parts) = problem.divide_decisions(&part.fixed, decision) {
+            return parts;
+        }
         let mut forced = part.fixed.forced.clone();
         let mut divided = Vec::new();
         for choice in problem.choices_in_order(decision) {
@@ -237,21 +256,6 @@ impl RowCase<'_> {
                 "other decisions have no price: {reason}"
             )));
         }
-        // Parts of paths over nodes would need nodes that are fixed in their order.
-        let mut fixed = FixedChoices::default();
-        fixed
-            .forced
-            .extend(self.solution.decision.indices().first());
-        let ChoiceFixing::Unsupported(reason) = self.problem.fix_choices(&fixed) else {
-            return None;
-        };
-        self.problem
-            .may_contain_decisions()
-            .then(|| Error::Capability {
-                method: "a list of other decisions".into(),
-                capability: "choices that can be forced",
-                problem: self.problem.name(),
-                remedy: format!("leave it out: {reason}"),
-            })
+        None
     }
 }

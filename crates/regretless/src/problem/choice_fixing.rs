@@ -9,7 +9,7 @@ use crate::decision::Decision;
 /// Choices that a decision must make, and others that it must not make.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FixedChoices {
-    /// Variables that must be 1.
+    /// Variables that must be 1; nodes of a path in the order in which it begins with them.
     pub forced: Vec<u32>,
     /// Variables that must be 0.
     pub forbidden: Vec<u32>,

@@ -327,6 +327,16 @@ pub trait ProblemKind: Send + Sync + fmt::Debug + std::any::Any {
         decision.indices().to_vec()
     }
 
+    /// Parts of the decisions with fixed choices that together have all of them except for the best
+    /// one, where the problem has a division of its own.
+    fn divide_decisions(
+        &self,
+        _fixed: &FixedChoices,
+        _best: &Decision,
+    ) -> Option<Vec<FixedChoices>> {
+        None
+    }
+
     /// Whether a decision may have all choices of another one and more, as in a knapsack. It cannot
     /// where all decisions have equally many choices.
     fn may_contain_decisions(&self) -> bool {

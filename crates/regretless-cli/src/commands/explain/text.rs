@@ -143,11 +143,19 @@ fn print_firmness(explanation: &Explanation, report: &mut CommandReport) {
     }
     if let Some(best) = explanation.alternatives.decisions.first() {
         report.line(format!(
-            "The best other decision is worse by {}: it adds {} and drops {}.",
+            "The best other decision is worse by {}: it {}.",
             number(best.price),
-            listed(&best.added),
-            listed(&best.removed)
+            difference(&best.added, &best.removed)
         ));
+    }
+}
+
+/// How another decision differs from the explained one.
+fn difference(added: &[String], removed: &[String]) -> String {
+    match (added, removed) {
+        (_, []) => format!("adds {}", listed(added)),
+        ([], _) => format!("drops {}", listed(removed)),
+        _ => format!("adds {} and drops {}", listed(added), listed(removed)),
     }
 }
 
@@ -161,10 +169,9 @@ fn choice_sentence(effect: &FixedChoiceEffect) -> String {
     match effect.answer {
         ChoiceAnswer::AlreadyDecided => format!("{verb} {name} costs nothing: it is {state}."),
         ChoiceAnswer::Possible => format!(
-            "{verb} {name} costs {}: the best such decision adds {} and drops {}.",
+            "{verb} {name} costs {}: the best such decision {}.",
             number(effect.price.unwrap_or_default()),
-            listed(&effect.added),
-            listed(&effect.removed)
+            difference(&effect.added, &effect.removed)
         ),
         ChoiceAnswer::Infeasible => {
             let rule = if effect.is_forced { "has" } else { "lacks" };
@@ -178,12 +185,16 @@ fn regret_sentence(split: &RegretSplit) -> String {
         Some(reason) => format!(" Note: {reason}."),
         None => String::new(),
     };
+    let regret = if split.regret == 0.0 {
+        "no regret".to_owned()
+    } else {
+        format!("a regret of {}", number(split.regret))
+    };
     format!(
-        "Under the true costs its objective is {}, that of the best decision in hindsight {}: a \
-         regret of {}.{limit}",
+        "Under the true costs its objective is {}, that of the best decision in hindsight {}: \
+         {regret}.{limit}",
         number(split.objective),
-        number(split.best_objective),
-        number(split.regret)
+        number(split.best_objective)
     )
 }
 

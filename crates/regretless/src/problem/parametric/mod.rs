@@ -284,6 +284,10 @@ impl ProblemKind for ParametricProblem {
         self.base.choices_in_order(decision)
     }
 
+    fn divide_decisions(&self, fixed: &FixedChoices, best: &Decision) -> Option<Vec<FixedChoices>> {
+        self.base.divide_decisions(fixed, best)
+    }
+
     fn may_contain_decisions(&self) -> bool {
         self.base.may_contain_decisions()
     }

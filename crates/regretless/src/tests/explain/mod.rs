@@ -347,6 +347,7 @@ pub fn binary_kinds() -> Vec<TestedKind> {
         TestedKind::new("grid path", grid_path, [-2.0, 4.0]),
         TestedKind::new("acyclic graph", acyclic_graph, [-2.0, 4.0]),
         TestedKind::new("cyclic graph", cyclic_graph, [0.1, 4.0]),
+        TestedKind::new("path over nodes", node_grid, [0.1, 4.0]),
         TestedKind::new("spanning tree", spanning_tree, [-1.0, 4.0]),
         TestedKind::new("assignment", assignment, [-1.0, 4.0]),
         TestedKind::new("one per group", one_per_group, [0.1, 4.0]),
@@ -363,7 +364,6 @@ pub fn binary_kinds() -> Vec<TestedKind> {
 /// All other kinds: decisions that are not binary, or that depend on auxiliary columns.
 pub fn other_kinds() -> Vec<TestedKind> {
     let mut kinds = vec![
-        TestedKind::new("path over nodes", node_grid, [0.1, 4.0]),
         TestedKind::new("storage", storage, [1.0, 9.0]),
         TestedKind::new("transport", transport, [0.5, 4.0]),
         TestedKind::new("flow of least cost", min_cost_flow, [0.5, 4.0]),

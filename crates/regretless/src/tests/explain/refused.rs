@@ -74,15 +74,13 @@ fn decisions_that_are_not_binary_have_no_list_and_no_choices() {
             "{}: {refused}",
             kind.name
         );
-        if kind.name != "path over nodes" {
-            let refused = error(&model, &choice(&explanation.costs[0].name));
-            assert_eq!(
-                refused.kind(),
-                ErrorKind::Problem,
-                "{}: {refused}",
-                kind.name
-            );
-        }
+        let refused = error(&model, &choice(&explanation.costs[0].name));
+        assert_eq!(
+            refused.kind(),
+            ErrorKind::Problem,
+            "{}: {refused}",
+            kind.name
+        );
     }
 }
 
