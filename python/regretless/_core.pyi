@@ -7,8 +7,8 @@ from typing import Any, Literal, TypeAlias, final, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from regretless._own_loss import OwnLoss
 from regretless._explanation import Explanation
+from regretless._own_loss import OwnLoss
 from regretless._results import Evaluation, TrainingReport
 
 __all__ = [
