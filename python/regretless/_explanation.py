@@ -233,7 +233,7 @@ class RegretSplit(Result):
     ----------
     regret : float
         How much worse the decision is than the best one in hindsight.
-    objective, best_objective : float
+    objective, optimal_objective : float
         Objectives of both under the true costs.
     gap : float
         How much worse the best decision in hindsight looked under the predicted costs.
@@ -245,7 +245,7 @@ class RegretSplit(Result):
 
     regret: float
     objective: float
-    best_objective: float
+    optimal_objective: float
     gap: float
     shares: tuple[RegretShare, ...]
     reason: str | None

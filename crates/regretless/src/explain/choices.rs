@@ -7,7 +7,7 @@
 
 use serde::Serialize;
 
-use super::ranking::Ranking;
+use super::ranking::DecisionRanking;
 use super::{NamedValue, RowCase};
 use crate::decision::Decision;
 use crate::error::{Error, Result, SolveFailure};
@@ -261,7 +261,7 @@ impl<'a> ChoiceSolver<'a> {
             let mut found = self.solve_all(&[fixed])?;
             return Ok(found.pop().flatten());
         };
-        let mut ranking = Ranking::new(self, self.case.max_solves);
+        let mut ranking = DecisionRanking::new(self, self.case.max_solves);
         while let Some(solution) = ranking.next()? {
             if fixed.are_met_by(&solution.decision) {
                 return Ok(Some(solution));

@@ -52,7 +52,7 @@ struct DecisionPart {
 }
 
 /// Lists decisions in order.
-pub(super) struct Ranking<'a> {
+pub(super) struct DecisionRanking<'a> {
     solver: &'a ChoiceSolver<'a>,
     /// The costs that exist.
     present: Vec<usize>,
@@ -67,7 +67,7 @@ pub(super) struct Ranking<'a> {
     limit_was_reached: bool,
 }
 
-impl<'a> Ranking<'a> {
+impl<'a> DecisionRanking<'a> {
     /// All decisions except for the explained one.
     pub(super) fn new(solver: &'a ChoiceSolver<'a>, max_solves: usize) -> Self {
         let case = solver.case();
@@ -217,7 +217,7 @@ impl RowCase<'_> {
             None => {}
         }
         let wanted = wanted.unwrap_or(DEFAULT_ALTERNATIVES);
-        let mut ranking = Ranking::new(solver, self.max_solves);
+        let mut ranking = DecisionRanking::new(solver, self.max_solves);
         while alternatives.decisions.len() < wanted {
             let Some(solution) = ranking.next()? else {
                 alternatives.are_all = !ranking.limit_was_reached;

@@ -22,7 +22,7 @@ pub struct RegretSplit {
     /// Objective of the decision under the true costs.
     pub objective: f64,
     /// Objective of the best decision in hindsight under the true costs.
-    pub best_objective: f64,
+    pub optimal_objective: f64,
     /// How much worse the best decision in hindsight looked under the predicted costs. The shares
     /// of all costs minus this gap are the regret.
     pub gap: f64,
@@ -110,7 +110,7 @@ impl RowCase<'_> {
         Ok(RegretSplit {
             regret: objective - best.objective,
             objective: sense.convert(objective),
-            best_objective: sense.convert(best.objective),
+            optimal_objective: sense.convert(best.objective),
             gap,
             shares,
             reason,

@@ -544,7 +544,7 @@ impl GraphPath {
         Some(nodes)
     }
 
-    /// The nodes of a grid with which a path begins, if these are in order the first ones of a path;
+    /// The nodes of a grid with which a path begins, if these are, in order, the first ones of one;
     /// without any, the source.
     fn beginning_of_nodes(&self, nodes: &[u32]) -> Option<Vec<u32>> {
         if nodes.is_empty() {

@@ -9,8 +9,8 @@ use crate::{parsed, root};
 
 /// Most types, traits and free functions that users of the library can name. Losses of one's own
 /// (`BatchLoss`, `BatchLossInput`), intervals over seeds (`RegretSample`) and the report of `auto`
-/// (`SearchReport`) came after the first 150; then what an explanation of a decision consists of, 16
-/// types, because its parts are results that users read field by field.
+/// (`SearchReport`) came after the first 150; then the 16 types that an explanation of a decision
+/// consists of, because its parts are results that users read field by field.
 const MAX_PUBLIC_ITEMS: usize = 170;
 
 #[test]

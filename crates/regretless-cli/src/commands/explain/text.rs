@@ -194,7 +194,7 @@ fn regret_sentence(split: &RegretSplit) -> String {
         "Under the true costs its objective is {}, that of the best decision in hindsight {}: \
          {regret}.{limit}",
         number(split.objective),
-        number(split.best_objective)
+        number(split.optimal_objective)
     )
 }
 

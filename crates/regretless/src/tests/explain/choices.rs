@@ -7,7 +7,7 @@ use super::{
     DrawnCase, all_decisions, binary_kinds, other_kinds, predicting, without_alternatives,
 };
 
-const TOLERANCE: f64 = 1e-6;
+const PRICE_TOLERANCE: f64 = 1e-6;
 
 /// Checks what every choice costs when it is flipped.
 fn check_choices(drawn: &DrawnCase) -> [usize; 2] {
@@ -41,7 +41,7 @@ fn check_choices(drawn: &DrawnCase) -> [usize; 2] {
                 let price = expected.dot(&costs) - best;
                 let found = effect.price.unwrap();
                 assert!(
-                    (found - price).abs() <= TOLERANCE,
+                    (found - price).abs() <= PRICE_TOLERANCE,
                     "{context}: {found}, not {price}"
                 );
                 let flipped = if effect.is_forced {
@@ -110,12 +110,12 @@ fn check_ranking(drawn: &DrawnCase, all: &dyn Fn(&[f64]) -> Vec<Decision>) -> us
     for (ranked, expected) in found.decisions.iter().zip(&all[1..]) {
         let objective = expected.dot(&costs);
         assert!(
-            (sense.convert(ranked.objective) - objective).abs() <= TOLERANCE,
+            (sense.convert(ranked.objective) - objective).abs() <= PRICE_TOLERANCE,
             "{}: {}, not {objective}",
             drawn.context,
             ranked.objective
         );
-        assert!((ranked.price - (objective - all[0].dot(&costs))).abs() <= TOLERANCE);
+        assert!((ranked.price - (objective - all[0].dot(&costs))).abs() <= PRICE_TOLERANCE);
         let index = |name: &String| {
             let cost = explanation.costs.iter().find(|cost| cost.name == *name);
             cost.unwrap().index as u32
@@ -212,11 +212,11 @@ fn prices_include_the_cost_of_auxiliary_columns() {
         };
         let mut objectives: Vec<f64> = all.iter().map(with_fixed).collect();
         objectives.sort_by(f64::total_cmp);
-        assert!((objectives[0] - explanation.objective).abs() <= TOLERANCE);
+        assert!((objectives[0] - explanation.objective).abs() <= PRICE_TOLERANCE);
         let found = explanation.alternatives.decisions.iter();
         for (ranked, expected) in found.zip(&objectives[1..]) {
             assert!(
-                (ranked.objective - expected).abs() <= TOLERANCE,
+                (ranked.objective - expected).abs() <= PRICE_TOLERANCE,
                 "{}: {} is not {expected}",
                 drawn.context,
                 ranked.objective
