@@ -3,9 +3,7 @@
 use regretless::explain::ChoiceAnswer;
 use regretless::{Decision, ErrorKind, ExplainSettings, Problem, Sense};
 
-use super::{
-    DrawnCase, all_decisions, binary_kinds, other_kinds, predicting, without_alternatives,
-};
+use super::{DrawnCase, all_decisions, binary_kinds, predicting, without_alternatives};
 
 const PRICE_TOLERANCE: f64 = 1e-6;
 
@@ -182,7 +180,7 @@ fn a_function_of_the_user_is_asked_with_changed_costs() {
 #[test]
 #[cfg(feature = "highs")]
 fn prices_include_the_cost_of_auxiliary_columns() {
-    let kinds = other_kinds();
+    let kinds = super::other_kinds();
     let kind = kinds
         .iter()
         .find(|kind| kind.name == "sites with aux")

@@ -355,10 +355,18 @@ pub fn binary_kinds() -> Vec<TestedKind> {
         TestedKind::new("TSP", tsp, [-1.0, 4.0]),
         TestedKind::new("user's function", user_function, [-1.0, 4.0]),
     ];
-    #[cfg(feature = "highs")]
-    kinds.push(TestedKind::new("CVRP", cvrp, [0.2, 4.0]));
-    kinds.shrink_to_fit();
+    kinds.extend(binary_kinds_on_highs());
     kinds
+}
+
+#[cfg(feature = "highs")]
+fn binary_kinds_on_highs() -> Vec<TestedKind> {
+    vec![TestedKind::new("CVRP", cvrp, [0.2, 4.0])]
+}
+
+#[cfg(not(feature = "highs"))]
+fn binary_kinds_on_highs() -> Vec<TestedKind> {
+    Vec::new()
 }
 
 /// All other kinds: decisions that are not binary, or that depend on auxiliary columns.
@@ -368,11 +376,19 @@ pub fn other_kinds() -> Vec<TestedKind> {
         TestedKind::new("transport", transport, [0.5, 4.0]),
         TestedKind::new("flow of least cost", min_cost_flow, [0.5, 4.0]),
     ];
-    #[cfg(feature = "highs")]
-    kinds.extend([
+    kinds.extend(other_kinds_on_highs());
+    kinds
+}
+
+#[cfg(feature = "highs")]
+fn other_kinds_on_highs() -> Vec<TestedKind> {
+    vec![
         TestedKind::new("linear program", linear_program, [0.5, 4.0]),
         TestedKind::new("sites with aux", sites, [0.5, 4.0]),
-    ]);
-    kinds.shrink_to_fit();
-    kinds
+    ]
+}
+
+#[cfg(not(feature = "highs"))]
+fn other_kinds_on_highs() -> Vec<TestedKind> {
+    Vec::new()
 }
