@@ -1,9 +1,14 @@
 //! Decisions with fixed choices, and what a forced or forbidden choice costs.
 //!
 //! Where a problem has no own means to fix a choice (`ProblemKind::fix_choices`), the costs do it:
-//! every objective lies between the optimum and the sum of the positive costs, so that a change of
-//! a cost by more than this distance decides. The returned decision is checked: if it still lacks a
-//! forced choice, or has a forbidden one, no feasible decision is otherwise.
+//! forced choices become cheaper and forbidden ones dearer by a penalty. All decisions that have the
+//! fixed choices gain the same by it, so that an optimum that has them is the best of them, whatever
+//! the penalty. It begins small, because solvers are exact up to a tolerance that grows with the
+//! costs, and grows until the optimum has the choices. Every objective lies between the optimum and
+//! the sum of the positive costs: if a penalty above this distance does not suffice, no feasible
+//! decision has them.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Serialize;
 
@@ -11,13 +16,16 @@ use super::ranking::DecisionRanking;
 use super::{NamedValue, RowCase};
 use crate::decision::Decision;
 use crate::error::{Error, Result, SolveFailure};
-use crate::oracle::{Oracle, OracleWorker};
+use crate::oracle::{Oracle, OracleWorker, SolveResult};
 use crate::problem::{ChoiceFixing, FixedChoices};
 use crate::solve::{Solution, SolveStatus};
 
-/// The change of a fixed choice's cost, relative to the largest difference of two objectives: more
-/// than 1, so that rounding does not matter.
-const PENALTY_FACTOR: f64 = 1.25;
+/// The largest penalty, relative to the largest difference of two objectives: more than 1, so that
+/// rounding does not matter.
+const MAX_PENALTY_FACTOR: f64 = 1.25;
+
+/// Growth of the penalty from solve to solve. Untuned: most choices follow the first or second.
+const PENALTY_GROWTH: f64 = 4.0;
 
 /// Difference of two objectives that counts as rounding of a solver, relative to the size of their
 /// terms.
@@ -58,8 +66,11 @@ pub struct FixedChoiceEffect {
 /// Finds the best decisions of a row with fixed choices.
 pub(super) struct ChoiceSolver<'a> {
     case: &'a RowCase<'a>,
-    /// The change of the cost of a fixed choice, if fixing is by costs.
-    penalty: f64,
+    /// The first and the largest penalty, where fixing is by costs.
+    first_penalty: f64,
+    max_penalty: f64,
+    /// Solves so far.
+    solves: AtomicUsize,
 }
 
 /// The best decision with fixed choices; none if no feasible decision has them.
@@ -73,10 +84,12 @@ impl<'a> ChoiceSolver<'a> {
             .costs
             .iter()
             .fold(0.0, |max: f64, cost| max.max(cost.abs()));
-        let penalty = PENALTY_FACTOR * difference.max(scale);
+        let scale = if scale > 0.0 { scale } else { 1.0 };
         Self {
             case,
-            penalty: if penalty > 0.0 { penalty } else { 1.0 },
+            first_penalty: scale,
+            max_penalty: MAX_PENALTY_FACTOR * difference.max(scale),
+            solves: AtomicUsize::new(0),
         }
     }
 
@@ -111,17 +124,9 @@ impl<'a> ChoiceSolver<'a> {
     fn solve(&self, worker: &mut OracleWorker<'_>, fixed: &FixedChoices) -> Result<FixedSolution> {
         let case = self.case;
         let found = match case.problem.fix_choices(fixed) {
-            ChoiceFixing::ByCosts => {
-                let mut costs = case.costs.clone();
-                for choice in &fixed.forced {
-                    costs[*choice as usize] -= self.penalty;
-                }
-                for choice in &fixed.forbidden {
-                    costs[*choice as usize] += self.penalty;
-                }
-                worker.solve(&costs)
-            }
+            ChoiceFixing::ByCosts => self.solve_by_costs(worker, fixed),
             ChoiceFixing::Restricted { problem, added } => {
+                self.count_solve();
                 let oracle = Oracle::new(problem).with_limits(*case.oracle.limits());
                 let found = oracle.worker().solve(&case.costs);
                 found.map(|solution| with_choices(solution, &added))
@@ -135,6 +140,35 @@ impl<'a> ChoiceSolver<'a> {
             Err(SolveFailure::Infeasible | SolveFailure::Conflict(_)) => Ok(None),
             Err(failure) => Err(Error::solver(0, failure)),
         }
+    }
+
+    /// The optimum under penalties that grow until it has the fixed choices, or cannot have them.
+    fn solve_by_costs(&self, worker: &mut OracleWorker<'_>, fixed: &FixedChoices) -> SolveResult {
+        let mut penalty = self.first_penalty.min(self.max_penalty);
+        loop {
+            let mut costs = self.case.costs.clone();
+            for choice in &fixed.forced {
+                costs[*choice as usize] -= penalty;
+            }
+            for choice in &fixed.forbidden {
+                costs[*choice as usize] += penalty;
+            }
+            self.count_solve();
+            let solution = worker.solve(&costs)?;
+            if fixed.are_met_by(&solution.decision) || penalty >= self.max_penalty {
+                return Ok(solution);
+            }
+            penalty = (PENALTY_GROWTH * penalty).min(self.max_penalty);
+        }
+    }
+
+    fn count_solve(&self) {
+        self.solves.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Solves so far.
+    pub(super) fn solves(&self) -> usize {
+        self.solves.load(Ordering::Relaxed)
     }
 
     /// A solution with its objective under the predicted costs; none if it shows that the choices
@@ -178,12 +212,7 @@ impl<'a> ChoiceSolver<'a> {
         if price >= -PRICE_TOLERANCE * self.case.scale() {
             return Ok(0.0);
         }
-        let message = "the solver found a better decision with a fixed choice: its decisions are \
-            not optimal";
-        Err(Error::solver(
-            0,
-            SolveFailure::InvalidSolution(message.into()),
-        ))
+        Err(inexact_solver())
     }
 
     /// What the forced and forbidden choices of these names cost, one at a time.
@@ -276,6 +305,13 @@ impl<'a> ChoiceSolver<'a> {
         }
         Ok(None)
     }
+}
+
+/// The error of a solver whose decisions contradict each other.
+pub(super) fn inexact_solver() -> Error {
+    let message = "the solver found a better decision with fixed choices than without: its \
+        decisions are not optimal";
+    Error::solver(0, SolveFailure::InvalidSolution(message.into()))
 }
 
 /// A solution with further choices.

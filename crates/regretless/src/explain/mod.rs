@@ -70,7 +70,8 @@ pub struct ExplainSettings {
     pub forbid: Vec<String>,
     /// The true costs in the order of the problem, in the user's sense and without known costs.
     pub costs: Option<Vec<f64>>,
-    /// Maximum number of solves of each part: ranges by solves, alternatives, features.
+    /// Maximum number of best decisions with fixed choices that each part of the explanation finds:
+    /// ranges, alternatives, features. Each takes one solve, or a few where the costs fix a choice.
     pub max_solves: usize,
 }
 

@@ -89,12 +89,14 @@ impl RowCase<'_> {
         let count = self.present().len();
         let is_binary = self.is_binary();
         if is_binary && count <= self.max_solves {
+            let before = solver.solves();
             let ranges = self.ranges_by_solves(solver)?;
-            return Ok(found(RangeMethod::Solves, ranges, None, count));
+            let solves = solver.solves() - before;
+            return Ok(found(RangeMethod::Solves, ranges, None, solves));
         }
         let reason = if is_binary {
             format!(
-                "exact ranges take {count} solves, more than the limit of {}",
+                "exact ranges take a solve for each of {count} costs, more than the limit of {}",
                 self.max_solves
             )
         } else {

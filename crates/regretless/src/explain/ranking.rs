@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use super::choices::ChoiceSolver;
+use super::choices::{ChoiceSolver, PRICE_TOLERANCE, inexact_solver};
 use super::{DEFAULT_ALTERNATIVES, NamedValue, RowCase};
 use crate::error::{Error, Result};
 use crate::problem::FixedChoices;
@@ -62,14 +62,17 @@ pub(super) struct DecisionRanking<'a> {
     /// The choices of all decisions found, and of the explained one.
     seen: HashSet<Vec<u32>>,
     found: usize,
-    solves: usize,
-    max_solves: usize,
+    /// The objective of the last decision.
+    last_objective: f64,
+    /// Parts that were solved.
+    solved_parts: usize,
+    max_parts: usize,
     limit_was_reached: bool,
 }
 
 impl<'a> DecisionRanking<'a> {
     /// All decisions except for the explained one.
-    pub(super) fn new(solver: &'a ChoiceSolver<'a>, max_solves: usize) -> Self {
+    pub(super) fn new(solver: &'a ChoiceSolver<'a>, max_parts: usize) -> Self {
         let case = solver.case();
         Self {
             solver,
@@ -81,8 +84,9 @@ impl<'a> DecisionRanking<'a> {
             }),
             seen: HashSet::from([case.solution.decision.indices().to_vec()]),
             found: 0,
-            solves: 0,
-            max_solves,
+            last_objective: case.solution.objective,
+            solved_parts: 0,
+            max_parts,
             limit_was_reached: false,
         }
     }
@@ -115,11 +119,11 @@ impl<'a> DecisionRanking<'a> {
     fn next_of_parts(&mut self) -> Result<Option<Solution>> {
         if let Some(part) = &self.last {
             let divided = self.divide(part);
-            if self.solves + divided.len() > self.max_solves {
+            if self.solved_parts + divided.len() > self.max_parts {
                 self.limit_was_reached = true;
                 return Ok(None);
             }
-            self.solves += divided.len();
+            self.solved_parts += divided.len();
             let found = self.solver.solve_all(&divided)?;
             self.last = None;
             for (fixed, best) in divided.into_iter().zip(found) {
@@ -133,6 +137,11 @@ impl<'a> DecisionRanking<'a> {
         };
         let part = self.parts.swap_remove(best);
         let solution = part.best.clone();
+        let tolerance = PRICE_TOLERANCE * self.solver.case().scale();
+        if solution.objective < self.last_objective - tolerance {
+            return Err(inexact_solver());
+        }
+        self.last_objective = solution.objective;
         self.last = Some(part);
         Ok(Some(solution))
     }
@@ -217,6 +226,7 @@ impl RowCase<'_> {
             None => {}
         }
         let wanted = wanted.unwrap_or(DEFAULT_ALTERNATIVES);
+        let before = solver.solves();
         let mut ranking = DecisionRanking::new(solver, self.max_solves);
         while alternatives.decisions.len() < wanted {
             let Some(solution) = ranking.next()? else {
@@ -232,12 +242,12 @@ impl RowCase<'_> {
                 choices: self.choices(&solution.decision),
             });
         }
-        alternatives.solves = ranking.solves;
+        alternatives.solves = solver.solves() - before;
         let found = alternatives.decisions.len();
         if ranking.limit_was_reached {
             alternatives.reason = Some(format!(
-                "the list ends after {found} of {wanted} decisions: the next one needs more than \
-                 {} solves",
+                "the list ends after {found} of {wanted} decisions: the next one takes more than \
+                 the limit of {} solves",
                 self.max_solves
             ));
         } else if alternatives.are_all {

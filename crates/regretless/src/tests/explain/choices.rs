@@ -1,6 +1,7 @@
 //! Forced and forbidden choices, and the best decisions in order, against brute force.
 
 use regretless::explain::ChoiceAnswer;
+use regretless::random::{Purpose, RandomStream};
 use regretless::{Decision, ErrorKind, ExplainSettings, Problem, Sense};
 
 use super::{DrawnCase, all_decisions, binary_kinds, predicting, without_alternatives};
@@ -218,6 +219,50 @@ fn prices_include_the_cost_of_auxiliary_columns() {
                 "{}: {} is not {expected}",
                 drawn.context,
                 ranked.objective
+            );
+        }
+    }
+}
+
+/// Larger problems, which brute force cannot solve: the best other decision differs in some cost,
+/// whose range ends at its price.
+#[test]
+fn the_nearest_end_of_a_range_is_the_price_of_the_best_other_decision() {
+    let mut names = vec!["KS25", "SP5x5", "TSP10", "AP5", "MCK6x4", "MST8"];
+    if cfg!(feature = "highs") {
+        names.push("CVRP10");
+    }
+    for name in names {
+        let problem = Problem::benchmark(name).unwrap();
+        for case in 0..3 {
+            let mut stream = RandomStream::new(Purpose::Benchmark, 77, [case, 2]);
+            let mut costs = || {
+                let draw = |_| 8.0 * stream.uniform(-1.0, 2.5).powi(3);
+                (0..problem.num_costs()).map(draw).collect()
+            };
+            let drawn = DrawnCase {
+                predicted: costs(),
+                true_costs: Vec::new(),
+                context: format!("{name} {case}"),
+                problem: problem.clone(),
+            };
+            let explanation = drawn.explain(&ExplainSettings::default());
+            let mut nearest = f64::INFINITY;
+            for cost in &explanation.costs {
+                let range = cost.range.unwrap();
+                for end in [range.lower, range.upper].into_iter().flatten() {
+                    nearest = nearest.min((end - cost.predicted).abs());
+                }
+            }
+            let prices = explanation.alternatives.decisions.iter();
+            let prices: Vec<f64> = prices.map(|ranked| ranked.price).collect();
+            assert_eq!(prices.len(), 3, "{}", drawn.context);
+            assert!(prices.is_sorted(), "{}: {prices:?}", drawn.context);
+            assert!(
+                (prices[0] - nearest).abs() <= PRICE_TOLERANCE * nearest.max(1.0),
+                "{}: {} is not {nearest}",
+                drawn.context,
+                prices[0]
             );
         }
     }

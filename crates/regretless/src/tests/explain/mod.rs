@@ -341,7 +341,7 @@ fn sites(stream: &mut RandomStream) -> Problem {
 /// Kinds with binary decisions whose decisions can be listed.
 pub fn binary_kinds() -> Vec<TestedKind> {
     let mut kinds = vec![
-        TestedKind::new("knapsack", knapsack, [0.5, 4.0]),
+        TestedKind::new("knapsack", knapsack, [-1.0, 4.0]),
         TestedKind::new("top k", top_k, [-2.0, 4.0]),
         TestedKind::new("at most k", at_most_k, [-3.0, 3.0]),
         TestedKind::new("grid path", grid_path, [-2.0, 4.0]),
