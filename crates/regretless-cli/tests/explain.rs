@@ -85,7 +85,7 @@ fn the_text_says_what_was_decided_and_why() {
         "It changes when the predicted gain",
         &format!("Not choosing {} costs ", names[0]),
         "regret",
-        "cost ranges (exact, by 8 solves",
+        "cost ranges (exact, by",
         "other decisions, the best first",
         "features: effect on the decision's objective",
     ] {

@@ -228,8 +228,8 @@ impl Model {
     ///     Names of costs whose choice is forced or forbidden, one at a time: the result says what
     ///     it costs.
     /// max_solves : int, optional
-    ///     Maximum number of solves of each part (cost ranges, other decisions, features); 250 by
-    ///     default.
+    ///     Maximum number of best decisions with fixed choices that each part finds (cost ranges,
+    ///     other decisions, features), 250 by default; each takes one solve or a few.
     /// problem : Problem, optional
     ///     Another problem than that of training.
     /// parameters : mapping, DataFrame or list of str, optional

@@ -321,8 +321,8 @@ pub struct ExplainOptions {
     #[arg(long, value_name = "NAME", help_heading = "Explanation")]
     #[serde(default)]
     pub forbid_choice: Vec<String>,
-    /// Maximum number of solves of each part: cost ranges, other decisions, features
-    /// [default: 250]
+    /// Maximum number of best decisions with fixed choices that each part finds (cost ranges, other
+    /// decisions, features); each takes one solve or a few [default: 250]
     #[arg(long, value_name = "N", help_heading = "Explanation")]
     pub max_solves: Option<usize>,
     /// Threads, checkpoints, heuristic.

@@ -1,12 +1,12 @@
 //! Decisions with fixed choices, and what a forced or forbidden choice costs.
 //!
 //! Where a problem has no own means to fix a choice (`ProblemKind::fix_choices`), the costs do it:
-//! forced choices become cheaper and forbidden ones dearer by a penalty. All decisions that have the
-//! fixed choices gain the same by it, so that an optimum that has them is the best of them, whatever
-//! the penalty. It begins small, because solvers are exact up to a tolerance that grows with the
-//! costs, and grows until the optimum has the choices. Every objective lies between the optimum and
-//! the sum of the positive costs: if a penalty above this distance does not suffice, no feasible
-//! decision has them.
+//! forced choices become cheaper and forbidden ones dearer by a penalty. All decisions that have
+//! the fixed choices gain the same by it, so that an optimum that has them is the best of them,
+//! whatever the penalty. It begins small, because solvers are exact up to a tolerance that grows
+//! with the costs, and grows until the optimum has the choices. Every objective lies between the
+//! optimum and the sum of the positive costs: if a penalty above this distance does not suffice, no
+//! feasible decision has them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

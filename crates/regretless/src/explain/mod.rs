@@ -44,7 +44,7 @@ use crate::solve::{Solution, SolveStatus};
 const DEFAULT_ALTERNATIVES: usize = 3;
 
 /// Solves of one part of an explanation unless another number is asked for. Untuned: enough for
-/// every edge of a tour of 22 nodes; a minute where a solve takes a quarter of a second.
+/// every edge of a tour of 22 nodes.
 const DEFAULT_MAX_SOLVES: usize = 250;
 
 /// What an explanation contains.

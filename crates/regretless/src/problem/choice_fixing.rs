@@ -48,8 +48,8 @@ impl FixedChoices {
 /// How the best decision with fixed choices is found.
 #[derive(Debug, Clone)]
 pub enum ChoiceFixing {
-    /// By the costs: forced choices are made cheaper and forbidden ones dearer by more than the
-    /// objectives of two decisions can differ.
+    /// By the costs: forced choices are made cheaper and forbidden ones dearer, until the optimum
+    /// has them or the change exceeds the difference of any two objectives.
     ByCosts,
     /// By a smaller problem.
     Restricted {
