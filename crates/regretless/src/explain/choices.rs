@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Serialize;
 
+use super::RowCase;
 use super::ranking::DecisionRanking;
-use super::{NamedValue, RowCase};
 use crate::decision::Decision;
 use crate::error::{Error, Result, SolveFailure};
 use crate::oracle::{Oracle, OracleWorker, SolveResult};
@@ -224,11 +224,7 @@ impl<'a> ChoiceSolver<'a> {
         force: &[String],
         forbid: &[String],
     ) -> Result<Vec<FixedChoiceEffect>> {
-        let forced = force.iter().map(|name| (name, true));
-        let asked: Vec<(&String, bool)> = forced
-            .chain(forbid.iter().map(|name| (name, false)))
-            .collect();
-        if asked.is_empty() {
+        if force.is_empty() && forbid.is_empty() {
             return Ok(Vec::new());
         }
         let case = self.case;
@@ -239,10 +235,11 @@ impl<'a> ChoiceSolver<'a> {
         if !case.is_binary() {
             return Err(case.not_binary("a fixed choice"));
         }
-        let mut effects = Vec::with_capacity(asked.len());
-        for (name, is_forced) in asked {
-            let choice = case.cost_named(name)?;
-            effects.push(self.effect(choice, is_forced)?);
+        let mut effects = Vec::with_capacity(force.len() + forbid.len());
+        for (names, is_forced) in [(force, true), (forbid, false)] {
+            for name in names {
+                effects.push(self.effect(case.cost_named(name)?, is_forced)?);
+            }
         }
         Ok(effects)
     }
@@ -307,6 +304,11 @@ impl<'a> ChoiceSolver<'a> {
     }
 }
 
+/// Whether an error says that the solver has no exact decisions with fixed choices.
+pub(super) fn is_of_solver(error: &Error) -> bool {
+    matches!(error, Error::Solver { .. } | Error::Capability { .. })
+}
+
 /// The error of a solver whose decisions contradict each other.
 pub(super) fn inexact_solver() -> Error {
     let message = "the solver found a better decision with fixed choices than without: its \
@@ -341,10 +343,5 @@ impl RowCase<'_> {
             added: names(other, own),
             removed: names(own, other),
         }
-    }
-
-    /// The choices of a decision by name.
-    pub(super) fn choices(&self, decision: &Decision) -> Vec<NamedValue> {
-        self.named_values(decision)
     }
 }

@@ -391,7 +391,7 @@ impl RowCase<'_> {
             Some(costs) => Some(self.split_regret(prediction, costs)?),
             None => None,
         };
-        let (ranges, ends) = self.explain_ranges(&solver)?;
+        let ranges = self.explain_ranges(&solver)?;
         let alternatives = self.explain_alternatives(&solver, settings.alternatives)?;
         let features = self.explain_features(prediction)?;
         let mut costs = Vec::new();
@@ -407,7 +407,7 @@ impl RowCase<'_> {
                 value: self.solution.decision.value(cost),
                 predicted,
                 known,
-                range: ends.as_ref().map(user_range),
+                range: ranges.ends.as_ref().map(user_range),
             });
         }
         Ok(Explanation {
@@ -417,7 +417,7 @@ impl RowCase<'_> {
             is_proven: self.unproven().is_none(),
             status: self.solution.status.to_string(),
             costs,
-            ranges,
+            ranges: ranges.report,
             alternatives,
             choices,
             regret,
@@ -425,7 +425,7 @@ impl RowCase<'_> {
         })
     }
 
-    /// The listed choices of a decision, by name, with their values.
+    /// The values of a decision that are not 0, by name.
     fn named_values(&self, decision: &Decision) -> Vec<NamedValue> {
         let named = |(cost, value): (usize, f64)| NamedValue {
             name: self.name(cost),

@@ -10,7 +10,7 @@
 use serde::Serialize;
 
 use super::RowCase;
-use super::choices::ChoiceSolver;
+use super::choices::{ChoiceSolver, is_of_solver};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::problem::FixedChoices;
@@ -71,8 +71,11 @@ impl RangeEnds {
     }
 }
 
-/// The ranges of minimized total costs, and how they were found.
-pub(super) type FoundRanges = (RangeReport, Option<CostRanges>);
+/// The ranges of minimized total costs, if there are any, and how they were found.
+pub(super) struct FoundRanges {
+    pub(super) report: RangeReport,
+    pub(super) ends: Option<CostRanges>,
+}
 
 impl RowCase<'_> {
     /// The ranges of all costs, and how they were found.
@@ -90,9 +93,17 @@ impl RowCase<'_> {
         let is_binary = self.is_binary();
         if is_binary && count <= self.max_solves {
             let before = solver.solves();
-            let ranges = self.ranges_by_solves(solver)?;
-            let solves = solver.solves() - before;
-            return Ok(found(RangeMethod::Solves, ranges, None, solves));
+            return match self.ranges_by_solves(solver) {
+                Ok(ranges) => {
+                    let solves = solver.solves() - before;
+                    Ok(found(RangeMethod::Solves, ranges, None, solves))
+                }
+                // A search that stopped at a limit, or a function that is not what it should be.
+                Err(error) if is_of_solver(&error) => {
+                    Ok(without_ranges(format!("no ranges: {}", error.message())))
+                }
+                Err(error) => Err(error),
+            };
         }
         let reason = if is_binary {
             format!(
@@ -200,19 +211,23 @@ fn found(
     reason: Option<String>,
     solves: usize,
 ) -> FoundRanges {
-    let report = RangeReport {
-        method: Some(method),
-        reason,
-        solves,
-    };
-    (report, Some(ranges))
+    FoundRanges {
+        report: RangeReport {
+            method: Some(method),
+            reason,
+            solves,
+        },
+        ends: Some(ranges),
+    }
 }
 
 fn without_ranges(reason: String) -> FoundRanges {
-    let report = RangeReport {
-        method: None,
-        reason: Some(reason),
-        solves: 0,
-    };
-    (report, None)
+    FoundRanges {
+        report: RangeReport {
+            method: None,
+            reason: Some(reason),
+            solves: 0,
+        },
+        ends: None,
+    }
 }

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use super::choices::{ChoiceSolver, PRICE_TOLERANCE, inexact_solver};
+use super::choices::{ChoiceSolver, PRICE_TOLERANCE, inexact_solver, is_of_solver};
 use super::{DEFAULT_ALTERNATIVES, NamedValue, RowCase};
 use crate::error::{Error, Result};
 use crate::problem::FixedChoices;
@@ -225,7 +225,23 @@ impl RowCase<'_> {
             Some(error) => return Err(error),
             None => {}
         }
-        let wanted = wanted.unwrap_or(DEFAULT_ALTERNATIVES);
+        let listed = self.list_alternatives(solver, wanted.unwrap_or(DEFAULT_ALTERNATIVES));
+        match listed {
+            Err(error) if wanted.is_none() && is_of_solver(&error) => {
+                alternatives.reason = Some(error.message());
+                Ok(alternatives)
+            }
+            listed => listed,
+        }
+    }
+
+    fn list_alternatives(&self, solver: &ChoiceSolver<'_>, wanted: usize) -> Result<Alternatives> {
+        let mut alternatives = Alternatives {
+            decisions: Vec::new(),
+            are_all: false,
+            reason: None,
+            solves: 0,
+        };
         let before = solver.solves();
         let mut ranking = DecisionRanking::new(solver, self.max_solves);
         while alternatives.decisions.len() < wanted {
@@ -239,7 +255,7 @@ impl RowCase<'_> {
                 price: solver.price(&solution)?,
                 added: difference.added,
                 removed: difference.removed,
-                choices: self.choices(&solution.decision),
+                choices: self.named_values(&solution.decision),
             });
         }
         alternatives.solves = solver.solves() - before;

@@ -110,6 +110,41 @@ fn a_decision_that_is_not_proven_has_no_ranges_and_no_prices() {
     assert_eq!(refused.kind(), ErrorKind::Solver, "{refused}");
 }
 
+/// A function that does not know the value of its last item: its decisions are not optimal.
+#[test]
+fn a_function_whose_decisions_contradict_each_other_is_reported() {
+    let solve = |costs: &[f64]| {
+        let best = usize::from(costs[1] > costs[0]);
+        // Changed costs let it discover the third item.
+        let found = if costs[2] > 10.0 || costs[best] < 0.0 {
+            2
+        } else {
+            best
+        };
+        Some(
+            (0..3)
+                .map(|item| f64::from(u8::from(item == found)))
+                .collect(),
+        )
+    };
+    let problem = Problem::from_solver("careless", Sense::Maximize, 3, solve).unwrap();
+    let model = predicting(&problem, &[1.0, 2.0, 9.0]);
+    let explanation = model
+        .explain([0.0].as_slice(), &ExplainSettings::default())
+        .unwrap();
+    assert!(explanation.ranges.reason.unwrap().contains("not optimal"));
+    assert!(
+        explanation
+            .alternatives
+            .reason
+            .unwrap()
+            .contains("not optimal")
+    );
+    let refused = error(&model, &choice("c2"));
+    assert_eq!(refused.kind(), ErrorKind::Solver);
+    assert!(refused.to_string().contains("not optimal"), "{refused}");
+}
+
 #[test]
 fn a_path_with_a_negative_cycle_has_no_ranges_and_no_regret() {
     let arcs = [["a", "b"], ["b", "c"], ["c", "b"], ["c", "d"]];
