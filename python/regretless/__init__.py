@@ -30,6 +30,7 @@ from regretless._core import (
     regret,
     train,
 )
+from regretless._explanation import Explanation
 from regretless._own_loss import OwnLoss, loss
 from regretless._own_predictor import OwnModel
 from regretless._parameters import column, columns
@@ -49,6 +50,7 @@ __all__ = [
     "CostSensitiveSpec",
     "EpochReport",
     "Evaluation",
+    "Explanation",
     "LabelCounts",
     "Labels",
     "Loss",

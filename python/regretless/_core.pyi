@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias, final, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from regretless._explanation import Explanation
 from regretless._own_loss import OwnLoss
 from regretless._results import Evaluation, TrainingReport
 
@@ -418,6 +419,23 @@ class Model:
         nodes: int | None = None,
         seconds: float | None = None,
     ) -> Solutions: ...
+    def explain(
+        self,
+        X: Any,
+        *,
+        costs: Any = None,
+        alternatives: int | None = None,
+        force: str | Sequence[str] | None = None,
+        forbid: str | Sequence[str] | None = None,
+        max_solves: int | None = None,
+        problem: Problem | None = None,
+        parameters: _Parameters = None,
+        threads: int | None = None,
+        heuristic: str | None = None,
+        gap: float | None = None,
+        nodes: int | None = None,
+        seconds: float | None = None,
+    ) -> Explanation: ...
     def evaluate(
         self,
         X: _Table,

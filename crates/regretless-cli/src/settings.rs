@@ -15,13 +15,14 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 /// Names of the commands; a table of this name applies to its command only.
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "generate",
     "check",
     "label",
     "train",
     "evaluate",
     "decide",
+    "explain",
     "inspect",
     "solve",
     "compare",

@@ -1,5 +1,5 @@
-//! The page about parameters per row, executed: its files are written, its commands run, and what
-//! it shows of their output is compared.
+//! Pages of the documentation, executed: their files are written, their commands run, and what they
+//! show of the output is compared.
 //!
 //! A code block whose language is followed by a name is a file. Every line of a `sh` block is a
 //! command that succeeds. A `text` block has lines that the command before it printed; `…` at the
@@ -60,9 +60,16 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-#[test]
-fn the_page_about_row_parameters_is_true() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/row-parameters.md");
+/// What was executed of a page.
+struct ExecutedPage {
+    commands: usize,
+    /// Lines of output that were compared.
+    lines: usize,
+}
+
+fn execute(name: &str) -> ExecutedPage {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let page = docs.join(name);
     let blocks = code_blocks(&std::fs::read_to_string(page).unwrap());
     let workspace = TestWorkspace::new();
     let (mut printed, mut commands, mut compared) = (String::new(), 0, 0);
@@ -98,8 +105,26 @@ fn the_page_about_row_parameters_is_true() {
             _ => {}
         }
     }
+    ExecutedPage {
+        commands,
+        lines: compared,
+    }
+}
+
+#[test]
+fn the_page_about_row_parameters_is_true() {
+    let ExecutedPage { commands, lines } = execute("row-parameters.md");
     assert!(
-        commands >= 6 && compared >= 7,
-        "{commands} commands, {compared} lines"
+        commands >= 6 && lines >= 7,
+        "{commands} commands, {lines} lines"
+    );
+}
+
+#[test]
+fn the_page_about_explanations_is_true() {
+    let ExecutedPage { commands, lines } = execute("explain.md");
+    assert!(
+        commands == 3 && lines >= 30,
+        "{commands} commands, {lines} lines"
     );
 }

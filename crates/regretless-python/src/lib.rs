@@ -25,6 +25,7 @@ mod cost_sensitive;
 mod data;
 mod error;
 mod evaluate;
+mod explain;
 mod frames;
 mod function_locks;
 mod function_problem;

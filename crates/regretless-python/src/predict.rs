@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
+use regretless::ExplainSettings;
 use regretless::data::FeatureShape;
 
 use crate::arrays::{ArrayOwnership, array1, array2};
@@ -13,6 +14,7 @@ use crate::call_observer::{PyCall, catch_panic, detached};
 use crate::columns::model_features;
 use crate::error::to_py_err;
 use crate::evaluate::EvaluationArgs;
+use crate::explain::{choice_names, one_row, true_costs};
 use crate::frames::{FrameTemplate, column_names_or_numbers, table_like};
 use crate::keywords::{refuse_unknown, search_limits};
 use crate::label::Labels;
@@ -210,6 +212,106 @@ impl Model {
         let frame = FrameTemplate::of(X, column_names_or_numbers(names.as_ref(), width))?;
         let kind = problem.problem.as_ref();
         Ok(Solutions::new(results, kind, names, heuristic).with_frame(frame))
+    }
+
+    /// Explain the decision for one row.
+    ///
+    /// Parameters
+    /// ----------
+    /// X : array_like, Series or DataFrame of shape (p,) or (1, p)
+    ///     Features of the row.
+    /// costs : array_like, Series or DataFrame of shape (d,) or (1, d), optional
+    ///     True costs of the row, once they are known: the regret is then split over the costs.
+    /// alternatives : int, optional
+    ///     Number of the best other decisions to list; 3 by default, where decisions are binary.
+    /// force, forbid : str or list of str, optional
+    ///     Names of costs whose choice is forced or forbidden, one at a time: the result says what
+    ///     it costs.
+    /// max_solves : int, optional
+    ///     Maximum number of best decisions with fixed choices that each part finds (cost ranges,
+    ///     other decisions, features), 250 by default; each takes one solve or a few.
+    /// problem : Problem, optional
+    ///     Another problem than that of training.
+    /// parameters : mapping, DataFrame or list of str, optional
+    ///     Parameters of the row, as in `decide`.
+    /// threads, heuristic, gap, nodes, seconds : optional
+    ///     As in `Problem.solve_all`.
+    ///
+    /// Returns
+    /// -------
+    /// Explanation
+    ///     How far each predicted cost may move, the best other decisions and their prices, what
+    ///     forced and forbidden choices cost, where the regret comes from, and which features moved
+    ///     the predictions.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For an unknown name, several rows, true costs that are missing, or a list or a choice
+    ///     where decisions are not binary.
+    ///
+    /// Notes
+    /// -----
+    /// Prices, ranges and objectives are under the predicted costs; the regret is under the true
+    /// ones. The same numbers as `regretless explain`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> explanation = model.explain(X[0], costs=C[0], force="c1")
+    /// >>> explanation.alternatives.decisions[0].price
+    #[pyo3(
+        signature = (
+            X, *, costs=None, alternatives=None, force=None, forbid=None, max_solves=None,
+            problem=None, parameters=None, threads=None, heuristic=None, gap=None, nodes=None,
+            seconds=None, **unknown
+        ),
+        text_signature = "($self, X, *, costs=None, alternatives=None, force=None, forbid=None, \
+            max_solves=None, problem=None, parameters=None, threads=None, heuristic=None, \
+            gap=None, nodes=None, seconds=None)"
+    )]
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        X: &Bound<'py, PyAny>,
+        costs: Option<&Bound<'py, PyAny>>,
+        alternatives: Option<usize>,
+        force: Option<&Bound<'py, PyAny>>,
+        forbid: Option<&Bound<'py, PyAny>>,
+        max_solves: Option<usize>,
+        problem: Option<&Bound<'py, Problem>>,
+        parameters: Option<&Bound<'py, PyAny>>,
+        threads: Option<usize>,
+        heuristic: Option<&str>,
+        gap: Option<f64>,
+        nodes: Option<u64>,
+        seconds: Option<f64>,
+        unknown: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        refuse_unknown("Model.explain", unknown)?;
+        let limits = search_limits(gap, nodes, seconds)?;
+        let problem = self.resolve_problem(py, problem)?;
+        let problem = problem.get();
+        let row = one_row(X)?;
+        let table = model_features(&row, &self.model)?;
+        let parameters = ParameterArgs::of_features(parameters, &row)
+            .read(problem, table.instances(), ArrayOwnership::Borrow)?
+            .map(Arc::new);
+        let costs = costs.map(|costs| true_costs(problem, &self.model, costs));
+        let settings = ExplainSettings {
+            alternatives,
+            force: choice_names(force)?,
+            forbid: choice_names(forbid)?,
+            costs: costs.transpose()?,
+            max_solves: max_solves.unwrap_or(ExplainSettings::default().max_solves),
+        };
+        let call = PyCall::new(false);
+        let explanation = call.run(py, |observer| {
+            let oracle = problem.oracle(&call, threads, heuristic, limits, parameters.as_ref())?;
+            self.model.explain(&table, &oracle, &settings, observer)
+        })?;
+        let module = py.import("regretless._explanation")?;
+        let class = module.getattr("Explanation")?;
+        class.call_method1("from_dict", (to_python(py, &explanation)?,))
     }
 
     /// Evaluate the model by the decisions that follow from its predictions.

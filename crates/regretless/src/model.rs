@@ -320,7 +320,7 @@ impl Model {
 
     /// The model for a long table with another number of items than the training table, if the
     /// problem allows for it.
-    fn for_items(
+    pub(crate) fn for_items(
         &self,
         features: &Features,
         parameters: Option<&Arc<RowParameters>>,
@@ -379,7 +379,8 @@ impl Model {
         Evaluation::of_model(&self.predictor, &data, &labeled, &oracle, observer)
     }
 
-    fn features(&self, row: Row<'_>) -> Result<Features> {
+    /// The features of one row.
+    pub(crate) fn features(&self, row: Row<'_>) -> Result<Features> {
         row.features(&FeatureLayout {
             names: &self.predictor.metadata.features,
             shape: self.predictor.metadata.shape,

@@ -289,6 +289,48 @@ pub struct DecideOptions {
     pub execution: ExecutionOptions,
 }
 
+/// Options of `explain`.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+pub struct ExplainOptions {
+    /// Model that decides
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+    /// The table with the row. The true costs are read only where they are named: --costs,
+    /// --cost-data or --cost-column.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub data: DataOptions,
+    /// The row, counted from 0 [default: the only one]
+    #[arg(long, value_name = "N")]
+    pub row: Option<usize>,
+    /// The row by a cell, as in date=2026-01-05
+    #[arg(long, value_name = "COLUMN=VALUE", conflicts_with = "row")]
+    pub key: Option<String>,
+    /// Problem [default: the one in the model file]
+    #[arg(long, value_name = "FILE.toml")]
+    pub problem: Option<ProblemSource>,
+    /// Number of the best other decisions to list, where decisions are binary [default: 3]
+    #[arg(long, value_name = "K", help_heading = "Explanation")]
+    pub alternatives: Option<usize>,
+    /// What it costs to choose this item, by the name of its cost; may be repeated, each is
+    /// answered alone
+    #[arg(long, value_name = "NAME", help_heading = "Explanation")]
+    #[serde(default)]
+    pub force_choice: Vec<String>,
+    /// What it costs not to choose this item; may be repeated
+    #[arg(long, value_name = "NAME", help_heading = "Explanation")]
+    #[serde(default)]
+    pub forbid_choice: Vec<String>,
+    /// Maximum number of best decisions with fixed choices that each part finds (cost ranges, other
+    /// decisions, features); each takes one solve or a few [default: 250]
+    #[arg(long, value_name = "N", help_heading = "Explanation")]
+    pub max_solves: Option<usize>,
+    /// Threads, checkpoints, heuristic.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub execution: ExecutionOptions,
+}
+
 /// Options of `inspect`.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct InspectOptions {

@@ -18,8 +18,8 @@ mod training;
 mod values;
 
 pub use commands::{
-    CheckOptions, CompareOptions, DecideOptions, EvaluateOptions, GenerateOptions, InspectOptions,
-    LabelOptions, ReproduceOptions, SolveOptions, TrainOptions,
+    CheckOptions, CompareOptions, DecideOptions, EvaluateOptions, ExplainOptions, GenerateOptions,
+    InspectOptions, LabelOptions, ReproduceOptions, SolveOptions, TrainOptions,
 };
 pub use data::{
     ColumnOptions, CsvOptions, DataOptions, ParameterOptions, ProblemOptions, ProblemSource,
@@ -121,6 +121,17 @@ Examples:
 With --out - decisions are all that standard output has; messages, and the report of --json, go to
 standard error. A file that is called - is ./-.")]
     Decide(CommandArgs<DecideOptions>),
+
+    /// Explain one decision: how firm it is, what else was possible, where its regret comes from
+    #[command(after_help = "\
+Examples:
+  regretless explain --model model.safetensors --data new.csv --row 0
+  regretless explain --model model.safetensors --data history.csv --key date=2026-01-05 --costs 'c*'
+  regretless explain --model model.safetensors --data new.csv --row 3 --alternatives 5 \\
+      --force-choice c7 --forbid-choice c2
+
+Prices, ranges and objectives are under the predicted costs; the regret is under the true ones.")]
+    Explain(Box<CommandArgs<ExplainOptions>>),
 
     /// Show what a model is: training, features, coefficients, importance of features
     #[command(after_help = "\

@@ -28,6 +28,7 @@ mod data_split;
 mod decide;
 mod encoding;
 mod evaluate;
+mod explain;
 mod generate;
 mod inspect;
 mod label;
@@ -208,6 +209,7 @@ pub fn run(command: Command, arguments: &[OsString]) -> Result<Option<Error>> {
         Command::Train(call) => run_command(*call, arguments, "train", train::run),
         Command::Evaluate(call) => run_command(call, arguments, "evaluate", evaluate::run),
         Command::Decide(call) => run_command(call, arguments, "decide", decide::run),
+        Command::Explain(call) => run_command(*call, arguments, "explain", explain::run),
         Command::Inspect(call) => run_command(call, arguments, "inspect", inspect::run),
         Command::Solve(call) => run_command(call, arguments, "solve", solve::run),
         Command::Compare(call) => run_command(*call, arguments, "compare", compare::run),

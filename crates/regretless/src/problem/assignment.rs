@@ -520,6 +520,11 @@ impl ProblemKind for Assignment {
         })
     }
 
+    /// All assignments have equally many pairs.
+    fn may_contain_decisions(&self) -> bool {
+        false
+    }
+
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
         check_binary(decision, self.num_costs())?;
         let (agents, tasks) = (&self.pairs.agents, &self.pairs.tasks);

@@ -579,6 +579,11 @@ impl ProblemKind for Cvrp {
         }
     }
 
+    /// Every edge has a customer as an end, at which no third edge can be.
+    fn may_contain_decisions(&self) -> bool {
+        false
+    }
+
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
         self.check_routes(decision)
     }

@@ -12,7 +12,10 @@ use serde_json::{Value, json};
 use super::arc_table::{ArcTable, NodeName, node_value};
 use super::flexible_fields::PresentList;
 use super::subset::absences;
-use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
+use super::{
+    ChoiceFixing, EqualityConstraints, FixedChoices, ProblemKind, Sense, SolveCostHint,
+    check_binary,
+};
 use crate::data::{CostNames, NodeNames};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -465,12 +468,28 @@ impl GraphPath {
                 ));
             }
         }
+        self.order_of_nodes(&[self.source], chosen).map(|_| ())
+    }
+
+    /// An order in which a path that begins with some nodes can visit all chosen ones, each once.
+    fn order_of_nodes(
+        &self,
+        beginning: &[u32],
+        chosen: &[u32],
+    ) -> std::result::Result<Vec<u32>, String> {
         let place = |node: u32| chosen.binary_search(&node).ok();
         let mut is_visited = vec![false; chosen.len()];
-        // The nodes visited so far, each with the number of its neighbor that is tried next.
-        let mut way: Vec<(u32, usize)> = vec![(self.source, 0)];
-        if let Some(first) = place(self.source) {
-            is_visited[first] = true;
+        // The nodes visited so far, each with the number of its neighbor that is tried next. Those
+        // of the beginning, except for the last, have no other.
+        let mut way: Vec<(u32, usize)> = Vec::with_capacity(chosen.len());
+        for node in beginning {
+            way.push((*node, usize::MAX));
+            if let Some(first) = place(*node) {
+                is_visited[first] = true;
+            }
+        }
+        if let Some((_, tried)) = way.last_mut() {
+            *tried = 0;
         }
         for _ in 0..MAX_ORDER_STEPS {
             let visited = way.len();
@@ -478,10 +497,10 @@ impl GraphPath {
                 return Err("no path visits these nodes one after the other, each once".into());
             };
             if *node == self.target && visited == chosen.len() {
-                return Ok(());
+                return Ok(way.into_iter().map(|(node, _)| node).collect());
             }
             let arc = self.shape.graph.leaving(*node).get(*tried);
-            *tried += 1;
+            *tried = tried.saturating_add(1);
             match arc {
                 Some(arc) => {
                     if let Some(next) = place(arc.node).filter(|next| !is_visited[*next]) {
@@ -497,6 +516,93 @@ impl GraphPath {
             }
         }
         Err("it cannot be told whether a path visits these nodes".into())
+    }
+}
+
+/// Why an arc or node cannot be forced.
+const NO_FORCING: &str = "the shortest path through a given place of a graph with cycles is an \
+    NP-hard problem";
+
+/// The best path with fixed choices, as in the algorithm of Yen (1971): forced arcs that begin the
+/// path are cut off, and arcs are closed.
+impl GraphPath {
+    /// The nodes that arcs lead through from the source, one after the other; `None` if they do not
+    /// begin a path.
+    fn nodes_along(&self, arcs: &ArcTable, chosen: &[u32]) -> Option<Vec<u32>> {
+        let order = self.order_along(arcs, chosen);
+        if order.len() < chosen.len() {
+            return None;
+        }
+        let mut nodes = vec![self.source];
+        for arc in order {
+            let [_, to] = arcs.ends()[arc as usize];
+            if nodes.contains(&to) {
+                return None;
+            }
+            nodes.push(to);
+        }
+        Some(nodes)
+    }
+
+    /// The nodes of a grid with which a path begins, if these are, in order, the first ones of one;
+    /// without any, the source.
+    fn beginning_of_nodes(&self, nodes: &[u32]) -> Option<Vec<u32>> {
+        if nodes.is_empty() {
+            return Some(vec![self.source]);
+        }
+        let is_step = |ends: &[u32]| {
+            let mut steps = self.shape.graph.leaving(ends[0]).iter();
+            ends[0] != self.target && steps.any(|arc| arc.node == ends[1])
+        };
+        let are_steps = nodes.windows(2).all(is_step);
+        (nodes[0] == self.source && are_steps).then(|| nodes.to_vec())
+    }
+
+    /// The arcs that lead on from the source, one after the other, up to the target or to a node
+    /// that none of them leaves.
+    fn order_along(&self, arcs: &ArcTable, chosen: &[u32]) -> Vec<u32> {
+        let mut left: Vec<u32> = chosen.to_vec();
+        let mut order = Vec::with_capacity(left.len());
+        let mut node = self.source;
+        while node != self.target
+            && let Some(place) = left
+                .iter()
+                .position(|arc| arcs.ends()[*arc as usize][0] == node)
+        {
+            let arc = left.swap_remove(place);
+            node = arcs.ends()[arc as usize][1];
+            order.push(arc);
+        }
+        order
+    }
+
+    /// Paths that go on from the last of these nodes, without the others and the closed places.
+    fn continued_from(&self, nodes: &[u32], closed: &[u32]) -> Self {
+        let mut present = self.open_flags();
+        for place in closed {
+            present[*place as usize] = false;
+        }
+        let (source, passed) = nodes.split_last().unwrap_or((&self.source, &[]));
+        match &self.shape.kind {
+            ShapeKind::Arcs(arcs) => {
+                for ([from, to], is_open) in arcs.ends().iter().zip(&mut present) {
+                    if passed.contains(from) || passed.contains(to) {
+                        *is_open = false;
+                    }
+                }
+            }
+            ShapeKind::Grid(_) => {
+                for node in passed {
+                    present[*node as usize] = false;
+                }
+            }
+        }
+        Self {
+            shape: Arc::clone(&self.shape),
+            source: *source,
+            target: self.target,
+            present: Some(present.into()),
+        }
     }
 }
 
@@ -660,6 +766,71 @@ impl ProblemKind for GraphPath {
                 |arc| self.is_open(arc as u32),
             ),
             ShapeKind::Grid(_) => EqualityConstraints::None,
+        }
+    }
+
+    fn fix_choices(&self, fixed: &FixedChoices) -> ChoiceFixing {
+        if fixed.contradict(|cost| self.is_open(cost)) {
+            return ChoiceFixing::Infeasible;
+        }
+        let nodes = match &self.shape.kind {
+            ShapeKind::Arcs(arcs) => self.nodes_along(arcs, &fixed.forced),
+            ShapeKind::Grid(_) => self.beginning_of_nodes(&fixed.forced),
+        };
+        match nodes {
+            Some(nodes) => {
+                let problem = self.continued_from(&nodes, &fixed.forbidden);
+                let mut added = fixed.forced.clone();
+                if self.shape.graph.cost_place() == CostPlace::Nodes {
+                    // The path that goes on begins with the last node.
+                    added.retain(|node| *node != problem.source);
+                }
+                ChoiceFixing::Restricted {
+                    problem: Arc::new(problem),
+                    added,
+                }
+            }
+            None if self.shape.graph.is_acyclic() => ChoiceFixing::ByCosts,
+            None => ChoiceFixing::Unsupported(NO_FORCING),
+        }
+    }
+
+    fn choices_in_order(&self, decision: &Decision) -> Vec<u32> {
+        match &self.shape.kind {
+            ShapeKind::Arcs(arcs) => self.order_along(arcs, decision.indices()),
+            ShapeKind::Grid(_) => decision.indices().to_vec(),
+        }
+    }
+
+    /// Paths over the nodes of a grid are divided by the node at which they leave the best one.
+    /// Several orders of the same nodes are one decision, which then is the best of several parts.
+    fn divide_decisions(&self, fixed: &FixedChoices, best: &Decision) -> Option<Vec<FixedChoices>> {
+        if self.shape.graph.cost_place() == CostPlace::Arcs {
+            return None;
+        }
+        let beginning = self.beginning_of_nodes(&fixed.forced)?;
+        let order = self.order_of_nodes(&beginning, best.indices()).ok()?;
+        let mut parts = Vec::new();
+        for place in beginning.len()..order.len() {
+            let passed = &order[..place];
+            for arc in self.shape.graph.leaving(order[place - 1]) {
+                let is_new = arc.node != order[place] && !passed.contains(&arc.node);
+                if is_new && self.is_open(arc.node) {
+                    parts.push(FixedChoices {
+                        forced: [passed, &[arc.node]].concat(),
+                        forbidden: fixed.forbidden.clone(),
+                    });
+                }
+            }
+        }
+        Some(parts)
+    }
+
+    /// A path over the nodes of a grid may visit all nodes of another one and more.
+    fn may_contain_decisions(&self) -> bool {
+        match &self.shape.kind {
+            ShapeKind::Arcs(_) => false,
+            ShapeKind::Grid(_) => true,
         }
     }
 

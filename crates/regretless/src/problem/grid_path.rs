@@ -337,6 +337,11 @@ impl ProblemKind for GridPath {
         EqualityConstraints::flow_balances(self.rows() * self.cols(), ends, is_present)
     }
 
+    /// All paths have equally many arcs.
+    fn may_contain_decisions(&self) -> bool {
+        false
+    }
+
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
         check_binary(decision, self.num_costs())?;
         let target = self.target();

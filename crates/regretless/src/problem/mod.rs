@@ -21,6 +21,7 @@ use crate::solve::{SearchLimits, Solver};
 mod arc_table;
 mod assignment;
 mod benchmark;
+mod choice_fixing;
 mod cvrp;
 mod equality;
 mod external;
@@ -52,6 +53,7 @@ mod tsp;
 pub use crate::sense::Sense;
 pub use benchmark::Benchmark;
 pub(crate) use benchmark::paper_weights;
+pub(crate) use choice_fixing::{ChoiceFixing, FixedChoices};
 pub use cvrp::Cvrp;
 pub(crate) use equality::{
     EqualityConstraints, EqualityProjection, Incidence, ProjectionScratch, VariableRun,
@@ -312,6 +314,33 @@ pub trait ProblemKind: Send + Sync + fmt::Debug + std::any::Any {
     /// costs changes no decision.
     fn equality_constraints(&self) -> EqualityConstraints {
         EqualityConstraints::None
+    }
+
+    /// How the best decision with fixed choices is found, where decisions are binary.
+    fn fix_choices(&self, _fixed: &FixedChoices) -> ChoiceFixing {
+        ChoiceFixing::by_bounds(&self.bounds())
+    }
+
+    /// The choices of a decision in the order in which they can be fixed one after the other: along
+    /// a path.
+    fn choices_in_order(&self, decision: &Decision) -> Vec<u32> {
+        decision.indices().to_vec()
+    }
+
+    /// Parts of the decisions with fixed choices that together have all of them except for the best
+    /// one, where the problem has a division of its own.
+    fn divide_decisions(
+        &self,
+        _fixed: &FixedChoices,
+        _best: &Decision,
+    ) -> Option<Vec<FixedChoices>> {
+        None
+    }
+
+    /// Whether a decision may have all choices of another one and more, as in a knapsack. It cannot
+    /// where all decisions have equally many choices.
+    fn may_contain_decisions(&self) -> bool {
+        true
     }
 
     /// Checks a decision against the constraints, independently of any solver.

@@ -369,6 +369,11 @@ impl ProblemKind for MultipleChoiceKnapsack {
         }))
     }
 
+    /// An offer of every group is chosen unless groups are optional.
+    fn may_contain_decisions(&self) -> bool {
+        self.choice.is_optional
+    }
+
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
         check_binary(decision, self.num_costs())?;
         let groups = self.groups();

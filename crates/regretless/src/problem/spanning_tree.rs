@@ -275,6 +275,11 @@ impl ProblemKind for SpanningTree {
         }
     }
 
+    /// All spanning trees have equally many edges.
+    fn may_contain_decisions(&self) -> bool {
+        false
+    }
+
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
         check_binary(decision, self.num_costs())?;
         let chosen = decision.indices();

@@ -244,6 +244,10 @@ impl ProblemKind for TopK {
         }
     }
 
+    fn may_contain_decisions(&self) -> bool {
+        self.at_most
+    }
+
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
         check_binary(decision, self.items)?;
         self.subset.check_items(decision)?;

@@ -250,6 +250,11 @@ impl ProblemKind for Tsp {
         }
     }
 
+    /// All tours have equally many edges.
+    fn may_contain_decisions(&self) -> bool {
+        false
+    }
+
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
         check_binary(decision, self.num_costs())?;
         let mut neighbors = vec![[usize::MAX; 2]; self.nodes];

@@ -15,6 +15,7 @@ mod cost_sensitive;
 mod data_check;
 mod datagen;
 mod equality;
+mod explain;
 mod fixture;
 mod flows;
 mod fused;

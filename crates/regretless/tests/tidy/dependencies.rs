@@ -23,13 +23,19 @@ const COMMON: [&str; 13] = [
 ];
 
 /// Each module and the others it may use.
-const ARROWS: [(&str, &[&str]); 26] = [
+const ARROWS: [(&str, &[&str]); 27] = [
     ("sense", &["data", "predict", "solve"]),
     (
         "model",
         &[
             "trainer", "train", "report", "predict", "evaluate", "label", "oracle", "problem",
             "solve", "data",
+        ],
+    ),
+    (
+        "explain",
+        &[
+            "model", "predict", "label", "oracle", "problem", "solve", "data",
         ],
     ),
     ("decision", &[]),

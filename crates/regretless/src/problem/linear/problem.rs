@@ -10,7 +10,9 @@ use crate::data::CostNames;
 use crate::decision::Decision;
 use crate::error::{Error, InputPlace, Result};
 use crate::problem::equality::{EqualityRow, eliminate_auxiliary};
-use crate::problem::{EqualityConstraints, ProblemKind, Sense, VariableBounds};
+use crate::problem::{
+    ChoiceFixing, EqualityConstraints, FixedChoices, ProblemKind, Sense, VariableBounds,
+};
 use crate::problem::{SolveCostHint, SolveSeconds};
 use crate::size_limits::read_file;
 use crate::solve::cone::NormalCone;
@@ -484,6 +486,36 @@ impl ProblemKind for LinearProblem {
             rows.push(equality);
         }
         eliminate_auxiliary(rows)
+    }
+
+    /// By the bounds of the columns. The costs would not do: those of auxiliary columns count too.
+    fn fix_choices(&self, fixed: &FixedChoices) -> ChoiceFixing {
+        let bounds = |cost: usize| self.model.column_bounds[self.parts.predicted[cost]];
+        let is_binary = |cost: usize| {
+            let [lower, upper] = bounds(cost);
+            self.model.integer[self.parts.predicted[cost]] && lower >= 0.0 && upper <= 1.0
+        };
+        if !(0..self.num_costs()).all(is_binary) {
+            return ChoiceFixing::NotBinary;
+        }
+        let exists = |cost: u32| !self.is_absent(self.parts.predicted[cost as usize]);
+        if fixed.contradict(exists) {
+            return ChoiceFixing::Infeasible;
+        }
+        let forced = fixed.forced.iter().map(|cost| (*cost, 1.0));
+        let forbidden = fixed.forbidden.iter().map(|cost| (*cost, 0.0));
+        let mut model = LinearModel::clone(&self.model);
+        for (cost, value) in forced.chain(forbidden) {
+            let [lower, upper] = bounds(cost as usize);
+            if value < lower || value > upper {
+                return ChoiceFixing::Infeasible;
+            }
+            model.column_bounds[self.parts.predicted[cost as usize]] = [value, value];
+        }
+        ChoiceFixing::Restricted {
+            problem: Arc::new(self.with_model(model, None)),
+            added: Vec::new(),
+        }
     }
 
     /// Auxiliary columns are not part of a decision: rows with auxiliary columns are checked

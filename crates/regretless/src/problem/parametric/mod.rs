@@ -14,8 +14,8 @@ use serde_json::Value;
 use self::known::KnownCosts;
 use self::template::{Place, Template};
 use super::{
-    EqualityConstraints, ProblemKind, ProblemSpec, Sense, SolveCostHint, SolverThreading,
-    VariableBounds,
+    ChoiceFixing, EqualityConstraints, FixedChoices, ProblemKind, ProblemSpec, Sense,
+    SolveCostHint, SolverThreading, VariableBounds,
 };
 use crate::data::{CostNames, ParameterColumns};
 use crate::decision::Decision;
@@ -274,6 +274,22 @@ impl ProblemKind for ParametricProblem {
 
     fn equality_constraints(&self) -> EqualityConstraints {
         self.base.equality_constraints()
+    }
+
+    fn fix_choices(&self, fixed: &FixedChoices) -> ChoiceFixing {
+        self.base.fix_choices(fixed)
+    }
+
+    fn choices_in_order(&self, decision: &Decision) -> Vec<u32> {
+        self.base.choices_in_order(decision)
+    }
+
+    fn divide_decisions(&self, fixed: &FixedChoices, best: &Decision) -> Option<Vec<FixedChoices>> {
+        self.base.divide_decisions(fixed, best)
+    }
+
+    fn may_contain_decisions(&self) -> bool {
+        self.base.may_contain_decisions()
     }
 
     /// Refused where rows have sets of their own: the oracle checks with the row's problem.

@@ -1,0 +1,390 @@
+//! An explanation as text: sentences first, then tables.
+
+use regretless::Sense;
+use regretless::explain::{
+    ChoiceAnswer, ExplainedCost, Explanation, FeatureMethod, FixedChoiceEffect, RangeMethod,
+    RegretSplit,
+};
+
+use crate::output::{CommandReport, grouped, number};
+use crate::text_table::TextTable;
+
+/// Rows of a table that are printed; `--json` has all of them. Untuned: fits a screen.
+const MAX_PRINTED_ROWS: usize = 15;
+/// Names in a sentence or a cell. Untuned: fits a line.
+const MAX_PRINTED_NAMES: usize = 8;
+
+/// Prints an explanation of the row with this name.
+pub fn print(explanation: &Explanation, row: &str, report: &mut CommandReport) {
+    print_decision(explanation, row, report);
+    print_firmness(explanation, report);
+    for effect in &explanation.choices {
+        report.line(choice_sentence(effect));
+    }
+    if let Some(split) = &explanation.regret {
+        report.line(regret_sentence(split));
+    }
+    print_ranges(explanation, report);
+    print_alternatives(explanation, report);
+    if let Some(split) = &explanation.regret {
+        print_shares(split, report);
+    }
+    print_features(explanation, report);
+}
+
+/// What an objective or a cost is called.
+fn noun(sense: Sense) -> &'static str {
+    match sense {
+        Sense::Minimize => "cost",
+        Sense::Maximize => "gain",
+    }
+}
+
+fn print_decision(explanation: &Explanation, row: &str, report: &mut CommandReport) {
+    let chosen: Vec<&ExplainedCost> = explanation
+        .costs
+        .iter()
+        .filter(|cost| cost.value != 0.0)
+        .collect();
+    let (total, count) = (explanation.costs.len(), chosen.len());
+    let is_binary = chosen.iter().all(|cost| cost.value == 1.0);
+    let described = |cost: &&ExplainedCost| {
+        if is_binary {
+            cost.name.clone()
+        } else {
+            format!("{} = {}", cost.name, number(cost.value))
+        }
+    };
+    let names: Vec<String> = chosen.iter().map(described).collect();
+    let verb = if is_binary { "chooses" } else { "uses" };
+    report.line(format!("{row} of {}", explanation.problem));
+    report.line(format!(
+        "The decision {verb} {} of {}: {}.",
+        grouped(count as u64),
+        grouped(total as u64),
+        listed(&names)
+    ));
+    let quality = if explanation.is_proven {
+        "no other decision is better under the predicted costs".to_owned()
+    } else {
+        format!("not proven to be the best ({})", explanation.status)
+    };
+    report.line(format!(
+        "Its predicted {} is {}; {quality}.",
+        noun(explanation.sense),
+        number(explanation.objective)
+    ));
+}
+
+/// Names in a sentence: the first ones, and the number of the others.
+fn listed(names: &[String]) -> String {
+    if names.is_empty() {
+        return "none".into();
+    }
+    let shown = names[..names.len().min(MAX_PRINTED_NAMES)].join(", ");
+    match names.len().saturating_sub(MAX_PRINTED_NAMES) {
+        0 => shown,
+        more => format!("{shown} and {} more", grouped(more as u64)),
+    }
+}
+
+/// A cost that may move by a limited distance.
+struct LimitedMove<'a> {
+    cost: &'a ExplainedCost,
+    /// How far it is to the nearer end of its range.
+    distance: f64,
+    /// Whether that end is the upper one.
+    is_up: bool,
+}
+
+/// The costs whose ranges end somewhere, the nearest end first.
+fn limited_moves(explanation: &Explanation) -> Vec<LimitedMove<'_>> {
+    let mut moves = Vec::new();
+    for cost in &explanation.costs {
+        let Some(range) = cost.range else {
+            continue;
+        };
+        let up = range.upper.map(|end| (end - cost.predicted, true));
+        let down = range.lower.map(|end| (cost.predicted - end, false));
+        let nearest = [up, down].into_iter().flatten();
+        let nearest = nearest.min_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some((distance, is_up)) = nearest {
+            moves.push(LimitedMove {
+                cost,
+                distance,
+                is_up,
+            });
+        }
+    }
+    moves.sort_by(|a, b| {
+        let places = a.cost.index.cmp(&b.cost.index);
+        a.distance.total_cmp(&b.distance).then(places)
+    });
+    moves
+}
+
+fn print_firmness(explanation: &Explanation, report: &mut CommandReport) {
+    let moves = limited_moves(explanation);
+    if let Some(nearest) = moves.first() {
+        let direction = if nearest.is_up { "rises" } else { "falls" };
+        let consequence = match explanation.ranges.method {
+            Some(RangeMethod::Basis) => "may change",
+            Some(RangeMethod::Exact | RangeMethod::Solves) | None => "changes",
+        };
+        report.line(format!(
+            "It {consequence} when the predicted {} {} {direction} by more than {}, with all \
+             others as they are.",
+            noun(explanation.sense),
+            nearest.cost.name,
+            number(nearest.distance.max(0.0))
+        ));
+    } else if explanation.ranges.method.is_some() {
+        report.line("It does not change, whichever predicted cost moves alone.");
+    }
+    if let Some(best) = explanation.alternatives.decisions.first() {
+        report.line(format!(
+            "The best other decision is worse by {}: it {}.",
+            number(best.price),
+            difference(&best.added, &best.removed)
+        ));
+    }
+}
+
+/// How another decision differs from the explained one.
+fn difference(added: &[String], removed: &[String]) -> String {
+    match (added, removed) {
+        (_, []) => format!("adds {}", listed(added)),
+        ([], _) => format!("drops {}", listed(removed)),
+        _ => format!("adds {} and drops {}", listed(added), listed(removed)),
+    }
+}
+
+fn choice_sentence(effect: &FixedChoiceEffect) -> String {
+    let name = &effect.name;
+    let (verb, state) = if effect.is_forced {
+        ("Choosing", "chosen already")
+    } else {
+        ("Not choosing", "not chosen anyway")
+    };
+    match effect.answer {
+        ChoiceAnswer::AlreadyDecided => format!("{verb} {name} costs nothing: it is {state}."),
+        ChoiceAnswer::Possible => format!(
+            "{verb} {name} costs {}: the best such decision {}.",
+            number(effect.price.unwrap_or_default()),
+            difference(&effect.added, &effect.removed)
+        ),
+        ChoiceAnswer::Infeasible => {
+            let rule = if effect.is_forced { "has" } else { "lacks" };
+            format!("{verb} {name} is not possible: no feasible decision {rule} it.")
+        }
+    }
+}
+
+fn regret_sentence(split: &RegretSplit) -> String {
+    let limit = match &split.reason {
+        Some(reason) => format!(" Note: {reason}."),
+        None => String::new(),
+    };
+    let regret = if split.regret == 0.0 {
+        "no regret".to_owned()
+    } else {
+        format!("a regret of {}", number(split.regret))
+    };
+    format!(
+        "Under the true costs its objective is {}, that of the best decision in hindsight {}: \
+         {regret}.{limit}",
+        number(split.objective),
+        number(split.optimal_objective)
+    )
+}
+
+fn print_ranges(explanation: &Explanation, report: &mut CommandReport) {
+    let ranges = &explanation.ranges;
+    let Some(method) = ranges.method else {
+        let reason = ranges.reason.as_deref().unwrap_or("none");
+        report.line(format!(
+            "\ncost ranges: the problem does not have them; {reason}"
+        ));
+        return;
+    };
+    let solves = grouped(ranges.solves as u64);
+    let kind = match method {
+        RangeMethod::Exact => "exact: beyond an end the decision changes".to_owned(),
+        RangeMethod::Solves => {
+            format!("exact, by {solves} solves: beyond an end the decision changes")
+        }
+        RangeMethod::Basis => {
+            "of the simplex basis: within them the decision stays, beyond it may change".to_owned()
+        }
+    };
+    report.line(format!("\ncost ranges ({kind})"));
+    if let Some(reason) = &ranges.reason {
+        report.line(format!("note: {reason}"));
+    }
+    let has_known = explanation.costs.iter().any(|cost| cost.known != 0.0);
+    let mut heading = vec!["cost", "decision", "predicted", "stays from", "to"];
+    if has_known {
+        heading.push("known part");
+    }
+    let mut table = TextTable::new(heading);
+    let moves = limited_moves(explanation);
+    for limited in moves.iter().take(MAX_PRINTED_ROWS) {
+        let cost = limited.cost;
+        let end = |end: Option<f64>| end.map_or_else(|| "any".to_owned(), number);
+        let range = cost.range;
+        let mut cells = vec![
+            cost.name.clone(),
+            number_of_value(cost.value),
+            number(cost.predicted),
+            end(range.and_then(|range| range.lower)),
+            end(range.and_then(|range| range.upper)),
+        ];
+        if has_known {
+            cells.push(number(cost.known));
+        }
+        table.row(cells);
+    }
+    report.text.push_str(&table.text());
+    let more = moves.len().saturating_sub(MAX_PRINTED_ROWS);
+    if more > 0 {
+        let more = grouped(more as u64);
+        report.line(format!(
+            "and {more} more costs with wider ranges; see --json"
+        ));
+    }
+    let free = explanation.costs.len() - moves.len();
+    if free > 0 {
+        let free = grouped(free as u64);
+        report.line(format!("{free} costs may move without limit"));
+    }
+}
+
+/// The value of a variable: a choice as 0 or 1.
+fn number_of_value(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e6 {
+        format!("{value:.0}")
+    } else {
+        number(value)
+    }
+}
+
+fn print_alternatives(explanation: &Explanation, report: &mut CommandReport) {
+    let alternatives = &explanation.alternatives;
+    if alternatives.decisions.is_empty() {
+        if let Some(reason) = &alternatives.reason {
+            report.line(format!("\nother decisions: none listed; {reason}"));
+        }
+        return;
+    }
+    report.line(format!(
+        "\nother decisions, the best first ({} solves)",
+        grouped(alternatives.solves as u64)
+    ));
+    let mut table = TextTable::new(["rank", "worse by", "objective", "adds", "drops"]);
+    for (place, ranked) in alternatives.decisions.iter().enumerate() {
+        // The explained decision is the first.
+        table.row([
+            (place + 2).to_string(),
+            number(ranked.price),
+            number(ranked.objective),
+            listed(&ranked.added),
+            listed(&ranked.removed),
+        ]);
+    }
+    report.text.push_str(&table.text());
+    if let Some(reason) = &alternatives.reason {
+        report.line(format!("note: {reason}"));
+    }
+}
+
+fn print_shares(split: &RegretSplit, report: &mut CommandReport) {
+    let total: f64 = split.shares.iter().map(|share| share.share).sum();
+    report.line(format!(
+        "\nregret {} = {} from errors of these costs - {} by which the best decision in hindsight \
+         looked worse",
+        number(split.regret),
+        number(total),
+        number(split.gap)
+    ));
+    let mut table = TextTable::new([
+        "cost",
+        "share",
+        "predicted",
+        "true",
+        "decision",
+        "in hindsight",
+    ]);
+    for share in split.shares.iter().take(MAX_PRINTED_ROWS) {
+        table.row([
+            share.name.clone(),
+            number(share.share),
+            number(share.predicted),
+            number(share.true_cost),
+            number_of_value(share.value),
+            number_of_value(share.best_value),
+        ]);
+    }
+    report.text.push_str(&table.text());
+    let more = split.shares.len().saturating_sub(MAX_PRINTED_ROWS);
+    if more > 0 {
+        let more = grouped(more as u64);
+        report.line(format!("and {more} more costs; see --json"));
+    }
+}
+
+fn print_features(explanation: &Explanation, report: &mut CommandReport) {
+    let effects = &explanation.features;
+    let reason = effects.reason.as_deref();
+    let Some(method) = effects.method else {
+        let reason = reason.unwrap_or("none");
+        report.line(format!("\nfeatures: no effects; {reason}"));
+        return;
+    };
+    let (heading, compared) = match method {
+        FeatureMethod::LinearFromMean => (
+            "terms of the linear predictor, which add up to the prediction",
+            "training mean",
+        ),
+        FeatureMethod::LinearFromZero => (
+            "terms of the linear predictor, which add up to the prediction",
+            "compared with",
+        ),
+        FeatureMethod::ReplacedByMean => (
+            "change when one feature is replaced by its mean; the changes need not add up",
+            "training mean",
+        ),
+    };
+    report.line(format!(
+        "\nfeatures: effect on the decision's objective ({heading})"
+    ));
+    let mut table = TextTable::new([
+        "feature",
+        "value",
+        compared,
+        "effect",
+        "changes the decision",
+    ]);
+    for effect in effects.features.iter().take(MAX_PRINTED_ROWS) {
+        let changes = match effect.changes_decision {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "not known",
+        };
+        table.row([
+            effect.feature.clone(),
+            effect.value.map_or_else(|| "per item".to_owned(), number),
+            number(effect.reference),
+            number(effect.objective_effect),
+            changes.to_owned(),
+        ]);
+    }
+    report.text.push_str(&table.text());
+    let more = effects.features.len().saturating_sub(MAX_PRINTED_ROWS);
+    if more > 0 {
+        let more = grouped(more as u64);
+        report.line(format!("and {more} more features; see --json"));
+    }
+    if let Some(reason) = reason {
+        report.line(format!("note: {reason}"));
+    }
+}

@@ -1,0 +1,177 @@
+//! `explain`: why one decision was made.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use common::TestWorkspace;
+use serde_json::Value;
+
+/// A small knapsack with a model, and a table with a column of dates.
+fn workspace() -> TestWorkspace {
+    let workspace = TestWorkspace::with_knapsack();
+    workspace
+        .run("train --data table.csv --costs c* --problem problem.toml --epochs 3 --method MSE")
+        .succeeded();
+    let table = workspace.read("table.csv");
+    let mut dated = String::new();
+    for (line, text) in table.lines().enumerate() {
+        let cell = match line {
+            0 => "date".to_owned(),
+            // The last two rows have the same date.
+            60 => "2026-03-59".to_owned(),
+            day => format!("2026-03-{day:02}"),
+        };
+        dated.push_str(&format!("{cell},{text}\n"));
+    }
+    workspace.write("dated.csv", &dated);
+    workspace
+}
+
+const EXPLAIN: &str = "explain --model model.safetensors --data dated.csv";
+
+/// The names of the chosen costs.
+fn chosen(found: &Value) -> Vec<String> {
+    let costs = found["costs"].as_array().unwrap().iter();
+    let chosen = costs.filter(|cost| cost["value"] == 1.0);
+    chosen
+        .map(|cost| cost["name"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn the_explained_decision_is_the_one_that_decide_writes() {
+    let workspace = workspace();
+    workspace
+        .run("decide --model model.safetensors --data dated.csv --out d.csv")
+        .succeeded();
+    let decisions = workspace.read("d.csv");
+    let mut lines = decisions.lines();
+    let heading: Vec<&str> = lines.next().unwrap().split(',').collect();
+    for (row, line) in lines.enumerate().take(5) {
+        let found = workspace
+            .run(&format!("{EXPLAIN} --row {row} --json"))
+            .json();
+        let cells = heading.iter().zip(line.split(','));
+        let cells = cells.filter(|(name, cell)| name.starts_with('c') && *cell == "1");
+        let expected: Vec<&str> = cells.map(|(name, _)| *name).collect();
+        assert_eq!(chosen(&found), expected, "{line}");
+        assert_eq!(found["row"], row);
+    }
+}
+
+#[test]
+fn a_row_is_found_by_its_number_and_by_its_key() {
+    let workspace = workspace();
+    let by_number = workspace.run(&format!("{EXPLAIN} --row 6 --json")).json();
+    let by_key = workspace.run(&format!("{EXPLAIN} --key date=2026-03-07 --json"));
+    assert_eq!(by_key.json(), by_number);
+    let one_thread = workspace.run(&format!("{EXPLAIN} --row 6 --threads 1 --json"));
+    assert_eq!(one_thread.json(), by_number);
+}
+
+#[test]
+fn the_text_says_what_was_decided_and_why() {
+    let workspace = workspace();
+    let names = chosen(&workspace.run(&format!("{EXPLAIN} --row 4 --json")).json());
+    let words = format!(
+        "{EXPLAIN} --row 4 --costs c* --alternatives 2 --forbid-choice {}",
+        names[0]
+    );
+    let output = workspace.run(&words).succeeded().out;
+    for text in [
+        "row 4 of knapsack of 8 items",
+        "The decision chooses",
+        "Its predicted gain is",
+        "It changes when the predicted gain",
+        &format!("Not choosing {} costs ", names[0]),
+        "regret",
+        "cost ranges (exact, by",
+        "other decisions, the best first",
+        "features: effect on the decision's objective",
+    ] {
+        assert!(output.contains(text), "'{text}' is not in:\n{output}");
+    }
+}
+
+#[test]
+fn the_shares_of_the_regret_add_up_in_the_output() {
+    let workspace = workspace();
+    let evaluated = "evaluate --model model.safetensors --data table.csv --rows-out rows.csv";
+    workspace.run(evaluated).succeeded();
+    let rows = workspace.read("rows.csv");
+    let mut with_regret = 0;
+    for row in 0..12 {
+        let words = format!("{EXPLAIN} --row {row} --costs c* --alternatives 0 --json");
+        let found = workspace.run(&words).json();
+        let split = &found["regret"];
+        let shares = split["shares"].as_array().unwrap().iter();
+        let sum: f64 = shares.map(|share| share["share"].as_f64().unwrap()).sum();
+        let number = |name: &str| split[name].as_f64().unwrap();
+        assert!((sum - number("gap") - number("regret")).abs() < 1e-9);
+        let line = rows.lines().nth(row + 1).unwrap();
+        let evaluated: f64 = line.split(',').nth(1).unwrap().parse().unwrap();
+        assert!((number("regret") - evaluated).abs() < 1e-6, "{line}");
+        with_regret += usize::from(evaluated > 0.0);
+    }
+    assert!(with_regret > 2, "{with_regret}");
+}
+
+#[test]
+fn what_cannot_be_explained_is_refused_with_a_remedy() {
+    let workspace = workspace();
+    for (words, code, expected) in [
+        (
+            "--row 60",
+            3,
+            &["dated.csv", "row 60 does not exist", "0 to 59"][..],
+        ),
+        ("--row 1 --force-choice c9", 2, &["'c9'", "c0, c1"]),
+        ("", 2, &["60 rows", "--row"]),
+        ("--key date", 2, &["'date' has no value", "date="]),
+        (
+            "--key date=2020-01-01",
+            3,
+            &["no row has date 2020-01-01", "2026-03-01"],
+        ),
+        ("--key date=2026-03-59", 3, &["2 rows have date", "--row"]),
+        ("--key day=1", 3, &["dated.csv", "day"]),
+        ("--row 1 --costs q*", 3, &["dated.csv", "q*"]),
+        (
+            "--row 1 --costs c0,c1",
+            3,
+            &["dated.csv", "2 true costs", "needs 8"],
+        ),
+    ] {
+        workspace
+            .run(&format!("{EXPLAIN} {words}"))
+            .failed(code, expected);
+    }
+}
+
+#[test]
+fn decisions_that_are_not_binary_have_ranges_and_no_list() {
+    let workspace = TestWorkspace::new();
+    workspace.write(
+        "battery.toml",
+        "kind = \"storage\"\nsteps = 4\ncapacity = 2.0\ncharge_limit = 1.0\n\
+         discharge_limit = 1.0\n",
+    );
+    let mut table = String::from("x,p0,p1,p2,p3\n");
+    for row in 0..20 {
+        let x = f64::from(row % 7);
+        let [a, b] = [1.0 + x, 9.0 - x];
+        table.push_str(&format!("{x},{a},{b},{},{}\n", 0.5 * a, 2.0 + b));
+    }
+    workspace.write("prices.csv", &table);
+    workspace
+        .run("train --data prices.csv --costs p* --problem battery.toml --epochs 5 --method MSE")
+        .succeeded();
+    let explain = "explain --model model.safetensors --data prices.csv --row 2";
+    let output = workspace.run(explain).succeeded().out;
+    assert!(output.contains("cost ranges (exact"), "{output}");
+    assert!(output.contains("binary decisions"), "{output}");
+    let list = format!("{explain} --alternatives 2");
+    workspace.run(&list).failed(2, &["binary decisions"]);
+    let choice = format!("{explain} --force-choice p1");
+    workspace.run(&choice).failed(2, &["binary decisions"]);
+}

@@ -1,0 +1,347 @@
+//! Decisions with fixed choices, and what a forced or forbidden choice costs.
+//!
+//! Where a problem has no own means to fix a choice (`ProblemKind::fix_choices`), the costs do it:
+//! forced choices become cheaper and forbidden ones dearer by a penalty. All decisions that have
+//! the fixed choices gain the same by it, so that an optimum that has them is the best of them,
+//! whatever the penalty. It begins small, because solvers are exact up to a tolerance that grows
+//! with the costs, and grows until the optimum has the choices. Every objective lies between the
+//! optimum and the sum of the positive costs: if a penalty above this distance does not suffice, no
+//! feasible decision has them.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde::Serialize;
+
+use super::RowCase;
+use super::ranking::DecisionRanking;
+use crate::decision::Decision;
+use crate::error::{Error, Result, SolveFailure};
+use crate::oracle::{Oracle, OracleWorker, SolveResult};
+use crate::problem::{ChoiceFixing, FixedChoices};
+use crate::solve::{Solution, SolveStatus};
+
+/// The largest penalty, relative to the largest difference of two objectives: more than 1, so that
+/// rounding does not matter.
+const MAX_PENALTY_FACTOR: f64 = 1.25;
+
+/// Growth of the penalty from solve to solve. Untuned: most choices follow the first or second.
+const PENALTY_GROWTH: f64 = 4.0;
+
+/// Difference of two objectives that counts as rounding of a solver, relative to the size of their
+/// terms.
+pub(super) const PRICE_TOLERANCE: f64 = 1e-7;
+
+/// The choice that was forced or forbidden.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChoiceAnswer {
+    /// The decision has it this way already: it costs nothing.
+    AlreadyDecided,
+    /// There is a decision with it, at a price.
+    Possible,
+    /// No feasible decision has it.
+    Infeasible,
+}
+
+/// What it costs to force or forbid one choice.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FixedChoiceEffect {
+    /// The name of its cost.
+    pub name: String,
+    /// Whether the choice is forced; otherwise it is forbidden.
+    pub is_forced: bool,
+    /// Whether a decision with it exists.
+    pub answer: ChoiceAnswer,
+    /// How much worse the best decision with it is under the predicted costs; none if there is no
+    /// such decision.
+    pub price: Option<f64>,
+    /// Its objective under the predicted costs.
+    pub objective: Option<f64>,
+    /// What it chooses and the explained decision does not.
+    pub added: Vec<String>,
+    /// What the explained decision chooses and it does not.
+    pub removed: Vec<String>,
+}
+
+/// Finds the best decisions of a row with fixed choices.
+pub(super) struct ChoiceSolver<'a> {
+    case: &'a RowCase<'a>,
+    /// The first and the largest penalty, where fixing is by costs.
+    first_penalty: f64,
+    max_penalty: f64,
+    /// Solves so far.
+    solves: AtomicUsize,
+}
+
+/// The best decision with fixed choices; none if no feasible decision has them.
+pub(super) type FixedSolution = Option<Solution>;
+
+impl<'a> ChoiceSolver<'a> {
+    pub(super) fn new(case: &'a RowCase<'a>) -> Self {
+        let largest: f64 = case.costs.iter().filter(|cost| **cost > 0.0).sum();
+        let difference = largest - case.solution.objective;
+        let scale = case
+            .costs
+            .iter()
+            .fold(0.0, |max: f64, cost| max.max(cost.abs()));
+        let scale = if scale > 0.0 { scale } else { 1.0 };
+        Self {
+            case,
+            first_penalty: scale,
+            max_penalty: MAX_PENALTY_FACTOR * difference.max(scale),
+            solves: AtomicUsize::new(0),
+        }
+    }
+
+    /// The explained row.
+    pub(super) fn case(&self) -> &'a RowCase<'a> {
+        self.case
+    }
+
+    /// The best decision for each list of fixed choices, on all threads.
+    ///
+    /// # Errors
+    /// When choices cannot be fixed, a search is not exact, or the user interrupts.
+    pub(super) fn solve_all(&self, all: &[FixedChoices]) -> Result<Vec<FixedSolution>> {
+        let mut results: Vec<Option<Result<FixedSolution>>> = all.iter().map(|_| None).collect();
+        let oracle = &self.case.oracle;
+        oracle.solver_threads().fill_slots(
+            &mut results,
+            || oracle.worker(),
+            |worker, index, slot| {
+                if !self.case.observer.interrupted() {
+                    *slot = Some(self.solve(worker, &all[index]));
+                }
+            },
+        );
+        let results = results.into_iter();
+        results
+            .map(|result| result.unwrap_or(Err(Error::Interrupted)))
+            .collect()
+    }
+
+    /// The best decision with fixed choices.
+    fn solve(&self, worker: &mut OracleWorker<'_>, fixed: &FixedChoices) -> Result<FixedSolution> {
+        let case = self.case;
+        let found = match case.problem.fix_choices(fixed) {
+            ChoiceFixing::ByCosts => self.solve_by_costs(worker, fixed),
+            ChoiceFixing::Restricted { problem, added } => {
+                self.count_solve();
+                let oracle = Oracle::new(problem).with_limits(*case.oracle.limits());
+                let found = oracle.worker().solve(&case.costs);
+                found.map(|solution| with_choices(solution, &added))
+            }
+            ChoiceFixing::Infeasible => return Ok(None),
+            ChoiceFixing::NotBinary => return Err(case.not_binary("a fixed choice")),
+            ChoiceFixing::Unsupported(reason) => return Err(self.unsupported(reason)),
+        };
+        match found {
+            Ok(solution) => self.checked(solution, fixed),
+            Err(SolveFailure::Infeasible | SolveFailure::Conflict(_)) => Ok(None),
+            Err(failure) => Err(Error::solver(0, failure)),
+        }
+    }
+
+    /// The optimum under penalties that grow until it has the fixed choices, or cannot have them.
+    fn solve_by_costs(&self, worker: &mut OracleWorker<'_>, fixed: &FixedChoices) -> SolveResult {
+        let mut penalty = self.first_penalty.min(self.max_penalty);
+        loop {
+            let mut costs = self.case.costs.clone();
+            for choice in &fixed.forced {
+                costs[*choice as usize] -= penalty;
+            }
+            for choice in &fixed.forbidden {
+                costs[*choice as usize] += penalty;
+            }
+            self.count_solve();
+            let solution = worker.solve(&costs)?;
+            if fixed.are_met_by(&solution.decision) || penalty >= self.max_penalty {
+                return Ok(solution);
+            }
+            penalty = (PENALTY_GROWTH * penalty).min(self.max_penalty);
+        }
+    }
+
+    fn count_solve(&self) {
+        self.solves.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Solves so far.
+    pub(super) fn solves(&self) -> usize {
+        self.solves.load(Ordering::Relaxed)
+    }
+
+    /// A solution with its objective under the predicted costs; none if it shows that the choices
+    /// cannot be fixed this way.
+    fn checked(&self, mut solution: Solution, fixed: &FixedChoices) -> Result<FixedSolution> {
+        if !solution.decision.is_binary() {
+            return Err(self.case.not_binary("a fixed choice"));
+        }
+        if solution.status != SolveStatus::Optimal {
+            let message = format!(
+                "a decision with a fixed choice is not proven optimal ({}), so that its price is \
+                 not known",
+                solution.status
+            );
+            return Err(Error::solver(0, SolveFailure::SolverError(message)));
+        }
+        if !fixed.are_met_by(&solution.decision) {
+            return Ok(None);
+        }
+        solution.objective = solution.decision.dot(&self.case.costs);
+        solution.bound = solution.objective;
+        Ok(Some(solution))
+    }
+
+    fn unsupported(&self, reason: &str) -> Error {
+        Error::setting(format!(
+            "{} cannot fix this choice: {reason}",
+            self.case.problem.name()
+        ))
+    }
+
+    /// How much worse a decision is than the explained one.
+    ///
+    /// # Errors
+    /// When it is better, so that the explained decision is not optimal.
+    pub(super) fn price(&self, solution: &Solution) -> Result<f64> {
+        let price = solution.objective - self.case.solution.objective;
+        if price >= 0.0 {
+            return Ok(price);
+        }
+        if price >= -PRICE_TOLERANCE * self.case.scale() {
+            return Ok(0.0);
+        }
+        Err(inexact_solver())
+    }
+
+    /// What the forced and forbidden choices of these names cost, one at a time.
+    ///
+    /// # Errors
+    /// When a name is unknown, decisions are not binary or not proven, or the user interrupts.
+    pub(super) fn effects(
+        &self,
+        force: &[String],
+        forbid: &[String],
+    ) -> Result<Vec<FixedChoiceEffect>> {
+        if force.is_empty() && forbid.is_empty() {
+            return Ok(Vec::new());
+        }
+        let case = self.case;
+        if let Some(reason) = case.unproven() {
+            let message = format!("a fixed choice has no price: {reason}");
+            return Err(Error::solver(0, SolveFailure::SolverError(message)));
+        }
+        if !case.is_binary() {
+            return Err(case.not_binary("a fixed choice"));
+        }
+        let mut effects = Vec::with_capacity(force.len() + forbid.len());
+        for (names, is_forced) in [(force, true), (forbid, false)] {
+            for name in names {
+                effects.push(self.effect(case.cost_named(name)?, is_forced)?);
+            }
+        }
+        Ok(effects)
+    }
+
+    fn effect(&self, choice: u32, is_forced: bool) -> Result<FixedChoiceEffect> {
+        let case = self.case;
+        let is_chosen = case.solution.decision.value(choice as usize) == 1.0;
+        let mut effect = FixedChoiceEffect {
+            name: case.name(choice as usize),
+            is_forced,
+            answer: ChoiceAnswer::AlreadyDecided,
+            price: Some(0.0),
+            objective: Some(case.problem.sense().convert(case.solution.objective)),
+            added: Vec::new(),
+            removed: Vec::new(),
+        };
+        if is_chosen == is_forced {
+            return Ok(effect);
+        }
+        match self.best_with(choice, is_forced)? {
+            Some(solution) => {
+                effect.answer = ChoiceAnswer::Possible;
+                effect.price = Some(self.price(&solution)?);
+                effect.objective = Some(case.problem.sense().convert(solution.objective));
+                let difference = case.difference(&solution.decision);
+                (effect.added, effect.removed) = (difference.added, difference.removed);
+            }
+            None => {
+                effect.answer = ChoiceAnswer::Infeasible;
+                (effect.price, effect.objective) = (None, None);
+            }
+        }
+        Ok(effect)
+    }
+
+    /// The best decision with one fixed choice. Where the problem has no exact method for it, the
+    /// best decisions are listed in order until one has it.
+    fn best_with(&self, choice: u32, is_forced: bool) -> Result<FixedSolution> {
+        let fixed = if is_forced {
+            FixedChoices::force(choice)
+        } else {
+            FixedChoices::forbid(choice)
+        };
+        let ChoiceFixing::Unsupported(reason) = self.case.problem.fix_choices(&fixed) else {
+            let mut found = self.solve_all(&[fixed])?;
+            return Ok(found.pop().flatten());
+        };
+        let mut ranking = DecisionRanking::new(self, self.case.max_solves);
+        while let Some(solution) = ranking.next()? {
+            if fixed.are_met_by(&solution.decision) {
+                return Ok(Some(solution));
+            }
+        }
+        if ranking.limit_was_reached() {
+            let (count, limit) = (ranking.found(), self.case.max_solves);
+            return Err(self.unsupported(reason).with_remedy(format!(
+                "none of the best {count} decisions, found within {limit} solves, has it; a \
+                 higher limit of solves lists more of them"
+            )));
+        }
+        Ok(None)
+    }
+}
+
+/// Whether an error says that the solver has no exact decisions with fixed choices.
+pub(super) fn is_of_solver(error: &Error) -> bool {
+    matches!(error, Error::Solver { .. } | Error::Capability { .. })
+}
+
+/// The error of a solver whose decisions contradict each other.
+pub(super) fn inexact_solver() -> Error {
+    let message = "the solver found a better decision with fixed choices than without: its \
+        decisions are not optimal";
+    Error::solver(0, SolveFailure::InvalidSolution(message.into()))
+}
+
+/// A solution with further choices.
+fn with_choices(mut solution: Solution, added: &[u32]) -> Solution {
+    if !added.is_empty() {
+        let choices = solution.decision.indices().iter().chain(added).copied();
+        solution.decision = Decision::from_indices(choices.collect::<Vec<u32>>());
+    }
+    solution
+}
+
+/// How a decision differs from the explained one.
+pub(super) struct DecisionDifference {
+    pub(super) added: Vec<String>,
+    pub(super) removed: Vec<String>,
+}
+
+impl RowCase<'_> {
+    /// The choices that a decision has and the explained one has not, and the reverse.
+    pub(super) fn difference(&self, other: &Decision) -> DecisionDifference {
+        let own = &self.solution.decision;
+        let names = |of: &Decision, without: &Decision| {
+            let only = of.iter().filter(|(cost, _)| without.value(*cost) == 0.0);
+            only.map(|(cost, _)| self.name(cost)).collect()
+        };
+        DecisionDifference {
+            added: names(other, own),
+            removed: names(own, other),
+        }
+    }
+}

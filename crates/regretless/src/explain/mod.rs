@@ -1,0 +1,445 @@
+//! Explains one decision: how firm it is, what else was possible and at what price, what its regret
+//! comes from, and which features moved the predicted costs.
+//!
+//! * `ranges`: how far each predicted cost may move alone before the decision changes.
+//! * `choices`: the best decision with a choice forced or forbidden.
+//! * `ranking`: the best decisions in order (Lawler 1972).
+//! * `regret`: regret as a sum over the costs, once the true costs are known.
+//! * `features`: the part of each feature in the predicted costs.
+//!
+//! All numbers are in the user's sense. A part that a problem cannot have is left out with the
+//! reason; one that was asked for is an error.
+
+mod choices;
+mod features;
+mod ranges;
+mod ranking;
+mod regret;
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+pub use choices::{ChoiceAnswer, FixedChoiceEffect};
+pub use features::{FeatureEffect, FeatureEffects, FeatureMethod};
+pub use ranges::{RangeEnds, RangeMethod, RangeReport};
+pub use ranking::{Alternatives, RankedDecision};
+pub use regret::{RegretShare, RegretSplit};
+
+use self::choices::ChoiceSolver;
+use crate::data::{CostMatching, CostNames, Features, Matrix, RowParameters};
+use crate::decision::Decision;
+use crate::error::{Error, Result};
+use crate::label::Row;
+use crate::model::Model;
+use crate::observer::{NoopObserver, Observer};
+use crate::oracle::Oracle;
+use crate::predict::CostModel;
+use crate::problem::{ChoiceFixing, FixedChoices, ProblemKind};
+use crate::sense::Sense;
+use crate::solve::relaxation::CostRanges;
+use crate::solve::{Solution, SolveStatus};
+
+/// Decisions that are listed unless another number is asked for. Untuned: a short list.
+const DEFAULT_ALTERNATIVES: usize = 3;
+
+/// Solves of one part of an explanation unless another number is asked for. Untuned: enough for
+/// every edge of a tour of 22 nodes.
+const DEFAULT_MAX_SOLVES: usize = 250;
+
+/// What an explanation contains.
+///
+/// ```
+/// use regretless::explain::ExplainSettings;
+///
+/// let settings = ExplainSettings {
+///     alternatives: Some(5),
+///     force: vec!["c3".into()],
+///     ..ExplainSettings::default()
+/// };
+/// # let _ = settings;
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExplainSettings {
+    /// Number of the best other decisions to list. `None` lists three where decisions are binary;
+    /// where they are not, a number is an error.
+    pub alternatives: Option<usize>,
+    /// Names of costs whose choice is forced, one at a time.
+    pub force: Vec<String>,
+    /// Names of costs whose choice is forbidden, one at a time.
+    pub forbid: Vec<String>,
+    /// The true costs in the order of the problem, in the user's sense and without known costs.
+    pub costs: Option<Vec<f64>>,
+    /// Maximum number of best decisions with fixed choices that each part of the explanation finds:
+    /// ranges, alternatives, features. Each takes one solve, or a few where the costs fix a choice.
+    pub max_solves: usize,
+}
+
+impl Default for ExplainSettings {
+    fn default() -> Self {
+        Self {
+            alternatives: None,
+            force: Vec::new(),
+            forbid: Vec::new(),
+            costs: None,
+            max_solves: DEFAULT_MAX_SOLVES,
+        }
+    }
+}
+
+/// Why a decision was made, and how firm it is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    /// The problem of the row.
+    pub problem: String,
+    /// Its objective sense.
+    pub sense: Sense,
+    /// Objective of the decision under the predicted costs, known costs included.
+    pub objective: f64,
+    /// Whether the decision is proven optimal for the predicted costs.
+    pub is_proven: bool,
+    /// The proven quality in words.
+    pub status: String,
+    /// Every cost of the row that exists.
+    pub costs: Vec<ExplainedCost>,
+    /// How the ranges of the costs were found.
+    pub ranges: RangeReport,
+    /// The best other decisions.
+    pub alternatives: Alternatives,
+    /// What each forced or forbidden choice costs.
+    pub choices: Vec<FixedChoiceEffect>,
+    /// Where the regret comes from, if the true costs are known.
+    pub regret: Option<RegretSplit>,
+    /// Which features moved the predicted costs.
+    pub features: FeatureEffects,
+}
+
+/// One cost of the explained row.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ExplainedCost {
+    /// Its name.
+    pub name: String,
+    /// Its number in the problem.
+    pub index: usize,
+    /// The value of its variable in the decision.
+    pub value: f64,
+    /// The predicted cost, without its known part.
+    pub predicted: f64,
+    /// The known part of the cost; 0 where costs are predicted as a whole.
+    pub known: f64,
+    /// Where the predicted cost may move alone while the decision stays optimal; none where the
+    /// problem has no ranges.
+    pub range: Option<RangeEnds>,
+}
+
+/// The row whose decision is explained; costs are minimized and complete.
+struct RowCase<'a> {
+    /// The problem of the row.
+    problem: Arc<dyn ProblemKind>,
+    /// An oracle for it.
+    oracle: Oracle,
+    /// Predicted costs.
+    costs: Vec<f64>,
+    /// The decision.
+    solution: Solution,
+    names: &'a CostNames,
+    max_solves: usize,
+    observer: &'a dyn Observer,
+}
+
+impl RowCase<'_> {
+    /// The costs that exist.
+    fn present(&self) -> Vec<usize> {
+        let present = self.problem.present_costs();
+        let exists = |cost: &usize| present.is_none_or(|present| present[*cost]);
+        (0..self.costs.len()).filter(exists).collect()
+    }
+
+    /// Why nothing can be said about other decisions, if that is so.
+    fn unproven(&self) -> Option<String> {
+        match self.solution.status {
+            SolveStatus::Optimal => None,
+            SolveStatus::WithinGap(_) | SolveStatus::LimitReached => Some(format!(
+                "the decision is not proven optimal ({})",
+                self.solution.status
+            )),
+        }
+    }
+
+    /// Whether the decision consists of choices.
+    fn is_binary(&self) -> bool {
+        let fixing = self.problem.fix_choices(&FixedChoices::default());
+        !matches!(fixing, ChoiceFixing::NotBinary) && self.solution.decision.is_binary()
+    }
+
+    /// The error for a part that needs binary decisions.
+    fn not_binary(&self, method: &str) -> Error {
+        Error::Capability {
+            method: method.to_owned(),
+            capability: "binary decisions",
+            problem: self.problem.name(),
+            remedy: "leave it out; the cost ranges say how firm the decision is".into(),
+        }
+    }
+
+    /// The absolute size of the objective's terms, for tolerances.
+    fn scale(&self) -> f64 {
+        let terms = self.solution.decision.iter();
+        let sum: f64 = terms
+            .map(|(cost, value)| (self.costs[cost] * value).abs())
+            .sum();
+        sum.max(self.solution.objective.abs())
+    }
+
+    /// The name of a cost.
+    fn name(&self, cost: usize) -> String {
+        self.names.get(cost).into_owned()
+    }
+
+    /// The number of the cost with this name.
+    fn cost_named(&self, name: &str) -> Result<u32> {
+        let place = self.names.iter().position(|other| other == name);
+        let place = place.ok_or_else(|| {
+            let known: Vec<String> = self
+                .names
+                .iter()
+                .take(MAX_NAMES_SHOWN)
+                .map(Into::into)
+                .collect();
+            let more = if self.names.len() > MAX_NAMES_SHOWN {
+                ", …"
+            } else {
+                ""
+            };
+            Error::setting(format!("no cost is called '{name}'"))
+                .with_remedy(format!("the costs are {}{more}", known.join(", ")))
+        })?;
+        Ok(place as u32)
+    }
+}
+
+/// Most names in a message. Untuned: keeps messages short.
+const MAX_NAMES_SHOWN: usize = 8;
+
+/// Explanations of decisions.
+impl Model {
+    /// Explains the decision for one row: how far each cost may move, the best other decisions,
+    /// what a forced or forbidden choice costs, which features moved the predictions and, with the
+    /// true costs, where the regret comes from.
+    ///
+    /// ```
+    /// use regretless::explain::ExplainSettings;
+    /// use regretless::{Dataset, Method, Problem, Split, Trainer};
+    ///
+    /// let problem = Problem::benchmark("KS8")?;
+    /// let data = Dataset::generate(&problem, 100)?.split(Split::random(0).train(0.5))?;
+    /// let model = Trainer::new(Method::default()).epochs(2).fit(&problem, &data)?;
+    /// let explanation = model.explain(data.test().row(0), &ExplainSettings::default())?;
+    /// let second = &explanation.alternatives.decisions[0];
+    /// assert!(second.price >= 0.0);
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no decision, a name is unknown, true costs are missing or not finite, or
+    /// something was asked for that the problem does not have.
+    pub fn explain<'a>(
+        &self,
+        row: impl Into<Row<'a>>,
+        settings: &ExplainSettings,
+    ) -> Result<Explanation> {
+        let row = row.into();
+        let features = self.features(row)?;
+        let parameters = row.parameters(self.problem().kind().as_ref())?;
+        self.explain_instance(&features, parameters.as_ref(), settings, &NoopObserver)
+    }
+
+    /// The same for the features of one instance and its parameters, with cancellation.
+    ///
+    /// # Errors
+    /// As [`Model::explain`], when there are several instances, and when the user interrupts.
+    pub fn explain_instance(
+        &self,
+        features: &Features,
+        parameters: Option<&Arc<RowParameters>>,
+        settings: &ExplainSettings,
+        observer: &dyn Observer,
+    ) -> Result<Explanation> {
+        let resized = self.for_items(features, parameters)?;
+        let model = resized.as_ref().unwrap_or(self);
+        let oracle = model.oracle()?.with_parameters(parameters)?;
+        let predictor = model.predictor();
+        predictor.explain(features, &oracle, settings, observer)
+    }
+}
+
+impl CostModel {
+    /// Explains the decision for the features of one instance: as [`Model::explain`], for a problem
+    /// that only the program has. The oracle has the parameters of the instance.
+    ///
+    /// # Errors
+    /// As [`Model::explain_instance`].
+    pub fn explain(
+        &self,
+        features: &Features,
+        oracle: &Oracle,
+        settings: &ExplainSettings,
+        observer: &dyn Observer,
+    ) -> Result<Explanation> {
+        let instances = features.instances();
+        if instances != 1 {
+            let message = format!("one instance is explained at a time, not {instances}");
+            return Err(Error::data(message));
+        }
+        let in_solve = |failure| Error::solver(0, failure);
+        let matching = self.match_problem(oracle.problem().as_ref())?;
+        let mut predicted = Vec::new();
+        let costs = self.predict_matched(features, &matching)?;
+        costs.read(0, &mut predicted);
+        let required = oracle.problem().num_costs();
+        if predicted.len() != required {
+            return Err(Error::data(format!(
+                "{} costs are predicted, {} needs {required}",
+                predicted.len(),
+                oracle.problem().name()
+            )));
+        }
+        let names = matching.names().unwrap_or(&self.metadata.costs);
+        let numbered = CostNames::numbered(required);
+        let prediction = RowPrediction {
+            model: self,
+            matching: &matching,
+            features,
+            known: known_costs(oracle)?,
+            oracle,
+            predicted: &predicted,
+        };
+        let costs = total_costs(oracle, &predicted, oracle.problem().sense())?;
+        let mut worker = oracle.worker();
+        worker.set_instance(0);
+        let mut solution = worker.solve(&costs).map_err(in_solve)?;
+        drop(worker);
+        if oracle.heuristic().is_some() {
+            solution.status = SolveStatus::LimitReached;
+        }
+        let problem = oracle.row_problem(0).map_err(in_solve)?;
+        let case = RowCase {
+            oracle: Oracle::new(Arc::clone(&problem))
+                .with_threads(oracle.threads().clone())
+                .with_limits(*oracle.limits())
+                .with_heuristic(oracle.heuristic())?,
+            problem,
+            costs,
+            solution,
+            names: if names.len() == required {
+                names
+            } else {
+                &numbered
+            },
+            max_solves: settings.max_solves,
+            observer,
+        };
+        case.explain(&prediction, settings)
+    }
+}
+
+/// The prediction that led to the decision, in the user's sense.
+struct RowPrediction<'a> {
+    model: &'a CostModel,
+    /// From the costs of the model to those of the problem.
+    matching: &'a CostMatching,
+    features: &'a Features,
+    /// The oracle with the parameters of the row.
+    oracle: &'a Oracle,
+    /// Predicted costs without known ones.
+    predicted: &'a [f64],
+    /// Known costs, if the problem has them.
+    known: Option<Vec<f64>>,
+}
+
+/// The known costs of the row in the user's sense.
+fn known_costs(oracle: &Oracle) -> Result<Option<Vec<f64>>> {
+    let mut values = Vec::new();
+    if oracle.has_row_problems() {
+        let read = oracle.read_parameters(0, &mut values);
+        read.map_err(|failure| Error::solver(0, failure))?;
+    }
+    Ok(oracle.problem().known_costs(&values))
+}
+
+/// Costs of the row in the user's sense as minimized totals, with known costs and without absent
+/// ones.
+fn total_costs(oracle: &Oracle, costs: &[f64], sense: Sense) -> Result<Vec<f64>> {
+    let exact = Arc::new(costs.to_vec());
+    let matrix = Matrix::from_f64(1, costs.len(), costs)?.with_f64_values(exact)?;
+    let mut totals = Vec::new();
+    oracle.total_costs(&matrix)?.read(0, &mut totals);
+    sense.convert_slice(&mut totals);
+    Ok(totals)
+}
+
+impl RowCase<'_> {
+    fn explain(
+        &self,
+        prediction: &RowPrediction<'_>,
+        settings: &ExplainSettings,
+    ) -> Result<Explanation> {
+        let sense = self.problem.sense();
+        let solver = ChoiceSolver::new(self);
+        let choices = solver.effects(&settings.force, &settings.forbid)?;
+        let regret = match &settings.costs {
+            Some(costs) => Some(self.split_regret(prediction, costs)?),
+            None => None,
+        };
+        let ranges = self.explain_ranges(&solver)?;
+        let alternatives = self.explain_alternatives(&solver, settings.alternatives)?;
+        let features = self.explain_features(prediction)?;
+        let mut costs = Vec::new();
+        for cost in self.present() {
+            let predicted = prediction.predicted[cost];
+            let known = prediction.known.as_ref().map_or(0.0, |known| known[cost]);
+            let user_range = |ends: &CostRanges| {
+                RangeEnds::in_sense(sense, ends.lower[cost], ends.upper[cost], known)
+            };
+            costs.push(ExplainedCost {
+                name: self.name(cost),
+                index: cost,
+                value: self.solution.decision.value(cost),
+                predicted,
+                known,
+                range: ranges.ends.as_ref().map(user_range),
+            });
+        }
+        Ok(Explanation {
+            problem: self.problem.name(),
+            sense,
+            objective: sense.convert(self.solution.objective),
+            is_proven: self.unproven().is_none(),
+            status: self.solution.status.to_string(),
+            costs,
+            ranges: ranges.report,
+            alternatives,
+            choices,
+            regret,
+            features,
+        })
+    }
+
+    /// The values of a decision that are not 0, by name.
+    fn named_values(&self, decision: &Decision) -> Vec<NamedValue> {
+        let named = |(cost, value): (usize, f64)| NamedValue {
+            name: self.name(cost),
+            value,
+        };
+        decision.iter().map(named).collect()
+    }
+}
+
+/// The value of a variable that is not 0.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NamedValue {
+    /// The name of its cost.
+    pub name: String,
+    /// The value.
+    pub value: f64,
+}

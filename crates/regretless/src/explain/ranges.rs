@@ -1,0 +1,233 @@
+//! How far each predicted cost may move alone before the decision changes.
+//!
+//! In this order:
+//! 1. by the problem's own algorithm for exact ranges;
+//! 2. for binary decisions by one solve per cost: a choice that was not made is forced, one that
+//!    was made is forbidden, and the difference of the objectives is how far its cost may move;
+//! 3. by the simplex basis of the relaxation, if its optimum is the decision. These ranges are
+//!    valid and may be narrower than the exact ones.
+
+use serde::Serialize;
+
+use super::RowCase;
+use super::choices::{ChoiceSolver, is_of_solver};
+use crate::decision::Decision;
+use crate::error::{Error, Result};
+use crate::problem::FixedChoices;
+use crate::sense::Sense;
+use crate::solve::SolveFailure;
+use crate::solve::relaxation::{CostRangeKind, CostRanges, Relaxation};
+
+/// Difference of a value from that of the relaxed optimum that counts as rounding, relative to the
+/// largest value: the tolerance of LP solvers.
+const RELAXATION_TOLERANCE: f64 = 1e-6;
+
+/// How ranges were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RangeMethod {
+    /// By an algorithm for exact ranges: the decision changes beyond them.
+    Exact,
+    /// By one solve per cost: as exact.
+    Solves,
+    /// By the simplex basis of the relaxation: the decision stays within them; beyond, it may
+    /// stay or change.
+    Basis,
+}
+
+/// How the ranges of all costs were found, or why there are none.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RangeReport {
+    /// The method; none where there are no ranges.
+    pub method: Option<RangeMethod>,
+    /// Why there are no ranges, or no exact ones.
+    pub reason: Option<String>,
+    /// Solves that were needed.
+    pub solves: usize,
+}
+
+/// The interval of one predicted cost.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RangeEnds {
+    /// Lower end; none where the cost may fall without limit.
+    pub lower: Option<f64>,
+    /// Upper end; none where the cost may rise without limit.
+    pub upper: Option<f64>,
+}
+
+impl RangeEnds {
+    /// The range of the predicted part of a cost in the user's sense, of one of the minimized
+    /// total.
+    pub(super) fn in_sense(sense: Sense, lower: f64, upper: f64, known: f64) -> Self {
+        let end = |value: f64| value.is_finite().then(|| sense.convert(value) - known);
+        let [lower, upper] = match sense {
+            Sense::Minimize => [lower, upper],
+            Sense::Maximize => [upper, lower],
+        };
+        Self {
+            lower: end(lower),
+            upper: end(upper),
+        }
+    }
+}
+
+/// The ranges of minimized total costs, if there are any, and how they were found.
+pub(super) struct FoundRanges {
+    pub(super) report: RangeReport,
+    pub(super) ends: Option<CostRanges>,
+}
+
+impl RowCase<'_> {
+    /// The ranges of all costs, and how they were found.
+    ///
+    /// # Errors
+    /// When a solve fails or the user interrupts.
+    pub(super) fn explain_ranges(&self, solver: &ChoiceSolver<'_>) -> Result<FoundRanges> {
+        if let Some(reason) = self.unproven() {
+            return Ok(without_ranges(format!("no ranges: {reason}")));
+        }
+        if let Some(ranges) = self.ranges_by_algorithm()? {
+            return Ok(found(RangeMethod::Exact, ranges, None, 0));
+        }
+        let count = self.present().len();
+        let is_binary = self.is_binary();
+        if is_binary && count <= self.max_solves {
+            let before = solver.solves();
+            return match self.ranges_by_solves(solver) {
+                Ok(ranges) => {
+                    let solves = solver.solves() - before;
+                    Ok(found(RangeMethod::Solves, ranges, None, solves))
+                }
+                // A search that stopped at a limit, or a function that is not what it should be.
+                Err(error) if is_of_solver(&error) => {
+                    Ok(without_ranges(format!("no ranges: {}", error.message())))
+                }
+                Err(error) => Err(error),
+            };
+        }
+        let reason = if is_binary {
+            format!(
+                "exact ranges take a solve for each of {count} costs, more than the limit of {}",
+                self.max_solves
+            )
+        } else {
+            "the problem has no algorithm for exact ranges, and its decisions are not binary".into()
+        };
+        match self.ranges_by_basis()? {
+            Ok(ranges) => Ok(found(RangeMethod::Basis, ranges, Some(reason), 1)),
+            Err(missing) => Ok(without_ranges(format!("{reason}; {missing}"))),
+        }
+    }
+
+    /// Exact ranges by the problem's own algorithm. None if it has no such algorithm, or if that
+    /// found another decision of the same objective.
+    fn ranges_by_algorithm(&self) -> Result<Option<CostRanges>> {
+        let limits = self.oracle.limits();
+        let Some(mut ranging) = self.problem.cost_ranging(CostRangeKind::Exact, limits) else {
+            return Ok(None);
+        };
+        match ranging.ranges(&self.costs) {
+            Ok(ranges) if self.are_of_decision(&ranges) => Ok(Some(ranges)),
+            Ok(_) | Err(SolveFailure::Unbounded) => Ok(None),
+            Err(failure) => Err(Error::solver(0, failure)),
+        }
+    }
+
+    /// Whether exact ranges are those of the explained decision: a choice stays while it becomes
+    /// cheaper, and what is not chosen stays out while it becomes dearer.
+    fn are_of_decision(&self, ranges: &CostRanges) -> bool {
+        !self.is_binary()
+            || (0..self.costs.len()).all(|cost| {
+                if self.solution.decision.value(cost) == 0.0 {
+                    ranges.upper[cost] == f64::INFINITY
+                } else {
+                    ranges.lower[cost] == f64::NEG_INFINITY
+                }
+            })
+    }
+
+    /// Exact ranges by one solve per cost.
+    fn ranges_by_solves(&self, solver: &ChoiceSolver<'_>) -> Result<CostRanges> {
+        let present = self.present();
+        let is_chosen = |cost: usize| self.solution.decision.value(cost) != 0.0;
+        let flip = |cost: &usize| {
+            if is_chosen(*cost) {
+                FixedChoices::forbid(*cost as u32)
+            } else {
+                FixedChoices::force(*cost as u32)
+            }
+        };
+        let flipped: Vec<FixedChoices> = present.iter().map(flip).collect();
+        let mut ranges = CostRanges::unbounded(self.costs.len());
+        for (cost, solution) in present.into_iter().zip(solver.solve_all(&flipped)?) {
+            let Some(solution) = solution else {
+                continue;
+            };
+            let price = solver.price(&solution)?;
+            if is_chosen(cost) {
+                ranges.upper[cost] = self.costs[cost] + price;
+            } else {
+                ranges.lower[cost] = self.costs[cost] - price;
+            }
+        }
+        Ok(ranges)
+    }
+
+    /// Ranges of the simplex basis, or why there are none.
+    fn ranges_by_basis(&self) -> Result<std::result::Result<CostRanges, String>> {
+        let limits = self.oracle.limits();
+        let (Some(mut relaxation), Some(mut ranging)) = (
+            self.problem.relaxation_solver(Relaxation::Plain, limits),
+            self.problem.cost_ranging(CostRangeKind::Basis, limits),
+        ) else {
+            return Ok(Err("the problem does not have ranges of a basis".into()));
+        };
+        let in_solve = |failure| Error::solver(0, failure);
+        let relaxed = relaxation.relax(&self.costs).map_err(in_solve)?;
+        if !self.is_decision(&relaxed.decision) {
+            let reason = "the optimum of the relaxation is not the decision, so that ranges of \
+                its basis say nothing about the decision";
+            return Ok(Err(reason.into()));
+        }
+        ranging.ranges(&self.costs).map(Ok).map_err(in_solve)
+    }
+
+    /// Whether a point is the decision, up to rounding.
+    fn is_decision(&self, point: &Decision) -> bool {
+        let own = &self.solution.decision;
+        let largest = own
+            .iter()
+            .fold(1.0, |max: f64, (_, value)| max.max(value.abs()));
+        let is_equal = |cost: usize| {
+            (own.value(cost) - point.value(cost)).abs() <= RELAXATION_TOLERANCE * largest
+        };
+        (0..self.costs.len()).all(is_equal)
+    }
+}
+
+fn found(
+    method: RangeMethod,
+    ranges: CostRanges,
+    reason: Option<String>,
+    solves: usize,
+) -> FoundRanges {
+    FoundRanges {
+        report: RangeReport {
+            method: Some(method),
+            reason,
+            solves,
+        },
+        ends: Some(ranges),
+    }
+}
+
+fn without_ranges(reason: String) -> FoundRanges {
+    FoundRanges {
+        report: RangeReport {
+            method: None,
+            reason: Some(reason),
+            solves: 0,
+        },
+        ends: None,
+    }
+}

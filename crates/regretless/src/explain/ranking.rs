@@ -1,0 +1,287 @@
+//! The best decisions in order, by the partition of Lawler (1972), which is that of Murty (1968)
+//! for assignments and that of Yen (1971) for paths.
+//!
+//! The decisions that are not listed yet are divided into parts by fixed choices, and the best
+//! decision of each part is known. The best of them is next. Its part is divided by the first
+//! choice in which a decision differs from it: the choices before are fixed as they are, this one
+//! is flipped. Where no decision contains another one, some choice of it is missing in every other
+//! decision, so that only its own choices are flipped.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use super::choices::{ChoiceSolver, PRICE_TOLERANCE, inexact_solver, is_of_solver};
+use super::{DEFAULT_ALTERNATIVES, NamedValue, RowCase};
+use crate::error::{Error, Result};
+use crate::problem::FixedChoices;
+use crate::solve::Solution;
+
+/// The best decisions that differ from the explained one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Alternatives {
+    /// In order of their objective under the predicted costs.
+    pub decisions: Vec<RankedDecision>,
+    /// Whether there are no further decisions.
+    pub are_all: bool,
+    /// Why there are fewer than were asked for, or none.
+    pub reason: Option<String>,
+    /// Solves that were needed.
+    pub solves: usize,
+}
+
+/// A decision other than the explained one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RankedDecision {
+    /// Its objective under the predicted costs, known costs included.
+    pub objective: f64,
+    /// How much worse it is than the explained decision, under the predicted costs.
+    pub price: f64,
+    /// What it chooses and the explained decision does not.
+    pub added: Vec<String>,
+    /// What the explained decision chooses and it does not.
+    pub removed: Vec<String>,
+    /// All its choices.
+    pub choices: Vec<NamedValue>,
+}
+
+/// A part of the decisions, and the best of it.
+struct DecisionPart {
+    fixed: FixedChoices,
+    best: Solution,
+}
+
+/// Lists decisions in order.
+pub(super) struct DecisionRanking<'a> {
+    solver: &'a ChoiceSolver<'a>,
+    /// The costs that exist.
+    present: Vec<usize>,
+    parts: Vec<DecisionPart>,
+    /// The part of the last decision, which is divided before the next one is found.
+    last: Option<DecisionPart>,
+    /// The choices of all decisions found, and of the explained one.
+    seen: HashSet<Vec<u32>>,
+    found: usize,
+    /// The objective of the last decision.
+    last_objective: f64,
+    /// Parts that were solved.
+    solved_parts: usize,
+    max_parts: usize,
+    limit_was_reached: bool,
+}
+
+impl<'a> DecisionRanking<'a> {
+    /// All decisions except for the explained one.
+    pub(super) fn new(solver: &'a ChoiceSolver<'a>, max_parts: usize) -> Self {
+        let case = solver.case();
+        Self {
+            solver,
+            present: case.present(),
+            parts: Vec::new(),
+            last: Some(DecisionPart {
+                fixed: FixedChoices::default(),
+                best: case.solution.clone(),
+            }),
+            seen: HashSet::from([case.solution.decision.indices().to_vec()]),
+            found: 0,
+            last_objective: case.solution.objective,
+            solved_parts: 0,
+            max_parts,
+            limit_was_reached: false,
+        }
+    }
+
+    pub(super) fn limit_was_reached(&self) -> bool {
+        self.limit_was_reached
+    }
+
+    /// Decisions found so far.
+    pub(super) fn found(&self) -> usize {
+        self.found
+    }
+
+    /// The next decision; none if there is no other, or the limit of solves is reached.
+    ///
+    /// # Errors
+    /// When a solve fails or the user interrupts.
+    pub(super) fn next(&mut self) -> Result<Option<Solution>> {
+        while let Some(solution) = self.next_of_parts()? {
+            // Two parts may share a decision where a problem divides them by more than choices.
+            if self.seen.insert(solution.decision.indices().to_vec()) {
+                self.found += 1;
+                return Ok(Some(solution));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The best decision of all parts, whose part is the last one from then on.
+    fn next_of_parts(&mut self) -> Result<Option<Solution>> {
+        if let Some(part) = &self.last {
+            let divided = self.divide(part);
+            if self.solved_parts + divided.len() > self.max_parts {
+                self.limit_was_reached = true;
+                return Ok(None);
+            }
+            self.solved_parts += divided.len();
+            let found = self.solver.solve_all(&divided)?;
+            self.last = None;
+            for (fixed, best) in divided.into_iter().zip(found) {
+                if let Some(best) = best {
+                    self.parts.push(DecisionPart { fixed, best });
+                }
+            }
+        }
+        let Some(best) = self.best_part() else {
+            return Ok(None);
+        };
+        let part = self.parts.swap_remove(best);
+        let solution = part.best.clone();
+        let tolerance = PRICE_TOLERANCE * self.solver.case().scale();
+        if solution.objective < self.last_objective - tolerance {
+            return Err(inexact_solver());
+        }
+        self.last_objective = solution.objective;
+        self.last = Some(part);
+        Ok(Some(solution))
+    }
+
+    /// The part with the best decision. Ties go to the first in the order of choices, so that the
+    /// order of the list does not matter.
+    fn best_part(&self) -> Option<usize> {
+        let order = |a: &DecisionPart, b: &DecisionPart| {
+            let objectives = a.best.objective.total_cmp(&b.best.objective);
+            let choices = a.best.decision.indices().cmp(b.best.decision.indices());
+            objectives.then(choices)
+        };
+        let parts = self.parts.iter().enumerate();
+        let best = parts.min_by(|(_, a), (_, b)| order(a, b));
+        best.map(|(place, _)| place)
+    }
+
+    /// Divides the decisions of a part other than its best one.
+    fn divide(&self, part: &DecisionPart) -> Vec<FixedChoices> {
+        let problem = &self.solver.case().problem;
+        let decision = &part.best.decision;
+        if let Some(parts) = problem.divide_decisions(&part.fixed, decision) {
+            return parts;
+        }
+        let mut forced = part.fixed.forced.clone();
+        let mut divided = Vec::new();
+        for choice in problem.choices_in_order(decision) {
+            if part.fixed.forced.contains(&choice) {
+                continue;
+            }
+            let mut forbidden = part.fixed.forbidden.clone();
+            forbidden.push(choice);
+            divided.push(FixedChoices {
+                forced: forced.clone(),
+                forbidden,
+            });
+            forced.push(choice);
+        }
+        if !problem.may_contain_decisions() {
+            return divided;
+        }
+        let mut forbidden = part.fixed.forbidden.clone();
+        for cost in &self.present {
+            let choice = *cost as u32;
+            if decision.value(*cost) != 0.0 || part.fixed.forbidden.contains(&choice) {
+                continue;
+            }
+            let mut more = forced.clone();
+            more.push(choice);
+            divided.push(FixedChoices {
+                forced: more,
+                forbidden: forbidden.clone(),
+            });
+            forbidden.push(choice);
+        }
+        divided
+    }
+}
+
+impl RowCase<'_> {
+    /// The best other decisions; `wanted` of them, if a number was asked for.
+    ///
+    /// # Errors
+    /// When a number was asked for and there is no exact list, or a solve fails.
+    pub(super) fn explain_alternatives(
+        &self,
+        solver: &ChoiceSolver<'_>,
+        wanted: Option<usize>,
+    ) -> Result<Alternatives> {
+        let mut alternatives = Alternatives {
+            decisions: Vec::new(),
+            are_all: false,
+            reason: None,
+            solves: 0,
+        };
+        match self.without_alternatives() {
+            Some(error) if wanted.is_none_or(|count| count == 0) => {
+                alternatives.reason = Some(error.message());
+                return Ok(alternatives);
+            }
+            Some(error) => return Err(error),
+            None => {}
+        }
+        let listed = self.list_alternatives(solver, wanted.unwrap_or(DEFAULT_ALTERNATIVES));
+        match listed {
+            Err(error) if wanted.is_none() && is_of_solver(&error) => {
+                alternatives.reason = Some(error.message());
+                Ok(alternatives)
+            }
+            listed => listed,
+        }
+    }
+
+    fn list_alternatives(&self, solver: &ChoiceSolver<'_>, wanted: usize) -> Result<Alternatives> {
+        let mut alternatives = Alternatives {
+            decisions: Vec::new(),
+            are_all: false,
+            reason: None,
+            solves: 0,
+        };
+        let before = solver.solves();
+        let mut ranking = DecisionRanking::new(solver, self.max_solves);
+        while alternatives.decisions.len() < wanted {
+            let Some(solution) = ranking.next()? else {
+                alternatives.are_all = !ranking.limit_was_reached;
+                break;
+            };
+            let difference = self.difference(&solution.decision);
+            alternatives.decisions.push(RankedDecision {
+                objective: self.problem.sense().convert(solution.objective),
+                price: solver.price(&solution)?,
+                added: difference.added,
+                removed: difference.removed,
+                choices: self.named_values(&solution.decision),
+            });
+        }
+        alternatives.solves = solver.solves() - before;
+        let found = alternatives.decisions.len();
+        if ranking.limit_was_reached {
+            alternatives.reason = Some(format!(
+                "the list ends after {found} of {wanted} decisions: the next one takes more than \
+                 the limit of {} solves",
+                self.max_solves
+            ));
+        } else if alternatives.are_all {
+            alternatives.reason = Some("there are no other decisions".into());
+        }
+        Ok(alternatives)
+    }
+
+    /// Why other decisions cannot be listed, if that is so.
+    fn without_alternatives(&self) -> Option<Error> {
+        if !self.is_binary() {
+            return Some(self.not_binary("a list of other decisions"));
+        }
+        if let Some(reason) = self.unproven() {
+            return Some(Error::setting(format!(
+                "other decisions have no price: {reason}"
+            )));
+        }
+        None
+    }
+}
