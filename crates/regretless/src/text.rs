@@ -224,6 +224,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn amounts_have_the_digits_that_their_precision_supports() {
+        for (value, precision, expected) in [
+            (1240.3, 720.0, "1,240"),
+            (-1240.3, 720.0, "-1,240"),
+            (12.345, 0.5, "12.35"),
+            (-0.0004, 0.5, "0.00"),
+            (1_234_567.8, 0.0, "1,234,568"),
+            (0.123_456, 0.0, "0.1235"),
+            (0.0, 0.0, "0"),
+            (2e16, 1e15, "2.000e16"),
+            (3e-20, 1e-20, "3.000e-20"),
+        ] {
+            assert_eq!(amount(value, precision), expected);
+        }
+    }
+
+    #[test]
     fn names_that_leave_their_folder_are_refused() {
         let bad = [
             "",

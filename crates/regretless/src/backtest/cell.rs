@@ -130,7 +130,7 @@ impl CellRun<'_> {
         let keeps_model = self.backtest.warm_start && self.method.can_start_warm();
         if let Some(files) = files
             && let Some(record) = files.read::<FoldRecord>(&id)
-            && record.rows.len() == self.data.test().len()
+            && record.rows.len() == self.data.test.len()
         {
             if !keeps_model {
                 return Ok((record, None));
@@ -227,48 +227,46 @@ impl CellRun<'_> {
         TrainingContext {
             data: &part.data,
             split: &part.split,
-            oracle: &self.data.oracle,
+            oracle: &self.data.history_oracle,
             observer: self.observer,
         }
     }
 
     /// Fits what the method fits and predicts the costs of the decided rows.
     fn predict(&self) -> Result<FoldPrediction> {
-        let rows = self.data.test();
-        let whole = &self.data.whole;
-        let table = whole.data.data();
-        let without_model = |costs: Matrix| FoldPrediction { costs, model: None };
-        match self.method {
+        let rows = &self.data.test_rows();
+        let (whole, test) = (&self.data.whole, &self.data.test);
+        let complete = |costs: Matrix| test.data().complete_predictions(rows, costs);
+        let costs = match self.method {
             BacktestMethod::LeastSquares => {
                 let model = linear_fit(&self.context(whole), self.table.problem.spec(), 0.0)?;
-                Ok(FoldPrediction {
-                    costs: model.predict_instances(&whole.data, rows)?,
-                    model: Some(model),
-                })
+                return self.predict_by(model);
             }
-            BacktestMethod::Trained(method) => self.train(method),
+            BacktestMethod::Trained(method) => return self.predict_by(self.train(method)?),
             BacktestMethod::HistoryMean => {
                 let mean = mean_costs(&self.context(whole));
                 let repeated = mean.repeat(rows.len());
-                let costs = Matrix::new(rows.len(), mean.len(), repeated)?;
-                table.complete_predictions(rows, costs).map(without_model)
+                complete(Matrix::new(rows.len(), mean.len(), repeated)?)?
             }
-            BacktestMethod::LastPeriod => self.data.last_period().map(without_model),
-            BacktestMethod::SeasonalNaive(season) => {
-                self.data.last_season(*season).map(without_model)
-            }
+            BacktestMethod::LastPeriod => self.data.last_period()?,
+            BacktestMethod::SeasonalNaive(season) => self.data.last_season(*season)?,
             BacktestMethod::Given(GivenMethod::Predictions { costs, .. }) => {
                 let mut given = costs.select_rows(&self.table.folds[self.fold].test);
-                whole.data.sense().convert_matrix(&mut given)?;
-                table.complete_predictions(rows, given).map(without_model)
+                test.sense().convert_matrix(&mut given)?;
+                complete(given)?
             }
-            BacktestMethod::Given(GivenMethod::Decisions { .. }) => {
-                Ok(without_model(Matrix::zeros(0, table.costs().cols())))
-            }
-        }
+            BacktestMethod::Given(GivenMethod::Decisions { .. }) => Matrix::default(),
+        };
+        Ok(FoldPrediction { costs, model: None })
     }
 
-    fn train(&self, method: &Method) -> Result<FoldPrediction> {
+    fn predict_by(&self, model: CostModel) -> Result<FoldPrediction> {
+        let costs = model.predict_instances(&self.data.test, &self.data.test_rows())?;
+        let model = Some(model);
+        Ok(FoldPrediction { costs, model })
+    }
+
+    fn train(&self, method: &Method) -> Result<CostModel> {
         let mut trainer = Trainer::new(method.clone()).settings(self.backtest.training);
         if let Some(predictor) = &self.backtest.predictor {
             trainer = trainer.predictor(predictor.clone());
@@ -285,17 +283,12 @@ impl CellRun<'_> {
         };
         let context = self.context(part);
         let trained = trainer.train(&context, self.table.problem.spec(), None)?;
-        Ok(FoldPrediction {
-            costs: trained
-                .model
-                .predict_instances(&part.data, &part.split.test)?,
-            model: Some(trained.model),
-        })
+        Ok(trained.model)
     }
 
     fn decide(&self, predictions: &Matrix) -> Result<Vec<DecidedRow>> {
-        let rows = self.data.test();
-        let data = &self.data.whole.data;
+        let rows = &self.data.test_rows();
+        let data = &self.data.test;
         let given = match self.method {
             BacktestMethod::Given(GivenMethod::Decisions { decisions, .. }) => Some(decisions),
             BacktestMethod::LeastSquares
@@ -314,7 +307,7 @@ impl CellRun<'_> {
             }
             return Ok(decided);
         }
-        let oracle = &self.data.oracle;
+        let oracle = &self.data.test_oracle;
         let results = oracle.solve_instances_complete(predictions, rows, self.observer)?;
         let mut decided = Vec::with_capacity(rows.len());
         for ((row, table_row), result) in rows.iter().zip(table_rows).zip(results) {

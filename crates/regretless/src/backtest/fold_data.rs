@@ -1,5 +1,6 @@
-//! The rows of one fold, and nothing else: no row after its last decided period is in memory of a
-//! cell. Encodings, scalers and targets are fitted to its history.
+//! The rows of one fold, and nothing else. A training gets the rows of its history as a table of
+//! their own: encodings, scalers, typical norms and whatever else a training reads from its table
+//! cannot depend on later rows.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,75 +16,83 @@ use crate::oracle::Oracle;
 use crate::predict::CostModel;
 use crate::train::TrainingContext;
 
-/// Labeled rows of a fold: its history, then the rows to decide.
+/// Labeled rows of a fold. Its history and the rows that it decides are separate tables, so that a
+/// training cannot see the latter.
 pub(super) struct FoldData {
-    /// Encoded by the rows that are trained on; the last part of the history validates.
+    /// The history, encoded by the rows that are trained on; its last part validates.
     pub validated: SplitData,
-    /// Encoded by the whole history.
+    /// The history, encoded by all its rows, which are all trained on.
     pub whole: SplitData,
+    /// The rows that are decided.
+    pub test: LabeledDataset,
     /// Positions of the rows of each period of the history, by the number of the period.
     history: BTreeMap<usize, Vec<usize>>,
     /// The period of each row that is decided, in order.
     test_periods: Vec<usize>,
     /// Hash of the rows, their labels, the problem and the limits of its solver.
     pub hash: String,
-    /// For the rows of this fold, on one thread.
-    pub oracle: Oracle,
+    /// For the rows of the history, on one thread.
+    pub history_oracle: Oracle,
+    /// For the rows that are decided, on one thread.
+    pub test_oracle: Oracle,
 }
 
-/// The rows of a fold and how they are used.
+/// The history of a fold and how it is used.
 pub(super) struct SplitData {
     pub data: Arc<LabeledDataset>,
     pub split: SplitIndices,
 }
 
 impl FoldData {
-    pub fn new(
-        table: &BacktestTable<'_>,
-        fold: &BacktestFold,
-        validation: f64,
-    ) -> Result<Self> {
-        let history = fold.history.len();
-        let rows: Vec<usize> = [fold.history.as_slice(), &fold.test].concat();
-        let data = table.data.select_rows(&rows);
-        let raw_table = if data.data().features().are_raw() {
-            Some(with_stated_costs(&data)?)
+    pub fn new(table: &BacktestTable<'_>, fold: &BacktestFold, validation: f64) -> Result<Self> {
+        let history = Arc::new(table.data.select_rows(&fold.history));
+        let raw_table = if history.data().features().are_raw() {
+            Some(with_stated_costs(&history)?)
         } else {
             None
         };
-        let oracle = Oracle::new(table.problem.kind().clone())
-            .with_limits(*table.oracle.limits())
-            .with_heuristic(table.oracle.heuristic())?
-            .with_parameters(data.data().parameters())?;
         let validation_rows = fold.validation_rows(table.periods, validation)?;
-        let data = Arc::new(data);
-        let validated = SplitData::new(&data, raw_table.as_ref(), history, validation_rows)?;
-        let whole = SplitData::new(&data, raw_table.as_ref(), history, 0)?;
-        let hash = {
-            let [validated, whole] = [&validated, &whole].map(|part| {
-                let context = TrainingContext {
-                    data: &part.data,
-                    split: &part.split,
-                    oracle: &oracle,
-                    observer: &NoopObserver,
-                };
-                context.fingerprint(table.problem.spec())
-            });
-            format!("{}{}", validated?, whole?)
-        };
-        Ok(Self {
+        let validated = SplitData::new(&history, raw_table.as_ref(), validation_rows)?;
+        let whole = SplitData::new(&history, raw_table.as_ref(), 0)?;
+        let mut test = table.data.select_rows(&fold.test);
+        if let Some(encoding) = whole.data.data().features().encoding() {
+            let encoded = test.data().features().encode_by(encoding)?;
+            test = test.with_features(encoded)?;
+        }
+        let mut data = Self {
+            history_oracle: oracle(table, &history)?,
+            test_oracle: oracle(table, &test)?,
             validated,
             whole,
+            test,
             history: history_by_period(fold, table.periods),
             test_periods: test_periods(fold, table.periods),
-            hash,
-            oracle,
-        })
+            hash: String::new(),
+        };
+        data.hash = data.fingerprint(table)?;
+        Ok(data)
     }
 
-    /// The rows that are decided, by their position in the fold.
-    pub fn test(&self) -> &[usize] {
-        &self.whole.split.test
+    fn fingerprint(&self, table: &BacktestTable<'_>) -> Result<String> {
+        let fingerprint = |data: &LabeledDataset, split: &SplitIndices, oracle: &Oracle| {
+            let context = TrainingContext {
+                data,
+                split,
+                oracle,
+                observer: &NoopObserver,
+            };
+            context.fingerprint(table.problem.spec())
+        };
+        let all_test = SplitIndices::in_order(self.test.len(), [self.test.len(), 0, 0])?;
+        let [validated, whole] = [&self.validated, &self.whole]
+            .map(|part| fingerprint(&part.data, &part.split, &self.history_oracle));
+        let test = fingerprint(&self.test, &all_test, &self.test_oracle)?;
+        Ok(format!("{} {} {test}", validated?, whole?))
+    }
+
+    /// The rows that are decided, by their position.
+    pub fn test_rows(&self) -> Vec<usize> {
+        (0..self.test.len()).collect()
     }
 
     /// The mean costs of the last period of the history for every decided row, minimized.
@@ -105,13 +114,13 @@ impl FoldData {
     /// The mean costs of a period of the history for every decided row.
     fn repeat_periods(&self, source: impl Fn(usize) -> Option<usize>) -> Result<Matrix> {
         let data = self.whole.data.data();
-        if data.has_absent_costs() {
+        if data.has_absent_costs() || self.test.has_absent_costs() {
             return Err(Error::setting(
                 "an item need not exist in an earlier period: earlier costs cannot be repeated",
             ));
         }
         let costs = data.predicted_part();
-        let mut values = Vec::with_capacity(self.test().len() * costs.cols());
+        let mut values = Vec::with_capacity(self.test.len() * costs.cols());
         for period in &self.test_periods {
             let rows = source(*period).and_then(|source| self.history.get(&source));
             let rows = rows.ok_or_else(|| {
@@ -120,9 +129,17 @@ impl FoldData {
             })?;
             values.extend(mean_of_rows(&costs, rows));
         }
-        let costs = Matrix::from_f64(self.test().len(), costs.cols(), &values)?;
-        data.complete_predictions(self.test(), costs)
+        let costs = Matrix::from_f64(self.test.len(), costs.cols(), &values)?;
+        self.test.data().complete_predictions(&self.test_rows(), costs)
     }
+}
+
+/// An oracle for some rows of the table.
+fn oracle(table: &BacktestTable<'_>, data: &LabeledDataset) -> Result<Oracle> {
+    Oracle::new(table.problem.kind().clone())
+        .with_limits(*table.oracle.limits())
+        .with_heuristic(table.oracle.heuristic())?
+        .with_parameters(data.data().parameters())
 }
 
 /// The table with its costs as the user states them, by which columns are encoded: in the user's
@@ -169,15 +186,14 @@ fn test_periods(fold: &BacktestFold, periods: &Periods) -> Vec<usize> {
 }
 
 impl SplitData {
-    /// The first rows are the history, of which the last ones validate; the others test.
+    /// The last rows of the history validate, the others train.
     fn new(
         data: &Arc<LabeledDataset>,
         raw_table: Option<&Dataset>,
-        history: usize,
         validation: usize,
     ) -> Result<Self> {
-        let test = data.len() - history;
-        let split = SplitIndices::in_order(data.len(), [history - validation, validation, test])?;
+        let train = data.len() - validation;
+        let split = SplitIndices::in_order(data.len(), [train, validation, 0])?;
         let encoded = match raw_table {
             Some(raw_table) => raw_table.encoded_features(&split.train)?,
             None => None,

@@ -23,7 +23,7 @@ const COMMON: [&str; 13] = [
 ];
 
 /// Each module and the others it may use.
-const ARROWS: [(&str, &[&str]); 26] = [
+const ARROWS: [(&str, &[&str]); 27] = [
     ("sense", &["data", "predict", "solve"]),
     (
         "model",
@@ -110,6 +110,13 @@ const ARROWS: [(&str, &[&str]); 26] = [
         &[
             "trainer", "baseline", "train", "method", "report", "settings", "loss", "predict",
             "evaluate", "label", "oracle", "problem", "solve", "data",
+        ],
+    ),
+    (
+        "backtest",
+        &[
+            "experiment", "trainer", "baseline", "train", "method", "settings", "predict", "label",
+            "oracle", "problem", "solve", "data",
         ],
     ),
     ("checksummed_file", &[]),
