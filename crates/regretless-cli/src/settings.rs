@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 /// Names of the commands; a table of this name applies to its command only.
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "generate",
     "check",
     "label",
@@ -25,6 +25,7 @@ const COMMANDS: [&str; 10] = [
     "inspect",
     "solve",
     "compare",
+    "backtest",
     "reproduce",
 ];
 

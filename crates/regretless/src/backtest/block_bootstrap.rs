@@ -5,15 +5,17 @@
 //! Consecutive periods are alike, so that single periods must not be drawn independently. Blocks of
 //! b consecutive periods are drawn with replacement, the same blocks for all methods; periods
 //! are thought of as a circle. With k = ⌊n/b⌋ drawn blocks, a resample has the statistic
-//! t* = (mean* − mean) / se*, where se* is the standard error of k block means. The 95 % quantile q
-//! of the largest |t*| among all methods gives the intervals mean ± q · se, of which all contain
-//! the true mean difference in 95 % of histories.
+//! t* = (mean* − mean) / se*, where se* is the standard error of k block means. Let u be the 97.5 %
+//! quantile of the largest t* among all methods and l the 2.5 % quantile of the smallest: the
+//! intervals from mean − u · se to mean − l · se contain the true mean differences of all methods
+//! in 95 % of histories. Both ends have a quantile of their own, since costs are skewed.
 //!
 //! Block length: twice the automatic one of Politis and White (2004, with the correction of Patton,
 //! Politis and White 2009), the longest among the methods. The automatic length minimizes the
-//! error of the variance, which is then too small on average: on 250 periods with autocorrelation
-//! 0.3 and skewed costs, intervals of 95 % covered 93.7 % with it and 95 % with twice that
-//! (300 simulated histories).
+//! error of the variance, which is then too small on average. Of 1,000 simulated
+//! histories of 250 periods with autocorrelation 0.3 and skewed costs, intervals of 95 % covered
+//! 92.3 % with it and 93.9 % with twice that; a saving of one of five methods that are all alike
+//! was claimed in 3.9 % and 2.9 % (the test below that is ignored by default).
 
 use crate::random::{Purpose, RandomStream};
 
@@ -54,14 +56,14 @@ impl SimultaneousIntervals {
         let blocks: Vec<BlockMeans> = blocks
             .map(|series| BlockMeans::new(series, length))
             .collect();
-        let quantile = max_t_quantile(&blocks);
+        let quantiles = TQuantiles::new(&blocks);
         let mut blocks = blocks.iter();
         let mut intervals = Vec::with_capacity(differences.len());
         for series in differences {
             intervals.push(match SeriesKind::of(series) {
                 SeriesKind::TooFewDifferences => None,
                 SeriesKind::Constant(difference) => Some([difference; 2]),
-                SeriesKind::Varying => blocks.next().and_then(|all| all.interval(quantile)),
+                SeriesKind::Varying => blocks.next().and_then(|all| all.interval(quantiles)),
             });
         }
         Self {
@@ -129,16 +131,16 @@ impl BlockMeans {
         }
     }
 
-    /// The mean, give or take the quantile; none where it is infinite, because some resamples of few
+    /// The interval of the mean; none where a quantile is infinite, because some resamples of few
     /// differing periods have no standard error.
-    fn interval(&self, quantile: f64) -> Option<[f64; 2]> {
-        let half_width = quantile * self.standard_error;
-        let is_bounded = half_width.is_finite();
-        is_bounded.then(|| [self.mean - half_width, self.mean + half_width])
+    fn interval(&self, quantiles: TQuantiles) -> Option<[f64; 2]> {
+        // The statistic is below its true value where the mean is too low.
+        let ends = [quantiles.upper, quantiles.lower].map(|t| self.mean - t * self.standard_error);
+        ends.iter().all(|end| end.is_finite()).then_some(ends)
     }
 
-    /// |t*| of the resample with blocks that begin at these periods.
-    fn resampled_t(&self, starts: &[usize]) -> f64 {
+    /// t* of the resample with blocks that begin at these periods; none without a standard error.
+    fn resampled_t(&self, starts: &[usize]) -> Option<f64> {
         let count = starts.len() as f64;
         let mean = starts.iter().map(|start| self.means[*start]).sum::<f64>() / count;
         let squares: f64 = starts
@@ -147,30 +149,51 @@ impl BlockMeans {
             .sum();
         let standard_error = (squares / (count - 1.0) / count).sqrt();
         // Rounding leaves a tiny error where all blocks are alike.
-        if standard_error <= f64::EPSILON * self.standard_error {
-            return f64::INFINITY;
-        }
-        ((mean - self.mean) / standard_error).abs()
+        let has_error = standard_error > f64::EPSILON * self.standard_error;
+        has_error.then(|| (mean - self.mean) / standard_error)
     }
 }
 
-/// The quantile of the largest |t*| of a resample. Draws depend on the number of periods and
-/// blocks only.
-fn max_t_quantile(all: &[BlockMeans]) -> f64 {
-    let Some(first) = all.first() else {
-        return f64::INFINITY;
-    };
-    let (periods, blocks) = (first.means.len(), first.blocks);
-    let mut stream = RandomStream::new(Purpose::Bootstrap, 0, [periods as u64, blocks as u64]);
-    let mut starts = vec![0; blocks];
-    let mut largest = Vec::with_capacity(RESAMPLES);
-    for _ in 0..RESAMPLES {
-        starts.fill_with(|| stream.index_below(periods));
-        let statistics = all.iter().map(|series| series.resampled_t(&starts));
-        largest.push(statistics.fold(0.0, f64::max));
+/// Quantiles of the smallest and the largest t* among all methods.
+#[derive(Debug, Clone, Copy)]
+struct TQuantiles {
+    lower: f64,
+    upper: f64,
+}
+
+impl TQuantiles {
+    /// Draws depend on the number of periods and blocks only.
+    fn new(all: &[BlockMeans]) -> Self {
+        let Some(first) = all.first() else {
+            return Self {
+                lower: f64::NEG_INFINITY,
+                upper: f64::INFINITY,
+            };
+        };
+        let (periods, blocks) = (first.means.len(), first.blocks);
+        let mut stream = RandomStream::new(Purpose::Bootstrap, 0, [periods as u64, blocks as u64]);
+        let mut starts = vec![0; blocks];
+        let (mut smallest, mut largest) = (Vec::new(), Vec::new());
+        for _ in 0..RESAMPLES {
+            starts.fill_with(|| stream.index_below(periods));
+            let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
+            for series in all {
+                let statistic = series.resampled_t(&starts);
+                min = min.min(statistic.unwrap_or(f64::NEG_INFINITY));
+                max = max.max(statistic.unwrap_or(f64::INFINITY));
+            }
+            smallest.push(min);
+            largest.push(max);
+        }
+        let tail = ((1.0 - CONFIDENCE) / 2.0 * RESAMPLES as f64).floor() as usize;
+        for values in [&mut smallest, &mut largest] {
+            values.sort_by(f64::total_cmp);
+        }
+        Self {
+            lower: smallest[tail],
+            upper: largest[RESAMPLES - 1 - tail],
+        }
     }
-    largest.sort_by(f64::total_cmp);
-    largest[(CONFIDENCE * RESAMPLES as f64).ceil() as usize]
 }
 
 /// The longest block length among some series; none without a series.

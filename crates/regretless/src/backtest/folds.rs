@@ -8,6 +8,8 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
 
 use super::periods::Periods;
 use crate::error::{Error, Result};
@@ -15,6 +17,9 @@ use crate::error::{Error, Result};
 /// Most trainings per method where the user states no step. Untuned: enough that models follow
 /// slow changes, few enough for a first answer.
 const MAX_DEFAULT_FOLDS: usize = 20;
+
+/// The name of a window of all earlier periods.
+const EXPANDING: &str = "expanding";
 
 /// Which periods a model is trained on, and which ones it decides.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -43,6 +48,30 @@ pub enum TrainingWindow {
 impl Default for TrainingWindow {
     fn default() -> Self {
         Self::Expanding(None)
+    }
+}
+
+impl fmt::Display for TrainingWindow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Expanding(_) => f.write_str(EXPANDING),
+            Self::Rolling(periods) => periods.fmt(f),
+        }
+    }
+}
+
+impl FromStr for TrainingWindow {
+    type Err = Error;
+
+    /// `expanding`, or a number of periods.
+    fn from_str(text: &str) -> Result<Self> {
+        match text.trim() {
+            EXPANDING => Ok(Self::default()),
+            number => number.parse().map(Self::Rolling).map_err(|_| {
+                Error::setting(format!("'{text}' is no training window"))
+                    .with_remedy("write a number of periods, or expanding")
+            }),
+        }
     }
 }
 
@@ -274,6 +303,16 @@ mod tests {
         let error = origin(rolling(10), None, None, 0).folds(&days(10));
         let message = error.unwrap_err().to_string();
         assert!(message.contains("the table has 10 periods"), "{message}");
+    }
+
+    #[test]
+    fn a_window_is_a_number_or_expanding() {
+        for text in ["expanding", "365"] {
+            assert_eq!(text.parse::<TrainingWindow>().unwrap().to_string(), text);
+        }
+        for text in ["", "-1", "1.5", "growing"] {
+            assert!(text.parse::<TrainingWindow>().is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -19,11 +19,13 @@ use crate::error::{Error, Result};
 use crate::experiment::CellFiles;
 use crate::label::{LabeledDataset, Shard};
 use crate::method::Method;
-use crate::observer::{InterruptOnlyObserver, Observer};
+use crate::observer::{InterruptOnlyObserver, NoopObserver, Observer};
 use crate::oracle::Oracle;
 use crate::predict::PredictorSpec;
 use crate::problem::Problem;
 use crate::settings::TrainingSettings;
+use crate::train::TrainingContext;
+use crate::trainer::Trainer;
 
 /// Fraction of the periods of a history that select epochs, where the user states none. As in the
 /// default split of a table.
@@ -136,6 +138,32 @@ impl Backtest {
             unit: None,
             folder: None,
         }
+    }
+
+    /// Selects epochs by validation loss instead of validation regret where the solves of the latter
+    /// take too long, as [`Trainer::avoid_expensive_validation`], for all methods alike; returns
+    /// what to tell the user then. For settings that the user did not choose.
+    ///
+    /// # Errors
+    /// When the first fold cannot be prepared.
+    pub fn avoid_expensive_validation(
+        &mut self,
+        table: &BacktestTable<'_>,
+    ) -> Result<Option<String>> {
+        let Some(first) = table.folds.first() else {
+            return Ok(None);
+        };
+        check_folds(table.folds, table.periods)?;
+        let data = FoldData::new(table, first, self.validation)?;
+        let mut trainer = Trainer::new(Method::mse()).settings(self.training);
+        let note = trainer.avoid_expensive_validation(&TrainingContext {
+            data: &data.validated.data,
+            split: &data.validated.split,
+            oracle: &data.history_oracle,
+            observer: &NoopObserver,
+        });
+        self.training = trainer.settings;
+        Ok(note)
     }
 
     /// Runs the missing cells and returns all results. A method that fails on a fold is among the
