@@ -88,14 +88,21 @@ const WITH_DECISIONS: &str = "backtest --data table.csv --costs c_* --problem pr
 fn a_history_is_decided_period_by_period_and_the_verdict_comes_first() {
     let workspace = workspace(160, Dates::Ordered);
     let output = workspace
-        .run(&format!("{COMMAND} --season 7 --unit EUR --step 20 --out result"))
+        .run(&format!(
+            "{COMMAND} --season 7 --unit EUR --step 20 --out result"
+        ))
         .succeeded();
     let first = output.out.lines().next().unwrap();
     assert!(
         first.starts_with("no method beats least squares") || first.contains(" EUR a day against"),
         "{first}"
     );
-    for method in ["least squares", "MAE(O,S)", "seasonal naive 7", "last period"] {
+    for method in [
+        "least squares",
+        "MAE(O,S)",
+        "seasonal naive 7",
+        "last period",
+    ] {
         assert!(output.out.contains(method), "{}", output.out);
     }
     let periods = workspace.read("result/periods.csv");
@@ -106,7 +113,10 @@ fn a_history_is_decided_period_by_period_and_the_verdict_comes_first() {
     let summary: serde_json::Value =
         serde_json::from_str(&workspace.read("result/summary.json")).unwrap();
     assert_eq!(summary["verdict"], first);
-    assert_eq!((&summary["periods"], &summary["unit"]), (&80.into(), &"EUR".into()));
+    assert_eq!(
+        (&summary["periods"], &summary["unit"]),
+        (&80.into(), &"EUR".into())
+    );
     let mse = &summary["methods"][1];
     assert_eq!(mse["name"], "MSE");
     let [per_day, per_year] =
@@ -126,7 +136,10 @@ fn few_periods_have_no_verdict_and_json_has_the_same_sentence() {
     let output = workspace.run(&format!("{COMMAND} --json --out result"));
     let json = output.json();
     let verdict = json["verdict"].as_str().unwrap();
-    assert!(verdict.starts_with("too few periods to tell: 30 were decided"), "{verdict}");
+    assert!(
+        verdict.starts_with("too few periods to tell: 30 were decided"),
+        "{verdict}"
+    );
     assert!(json["methods"][1]["saving"]["interval"].is_null());
 }
 
@@ -134,7 +147,9 @@ fn few_periods_have_no_verdict_and_json_has_the_same_sentence() {
 fn shards_and_a_second_run_give_the_same_bytes() {
     let workspace = workspace(80, Dates::Ordered);
     let expected = {
-        workspace.run(&format!("{COMMAND} --step 10 --threads 1 --out whole")).succeeded();
+        workspace
+            .run(&format!("{COMMAND} --step 10 --threads 1 --out whole"))
+            .succeeded();
         folder_content(&workspace.path("whole"))
     };
     for shard in ["2/2", "1/2"] {
@@ -157,7 +172,9 @@ fn shards_and_a_second_run_give_the_same_bytes() {
     // New rows at the end of the table leave earlier trainings valid.
     workspace.write("table.csv", &table(90, Dates::Ordered));
     workspace
-        .run(&format!("{COMMAND} --initial 40 --step 10 --threads 2 --out more"))
+        .run(&format!(
+            "{COMMAND} --initial 40 --step 10 --threads 2 --out more"
+        ))
         .succeeded();
     let more = folder_content(&workspace.path("more"));
     let cells = |content: &str| content.starts_with("cells/") && content.ends_with(".json");
@@ -169,7 +186,9 @@ fn shards_and_a_second_run_give_the_same_bytes() {
 #[test]
 fn a_folder_with_other_settings_is_not_overwritten() {
     let workspace = workspace(40, Dates::Ordered);
-    workspace.run(&format!("{COMMAND} --out result")).succeeded();
+    workspace
+        .run(&format!("{COMMAND} --out result"))
+        .succeeded();
     let other = format!("{COMMAND} --gap-periods 1 --out result");
     workspace.run(&other).failed(3, &["settings.toml"]);
     workspace.run(&format!("{other} --force")).succeeded();
@@ -183,7 +202,9 @@ fn unordered_repeated_and_missing_dates_are_counted() {
         (Dates::WithGap, "about 10 periods between 2024-01-01 and"),
     ] {
         let workspace = workspace(40, dates);
-        let output = workspace.run(&format!("{COMMAND} --out result")).succeeded();
+        let output = workspace
+            .run(&format!("{COMMAND} --out result"))
+            .succeeded();
         assert!(output.err.contains(note), "{}", output.err);
     }
     let ordered = workspace(40, Dates::Ordered);
@@ -191,7 +212,9 @@ fn unordered_repeated_and_missing_dates_are_counted() {
     assert!(!output.err.contains("periods"), "{}", output.err);
     // Sorting is all that happens to unordered rows.
     let unordered = workspace(40, Dates::Unordered);
-    unordered.run(&format!("{COMMAND} --out result")).succeeded();
+    unordered
+        .run(&format!("{COMMAND} --out result"))
+        .succeeded();
     let [a, b] = [&ordered, &unordered].map(|folder| folder.read("result/periods.csv"));
     assert_eq!(a, b);
 }
@@ -199,10 +222,14 @@ fn unordered_repeated_and_missing_dates_are_counted() {
 #[test]
 fn decisions_that_were_made_are_compared_and_infeasible_ones_refused() {
     let workspace = workspace(40, Dates::Ordered);
-    let output = workspace.run(&format!("{WITH_DECISIONS} --out result")).succeeded();
+    let output = workspace
+        .run(&format!("{WITH_DECISIONS} --out result"))
+        .succeeded();
     assert!(output.out.contains("present decisions"), "{}", output.out);
     let decisions = workspace.read("result/decisions.csv");
-    let own = decisions.lines().filter(|line| line.contains("present decisions"));
+    let own = decisions
+        .lines()
+        .filter(|line| line.contains("present decisions"));
     assert!(own.clone().count() == 40 && own.clone().all(|line| !line.contains("c_c")));
     // The decisions are no features.
     let without = format!("{COMMAND} --methods MSE --out without");
@@ -214,20 +241,30 @@ fn decisions_that_were_made_are_compared_and_infeasible_ones_refused() {
     };
     assert_eq!(costs("result"), costs("without"));
     // The same decisions in a file with the dates, in another order.
-    let mut rows: Vec<String> = (0..40).map(|day| format!("{},0,1,1,0", date(day))).collect();
+    let mut rows: Vec<String> = (0..40)
+        .map(|day| format!("{},0,1,1,0", date(day)))
+        .collect();
     rows.reverse();
     let file = format!("date,c_b,c_a,c_d,c_c\n{}\n", rows.join("\n"));
     workspace.write("made.csv", &file);
     let by_file = WITH_DECISIONS.replace("was_*", "made.csv") + " --ignore was_*";
     workspace.run(&format!("{by_file} --out file")).succeeded();
     let decisions = workspace.read("file/decisions.csv");
-    let own = decisions.lines().filter(|line| line.contains("present decisions"));
+    let own = decisions
+        .lines()
+        .filter(|line| line.contains("present decisions"));
     assert!(own.clone().count() == 40 && own.clone().all(|line| !line.contains("c_b")));
     // One day has a third site.
-    workspace.write("table.csv", &table(40, Dates::Ordered).replacen("1,1,0,0", "1,1,1,0", 33));
+    workspace.write(
+        "table.csv",
+        &table(40, Dates::Ordered).replacen("1,1,0,0", "1,1,1,0", 33),
+    );
     workspace
         .run(&format!("{WITH_DECISIONS} --out third"))
-        .failed(3, &["13 of the decided rows cannot be used; the first is 2024-01-21"]);
+        .failed(
+            3,
+            &["13 of the decided rows cannot be used; the first is 2024-01-21"],
+        );
 }
 
 #[test]
@@ -245,7 +282,10 @@ fn predictions_of_others_are_compared_by_their_times() {
     let summary: serde_json::Value =
         serde_json::from_str(&workspace.read("result/summary.json")).unwrap();
     let methods = summary["methods"].as_array().unwrap();
-    let oracle = methods.iter().find(|method| method["name"] == "oracle").unwrap();
+    let oracle = methods
+        .iter()
+        .find(|method| method["name"] == "oracle")
+        .unwrap();
     assert!(oracle["total_regret"].as_f64().unwrap().abs() < 1e-4);
     // The last day is missing, which is the second line.
     let mut lines: Vec<&str> = file.lines().collect();
@@ -271,20 +311,30 @@ fn settings_that_make_no_sense_are_refused() {
         ("--shard 3/2", 2, "not a shard"),
         ("--predictions oracle.csv", 2, "NAME=FILE"),
         ("--decisions other_*", 3, "no column matches 'other_*'"),
-        ("--decisions was_a,was_b", 2, "2 columns of decisions for 4 costs"),
+        (
+            "--decisions was_a,was_b",
+            2,
+            "2 columns of decisions for 4 costs",
+        ),
     ] {
         let command = format!("{COMMAND} {options} --out result");
         workspace.run(&command).failed(code, &[message]);
     }
     let unit = "E\u{7}UR";
     let words: Vec<&str> = COMMAND.split_whitespace().chain(["--unit", unit]).collect();
-    workspace.run_words(&words).failed(2, &["control characters"]);
+    workspace
+        .run_words(&words)
+        .failed(2, &["control characters"]);
     let without_time = COMMAND.replace("--time date ", "");
-    workspace.run(&without_time).failed(2, &["--time is missing"]);
+    workspace
+        .run(&without_time)
+        .failed(2, &["--time is missing"]);
     let unknown = COMMAND.replace("--time date", "--time day");
     workspace.run(&unknown).failed(3, &["day"]);
     // A window of all periods but one decides that one.
-    workspace.run(&format!("{COMMAND} --window 39 --out one")).succeeded();
+    workspace
+        .run(&format!("{COMMAND} --window 39 --out one"))
+        .succeeded();
 }
 
 #[test]

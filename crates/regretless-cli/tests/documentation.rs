@@ -1,5 +1,5 @@
-//! The page about parameters per row, executed: its files are written, its commands run, and what
-//! it shows of their output is compared.
+//! The pages about parameters per row and about backtests, executed: their files are written, their
+//! commands run, and what they show of their output is compared.
 //!
 //! A code block whose language is followed by a name is a file. Every line of a `sh` block is a
 //! command that succeeds. A `text` block has lines that the command before it printed; `…` at the
@@ -62,7 +62,18 @@ fn words(command: &str) -> Vec<String> {
 
 #[test]
 fn the_page_about_row_parameters_is_true() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/row-parameters.md");
+    check_page("row-parameters.md", 6, 7);
+}
+
+#[test]
+fn the_page_about_backtests_is_true() {
+    check_page("backtest.md", 4, 5);
+}
+
+/// Executes a page that has at least these numbers of commands and printed lines.
+fn check_page(name: &str, min_commands: usize, min_lines: usize) {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let page = page.join(name);
     let blocks = code_blocks(&std::fs::read_to_string(page).unwrap());
     let workspace = TestWorkspace::new();
     let (mut printed, mut commands, mut compared) = (String::new(), 0, 0);
@@ -99,7 +110,7 @@ fn the_page_about_row_parameters_is_true() {
         }
     }
     assert!(
-        commands >= 6 && compared >= 7,
+        commands >= min_commands && compared >= min_lines,
         "{commands} commands, {compared} lines"
     );
 }

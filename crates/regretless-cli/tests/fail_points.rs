@@ -288,7 +288,10 @@ fn an_experiment_aborted_at_any_step_resumes() {
 fn a_backtest_aborted_at_any_step_resumes() {
     Case {
         inputs: &[
-            ("problem.toml", "kind = \"top_k\"\nitems = 2\nk = 1\nsense = \"minimize\"\n"),
+            (
+                "problem.toml",
+                "kind = \"top_k\"\nitems = 2\nk = 1\nsense = \"minimize\"\n",
+            ),
             (
                 "table.csv",
                 "day,x,c0,c1\n1,0.1,3,4\n2,0.9,5,2\n3,0.4,3,5\n4,0.8,6,2\n5,0.3,1,4\n6,0.7,4,3\n",

@@ -18,8 +18,8 @@ mod training;
 mod values;
 
 pub use commands::{
-    BacktestOptions, CheckOptions, CompareOptions, DecideOptions, EvaluateOptions, GenerateOptions, InspectOptions,
-    LabelOptions, ReproduceOptions, SolveOptions, TrainOptions,
+    BacktestOptions, CheckOptions, CompareOptions, DecideOptions, EvaluateOptions, GenerateOptions,
+    InspectOptions, LabelOptions, ReproduceOptions, SolveOptions, TrainOptions,
 };
 pub use data::{
     ColumnOptions, CsvOptions, DataOptions, ParameterOptions, ProblemOptions, ProblemSource,

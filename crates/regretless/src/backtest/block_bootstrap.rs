@@ -222,16 +222,21 @@ fn automatic_block_length(series: &[f64]) -> usize {
     }
     let bound = SIGNIFICANCE_FACTOR * (count.log10() / count).sqrt() * covariances[0];
     let are_insignificant = |lag: &usize| {
-        let following = covariances.iter().skip(lag + 1).take(MIN_INSIGNIFICANT_LAGS);
-        following.map(|covariance| covariance.abs()).all(|size| size < bound)
+        let following = covariances
+            .iter()
+            .skip(lag + 1)
+            .take(MIN_INSIGNIFICANT_LAGS);
+        following
+            .map(|covariance| covariance.abs())
+            .all(|size| size < bound)
     };
     let last_significant = (0..max_lag).find(are_insignificant).unwrap_or(max_lag);
     let bandwidth = (2 * last_significant.max(1)).min(max_lag);
     let (mut weighted, mut spectrum) = (0.0, covariances[0]);
-    for lag in 1..=bandwidth {
+    for (lag, covariance) in (1..=bandwidth).zip(&covariances[1..]) {
         let weight = (2.0 * (1.0 - lag as f64 / bandwidth as f64)).min(1.0);
-        weighted += 2.0 * weight * lag as f64 * covariances[lag];
-        spectrum += 2.0 * weight * covariances[lag];
+        weighted += 2.0 * weight * lag as f64 * covariance;
+        spectrum += 2.0 * weight * covariance;
     }
     let denominator = 4.0 / 3.0 * spectrum * spectrum;
     if denominator <= 0.0 {
@@ -375,7 +380,10 @@ mod tests {
         let result = SimultaneousIntervals::new(&[series]);
         let [low, high] = result.intervals[0].unwrap();
         let expected = 2.0 * 1.96 / 2000.0_f64.sqrt();
-        assert!((high - low - expected).abs() < 0.12 * expected, "{low} {high}");
+        assert!(
+            (high - low - expected).abs() < 0.12 * expected,
+            "{low} {high}"
+        );
     }
 
     #[test]

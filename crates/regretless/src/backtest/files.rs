@@ -99,7 +99,9 @@ impl BacktestResults {
     /// When a file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<()> {
         std::fs::create_dir_all(folder).map_err(crate::error::Error::io(folder))?;
-        write_atomically(&folder.join("periods.csv"), true, |out| self.write_periods(out))?;
+        write_atomically(&folder.join("periods.csv"), true, |out| {
+            self.write_periods(out)
+        })?;
         let decisions = folder.join("decisions.csv");
         write_atomically(&decisions, true, |out| self.write_decisions(out))?;
         let summary = self.summary()?;
@@ -143,7 +145,10 @@ impl BacktestResults {
     ) -> io::Result<()> {
         for decision in &method.decisions {
             for (position, column) in decision.columns.iter().enumerate() {
-                let value = decision.values.as_ref().map_or(1.0, |values| values[position]);
+                let value = decision
+                    .values
+                    .as_ref()
+                    .map_or(1.0, |values| values[position]);
                 writer.write_record([
                     name_cell(&self.periods[decision.period]),
                     decision.row.to_string(),

@@ -130,7 +130,9 @@ impl FoldData {
             values.extend(mean_of_rows(&costs, rows));
         }
         let costs = Matrix::from_f64(self.test.len(), costs.cols(), &values)?;
-        self.test.data().complete_predictions(&self.test_rows(), costs)
+        self.test
+            .data()
+            .complete_predictions(&self.test_rows(), costs)
     }
 }
 

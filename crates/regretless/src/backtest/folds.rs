@@ -157,10 +157,10 @@ impl BacktestFold {
     /// When the fraction is not below 1, or the history is a single period.
     pub(super) fn validation_rows(&self, periods: &Periods, fraction: f64) -> Result<usize> {
         if !(0.0..1.0).contains(&fraction) {
-            return Err(Error::setting(format!(
-                "the validation fraction is {fraction}"
-            ))
-            .with_remedy("it must be at least 0 and below 1"));
+            return Err(
+                Error::setting(format!("the validation fraction is {fraction}"))
+                    .with_remedy("it must be at least 0 and below 1"),
+            );
         }
         if fraction == 0.0 {
             return Ok(0);
@@ -335,7 +335,8 @@ mod tests {
             history: history.to_vec(),
             test: test.to_vec(),
         };
-        let check = |folds: &[BacktestFold]| check_folds(folds, &periods).map_err(|e| e.to_string());
+        let check =
+            |folds: &[BacktestFold]| check_folds(folds, &periods).map_err(|e| e.to_string());
         check(&[fold(&[0, 1], &[2, 3]), fold(&[0, 1, 2, 3], &[4])]).unwrap();
         for (folds, message) in [
             (vec![fold(&[0, 4], &[1])], "its history reaches 4"),

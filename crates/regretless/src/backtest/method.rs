@@ -171,8 +171,10 @@ impl BacktestMethod {
         let names: Vec<String> = all.iter().map(ToString::to_string).collect();
         for (index, name) in names.iter().enumerate() {
             if names[..index].contains(name) {
-                return Err(Error::setting(format!("two methods have the name '{name}'"))
-                    .with_remedy("leave one of them out, or give it another name"));
+                return Err(
+                    Error::setting(format!("two methods have the name '{name}'"))
+                        .with_remedy("leave one of them out, or give it another name"),
+                );
             }
         }
         Ok(all)

@@ -201,8 +201,8 @@ impl<'a> AmountPhrase<'a> {
 
     /// `1,240 EUR a day` and the interval `95 %: 890 to 1,610`.
     fn amounts(&self, interval: ConfidenceInterval) -> [String; 2] {
-        let [mean, lower, upper] =
-            [interval.mean, interval.lower, interval.upper].map(|value| value * self.periods_per_time);
+        let [mean, lower, upper] = [interval.mean, interval.lower, interval.upper]
+            .map(|value| value * self.periods_per_time);
         let precision = upper - lower;
         let [mean, lower, upper] = [mean, lower, upper].map(|value| amount(value, precision));
         let unit = if self.unit.is_empty() {

@@ -40,7 +40,9 @@ pub struct SplitIndices {
 
 impl fmt::Display for SplitIndices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [train, validation, test] = self.counts().map(|count| grouped_digits(&count.to_string()));
+        let [train, validation, test] = self
+            .counts()
+            .map(|count| grouped_digits(&count.to_string()));
         write!(f, "{train}/{validation}/{test} rows")?;
         if self.rule.is_empty() {
             return Ok(());

@@ -9,10 +9,7 @@ use crate::backtest::{
     Backtest, BacktestFold, BacktestResults, BacktestTable, GivenMethod, Periods, RollingOrigin,
     TrainingWindow,
 };
-use crate::data::{
-    CsvDialect, Dataset, FeatureOptions, Layout, Matrix, TableSource,
-    WideColumns,
-};
+use crate::data::{CsvDialect, Dataset, FeatureOptions, Layout, Matrix, TableSource, WideColumns};
 use crate::decision::Decision;
 use crate::label::{LabeledDataset, Shard};
 use crate::method::Method;
@@ -146,7 +143,8 @@ fn mixed_table(change: Change, path: &Path) {
     let mut lines: Vec<String> = Vec::new();
     for day in 0..60 {
         let replaces = matches!(change, Change::Replace(from) if day >= from);
-        let replaces_costs = replaces || matches!(change, Change::ReplaceCosts(from) if day >= from);
+        let replaces_costs =
+            replaces || matches!(change, Change::ReplaceCosts(from) if day >= from);
         let seed = if replaces { 7 } else { 1 };
         let mut stream = RandomStream::new(Purpose::Benchmark, seed, [day as u64, 0]);
         let load = stream.normal();
@@ -230,7 +228,10 @@ fn rows_after_the_end_of_a_fold_change_no_byte_of_its_models_and_decisions() {
                 assert!(cells == cells_of(changed.path(), fold));
             }
             let last = cells_of(original.path(), 2);
-            assert_eq!(last == cells_of(changed.path(), 2), change == Change::Shuffle(50));
+            assert_eq!(
+                last == cells_of(changed.path(), 2),
+                change == Change::Shuffle(50)
+            );
         }
     }
 }
@@ -262,7 +263,12 @@ fn the_costs_of_decided_periods_change_neither_models_nor_decisions() {
     let before = models_and_decisions(original.path(), 1);
     assert!(before.len() >= 7);
     for (name, outcome) in models_and_decisions(changed.path(), 1) {
-        assert!(before[&name] == outcome, "{name}: {} {}", before[&name], outcome);
+        assert!(
+            before[&name] == outcome,
+            "{name}: {} {}",
+            before[&name],
+            outcome
+        );
     }
     assert!(before["MSE"][0].is_string(), "a model has a hash");
     // Models that have seen these costs differ.
@@ -325,7 +331,11 @@ fn a_warm_start_continues_the_model_of_the_fold_before_and_resumes() {
     backtest.warm_start = true;
     let warm = history.run(&backtest, &folds);
     let [cold, warm_costs] = [&cold, &warm].map(|results| method(results, "MSE").costs.clone());
-    assert_eq!(cold[..10], warm_costs[..10], "the first fold has no fold before");
+    assert_eq!(
+        cold[..10],
+        warm_costs[..10],
+        "the first fold has no fold before"
+    );
     assert_ne!(cold[10..], warm_costs[10..]);
     let model = files(folder.path());
     let last = model.keys().find(|name| name.ends_with("safetensors"));
@@ -355,7 +365,10 @@ fn without_refits_the_first_model_decides_all_periods() {
         assert_ne!(method(&results, name), method(&refitted, name));
     }
     // What needs no fit follows the history.
-    assert_eq!(method(&results, "last period"), method(&refitted, "last period"));
+    assert_eq!(
+        method(&results, "last period"),
+        method(&refitted, "last period")
+    );
 }
 
 /// The cost of the best decision for some predicted costs under the true costs of a row, both in
@@ -365,7 +378,7 @@ fn cost_of(history: &History, predicted: &[f64], row: usize) -> f64 {
     let minimized: Vec<f64> = predicted.iter().map(|cost| sense.convert(*cost)).collect();
     let mut worker = history.oracle.worker();
     worker.set_instance(row);
-    let decision = worker.solve(&minimized).unwrap().decision.clone();
+    let decision = worker.solve(&minimized).unwrap().decision;
     sense.convert(history.data.data().costs().objective_of(&decision, row))
 }
 
@@ -394,9 +407,14 @@ fn baselines_repeat_what_was_known_before_the_gap() {
         let latest = 19 + 5 * (position / 5);
         let last = cost_of(&history, &stated(&history, latest), period);
         assert_eq!(method(&results, "last period").costs[position], last);
-        let season = (1..).map(|seasons| period - 7 * seasons).find(|row| *row <= latest);
+        let season = (1..)
+            .map(|seasons| period - 7 * seasons)
+            .find(|row| *row <= latest);
         let seasonal = cost_of(&history, &stated(&history, season.unwrap()), period);
-        assert_eq!(method(&results, "seasonal naive 7").costs[position], seasonal);
+        assert_eq!(
+            method(&results, "seasonal naive 7").costs[position],
+            seasonal
+        );
         let mut mean = [0.0; 8];
         for row in latest - 19..=latest {
             for (sum, cost) in mean.iter_mut().zip(stated(&history, row)) {
@@ -421,7 +439,12 @@ fn regrets_and_costs_are_in_the_sense_of_the_user() {
                 assert!((method.regrets[period] - regret).abs() < 1e-6);
                 assert!(regret > -1e-6);
             }
-            assert!(method.decisions.iter().all(|decision| !decision.columns.is_empty()));
+            assert!(
+                method
+                    .decisions
+                    .iter()
+                    .all(|decision| !decision.columns.is_empty())
+            );
         }
     }
 }
@@ -465,7 +488,10 @@ fn true_costs_as_predictions_have_no_regret_and_missing_ones_are_refused() {
     values[8 * 25 + 2] = f64::NAN;
     let refused = quick(&[], None).run(&history.table(&folds), &[given(&values)], &NoopObserver);
     let message = refused.unwrap_err().to_string();
-    assert!(message.contains("25 (row 25") && message.contains("1 of the decided"), "{message}");
+    assert!(
+        message.contains("25 (row 25") && message.contains("1 of the decided"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -489,7 +515,10 @@ fn present_decisions_are_checked_by_the_problem_and_cost_what_they_cost() {
     decisions[24] = None;
     let message = run(&decisions).unwrap_err().to_string();
     assert!(message.contains("2 of the decided rows"), "{message}");
-    assert!(message.contains("22 (row 22, counted from 0): infeasible"), "{message}");
+    assert!(
+        message.contains("22 (row 22, counted from 0): infeasible"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -9,8 +9,9 @@ use crate::{parsed, root};
 
 /// Most types, traits and free functions that users of the library can name. Losses of one's own
 /// (`BatchLoss`, `BatchLossInput`), intervals over seeds (`RegretSample`) and the report of `auto`
-/// (`SearchReport`) came after the first 150.
-const MAX_PUBLIC_ITEMS: usize = 154;
+/// (`SearchReport`) came after the first 150; backtests (`backtest`) are thirteen: settings, table,
+/// folds, what the user has, results and verdict.
+const MAX_PUBLIC_ITEMS: usize = 167;
 
 #[test]
 fn the_public_api_stays_small() {

@@ -96,7 +96,13 @@ impl GivenRows {
     fn decisions(&self) -> Vec<Option<Decision>> {
         let mut decisions = Vec::with_capacity(self.values.rows());
         for row in 0..self.values.rows() {
-            let values: Vec<f64> = self.values.row(row).iter().copied().map(f64::from).collect();
+            let values: Vec<f64> = self
+                .values
+                .row(row)
+                .iter()
+                .copied()
+                .map(f64::from)
+                .collect();
             let is_given = values.iter().all(|value| value.is_finite());
             decisions.push(is_given.then(|| Decision::from_dense(&values)));
         }
@@ -209,8 +215,8 @@ mod tests {
     use super::decision_columns;
 
     fn columns(patterns: &[&str], cost_patterns: &[&str], costs: &[&str]) -> Option<Vec<String>> {
-        let [patterns, cost_patterns, costs] =
-            [patterns, cost_patterns, costs].map(|list| list.iter().map(|s| s.to_string()).collect::<Vec<_>>());
+        let [patterns, cost_patterns, costs] = [patterns, cost_patterns, costs]
+            .map(|list| list.iter().map(|s| s.to_string()).collect::<Vec<_>>());
         decision_columns(&patterns, &cost_patterns, &costs).ok()
     }
 
