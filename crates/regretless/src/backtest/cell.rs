@@ -239,7 +239,7 @@ impl CellRun<'_> {
         let complete = |costs: Matrix| test.data().complete_predictions(rows, costs);
         let costs = match self.method {
             BacktestMethod::LeastSquares => {
-                let model = linear_fit(&self.context(whole), self.table.problem.spec(), 0.0)?;
+                let model = linear_fit(&self.context(whole), self.table.spec, 0.0)?;
                 return self.predict_by(model);
             }
             BacktestMethod::Trained(method) => return self.predict_by(self.train(method)?),
@@ -282,7 +282,7 @@ impl CellRun<'_> {
             None => own,
         };
         let context = self.context(part);
-        let trained = trainer.train(&context, self.table.problem.spec(), None)?;
+        let trained = trainer.train(&context, self.table.spec, None)?;
         Ok(trained.model)
     }
 

@@ -81,7 +81,7 @@ impl FoldData {
                 oracle,
                 observer: &NoopObserver,
             };
-            context.fingerprint(table.problem.spec())
+            context.fingerprint(table.spec)
         };
         let all_test = SplitIndices::in_order(self.test.len(), [self.test.len(), 0, 0])?;
         let [validated, whole] = [&self.validated, &self.whole]
@@ -138,7 +138,7 @@ impl FoldData {
 
 /// An oracle for some rows of the table.
 fn oracle(table: &BacktestTable<'_>, data: &LabeledDataset) -> Result<Oracle> {
-    Oracle::new(table.problem.kind().clone())
+    Oracle::new(table.oracle.problem().clone())
         .with_limits(*table.oracle.limits())
         .with_heuristic(table.oracle.heuristic())?
         .with_parameters(data.data().parameters())

@@ -54,7 +54,7 @@ impl GivenMethod {
                  {costs} costs"
             )));
         }
-        let auxiliary = table.problem.kind().auxiliary_names();
+        let auxiliary = table.oracle.problem().auxiliary_names();
         if let Self::Decisions { .. } = self
             && !auxiliary.is_empty()
         {

@@ -177,7 +177,7 @@ impl BacktestResults {
             failures,
             trainings: if backtest.refit { table.folds.len() } else { 1 },
             days_per_period: table.periods.days_per_period(),
-            columns: names.followed_by(table.problem.kind().auxiliary_names()),
+            columns: names.followed_by(table.oracle.problem().auxiliary_names()),
             verdict: Verdict::default(),
             parameters: table.data.data().parameters().cloned(),
         };

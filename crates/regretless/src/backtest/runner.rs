@@ -22,7 +22,7 @@ use crate::method::Method;
 use crate::observer::{InterruptOnlyObserver, NoopObserver, Observer};
 use crate::oracle::Oracle;
 use crate::predict::PredictorSpec;
-use crate::problem::Problem;
+use crate::problem::ProblemSpec;
 use crate::settings::TrainingSettings;
 use crate::train::TrainingContext;
 use crate::trainer::Trainer;
@@ -47,7 +47,7 @@ const DEFAULT_VALIDATION: f64 = 0.2;
 /// let periods = Periods::from_times(&days)?;
 /// let folds = RollingOrigin::default().folds(&periods)?;
 /// let table = BacktestTable {
-///     problem: &problem,
+///     spec: problem.spec(),
 ///     data: &data,
 ///     oracle: &oracle,
 ///     periods: &periods,
@@ -87,11 +87,11 @@ pub struct Backtest {
 /// The labeled history of a backtest. Columns of text, dates and gaps are not encoded yet.
 #[derive(Clone, Copy)]
 pub struct BacktestTable<'a> {
-    /// The problem.
-    pub problem: &'a Problem,
+    /// The problem, as cells and models store it.
+    pub spec: &'a ProblemSpec,
     /// All rows.
     pub data: &'a LabeledDataset,
-    /// Decisions have its limits, heuristic and threads.
+    /// Solves the problem; decisions have its limits, heuristic and threads.
     pub oracle: &'a Oracle,
     /// The periods of the rows that have a label.
     pub periods: &'a Periods,

@@ -48,7 +48,7 @@ impl History {
 
     fn table<'a>(&'a self, folds: &'a [BacktestFold]) -> BacktestTable<'a> {
         BacktestTable {
-            problem: &self.problem,
+            spec: self.problem.spec(),
             data: &self.data,
             oracle: &self.oracle,
             periods: &self.periods,

@@ -46,7 +46,7 @@ struct History {
 impl History {
     fn table(&self) -> BacktestTable<'_> {
         BacktestTable {
-            problem: &self.problem,
+            spec: self.problem.spec(),
             data: &self.data,
             oracle: &self.oracle,
             periods: &self.periods,
