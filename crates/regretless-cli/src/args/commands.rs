@@ -449,9 +449,9 @@ pub struct BacktestOptions {
     /// Periods of a season, such as 7 for days; the costs of a season before are then compared too
     #[arg(long, value_name = "N", help_heading = "Methods")]
     pub season: Option<usize>,
-    /// Decisions that were made, to be compared: columns of the table, one for each cost, by name or
-    /// by a pattern such as 'chosen_*' that fits a pattern of --costs; or a file with the column of
-    /// --time and a column for each cost
+    /// Decisions that were made, to be compared: columns of the table, one for each cost, by name
+    /// or by a pattern such as 'chosen_*' that fits a pattern of --costs; or a file with the column
+    /// of --time and a column for each cost
     #[arg(
         long,
         value_delimiter = ',',
@@ -460,8 +460,9 @@ pub struct BacktestOptions {
     )]
     #[serde(default, deserialize_with = "one_or_many")]
     pub decisions: Option<Vec<String>>,
-    /// Costs that another forecaster predicted, to be compared: a file with the column of --time and
-    /// a column for each cost, or an array with a row for each row of the table; may be repeated
+    /// Costs that another forecaster predicted, to be compared: a file with the column of --time
+    /// and a column for each cost, or an array with a row for each row of the table; may be
+    /// repeated
     #[arg(long, value_name = "NAME=FILE", help_heading = "Methods")]
     #[serde(default, deserialize_with = "one_or_many")]
     pub predictions: Option<Vec<String>>,
@@ -486,7 +487,8 @@ pub struct BacktestOptions {
     /// Run only one of several equal shards of the trainings: 2/7 is the second of seven
     #[arg(long, value_name = "I/N", help_heading = "Output")]
     pub shard: Option<String>,
-    /// Folder of the trainings and results [default: runs/backtest-NAME, with the name of the table]
+    /// Folder of the trainings and results [default: runs/backtest-NAME, with the name of the
+    /// table]
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,
 }

@@ -1,5 +1,5 @@
-//! Result files of a backtest: `periods.csv` (period × method), `decisions.csv` (values that are not
-//! 0) and `summary.json`. The same results give the same bytes.
+//! Result files of a backtest: `periods.csv` (period × method), `decisions.csv` (values that are
+//! not 0) and `summary.json`. The same results give the same bytes.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::results::{BacktestResults, FailedMethod, MethodHistory};
-use super::verdict::{MethodSaving, Verdict};
+use super::verdict::{BacktestVerdict, MethodSaving};
 use crate::data::atomic_write::write_atomically;
 use crate::data::csv::{name_cell, shortest};
 use crate::error::Result;
@@ -51,7 +51,7 @@ impl BacktestResults {
     /// # Errors
     /// Never for results of a run.
     pub fn summary(&self) -> Result<serde_json::Value> {
-        let Verdict {
+        let BacktestVerdict {
             sentence,
             remarks,
             savings,

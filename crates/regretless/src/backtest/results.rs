@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::cell::{DecidedRow, FoldRecord};
 use super::method::BacktestMethod;
 use super::runner::{Backtest, BacktestTable};
-use super::verdict::Verdict;
+use super::verdict::BacktestVerdict;
 use crate::data::{CostNames, RowParameters};
 use crate::error::{Error, Result};
 use crate::sense::Sense;
@@ -35,7 +35,7 @@ pub struct BacktestResults {
     /// Names of the columns of decisions.
     pub columns: CostNames,
     /// What follows from the costs.
-    pub verdict: Verdict,
+    pub verdict: BacktestVerdict,
     /// Names of items that differ between rows, if they do.
     pub(super) parameters: Option<Arc<RowParameters>>,
 }
@@ -178,10 +178,10 @@ impl BacktestResults {
             trainings: if backtest.refit { table.folds.len() } else { 1 },
             days_per_period: table.periods.days_per_period(),
             columns: names.followed_by(table.oracle.problem().auxiliary_names()),
-            verdict: Verdict::default(),
+            verdict: BacktestVerdict::default(),
             parameters: table.data.data().parameters().cloned(),
         };
-        results.verdict = Verdict::new(&results);
+        results.verdict = BacktestVerdict::new(&results);
         Ok(results)
     }
 

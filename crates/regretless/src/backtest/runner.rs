@@ -140,8 +140,8 @@ impl Backtest {
         }
     }
 
-    /// Selects epochs by validation loss instead of validation regret where the solves of the latter
-    /// take too long, as [`Trainer::avoid_expensive_validation`], for all methods alike; returns
+    /// Selects epochs by validation loss instead of validation regret where the solves of the
+    /// latter take too long, as [`Trainer::avoid_expensive_validation`], for all methods alike; returns
     /// what to tell the user then. For settings that the user did not choose.
     ///
     /// # Errors
@@ -351,7 +351,7 @@ impl RunState<'_> {
             records.push(record);
             start = model;
             drop(data);
-            self.release(*fold);
+            self.drop_finished(*fold);
             self.observer.advance(1);
         }
         Ok(records)
@@ -370,7 +370,7 @@ impl RunState<'_> {
         Ok(selected)
     }
 
-    fn release(&self, fold: usize) {
+    fn drop_finished(&self, fold: usize) {
         let slot = &self.slots[fold];
         if slot.remaining.fetch_sub(1, Ordering::AcqRel) == 1 {
             *slot.data.lock().unwrap_or_else(PoisonError::into_inner) = None;

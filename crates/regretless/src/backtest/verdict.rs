@@ -18,7 +18,7 @@ const TIE_TOLERANCE: f64 = 1e-9;
 
 /// The conclusion of a backtest.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Verdict {
+pub struct BacktestVerdict {
     /// The conclusion in one sentence.
     pub sentence: String,
     /// What limits it, in sentences.
@@ -51,7 +51,7 @@ pub struct MethodSaving {
     pub lost: f64,
 }
 
-impl Verdict {
+impl BacktestVerdict {
     pub(super) fn new(results: &BacktestResults) -> Self {
         let Some((reference, others)) = results.methods.split_first() else {
             return Self::default();
