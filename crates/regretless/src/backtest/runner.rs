@@ -141,8 +141,8 @@ impl Backtest {
     }
 
     /// Selects epochs by validation loss instead of validation regret where the solves of the
-    /// latter take too long, as [`Trainer::avoid_expensive_validation`], for all methods alike; returns
-    /// what to tell the user then. For settings that the user did not choose.
+    /// latter take too long, as [`Trainer::avoid_expensive_validation`], for all methods alike;
+    /// returns what to tell the user then. For settings that the user did not choose.
     ///
     /// # Errors
     /// When the first fold cannot be prepared.
