@@ -8,7 +8,7 @@ import regretless as rl
 
 @pytest.fixture
 def history():
-    problem = rl.Problem.benchmark("KS8")
+    problem = rl.Problem("KS8")
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 3))
     C = 10 + X @ rng.normal(size=(3, 8)) + rng.normal(size=(90, 8))
