@@ -13,6 +13,7 @@ Examples
 >>> decisions = model.decide(X[:5]).decisions
 """
 
+from regretless._backtest import BacktestResult, backtest
 from regretless._core import (
     CostSensitiveSpec,
     Labels,
@@ -46,6 +47,7 @@ from regretless._results import (
 )
 
 __all__ = [
+    "BacktestResult",
     "CandidateReport",
     "CostSensitiveSpec",
     "EpochReport",
@@ -66,6 +68,7 @@ __all__ = [
     "SweepResult",
     "TrainingReport",
     "__version__",
+    "backtest",
     "column",
     "columns",
     "evaluate",

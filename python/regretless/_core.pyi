@@ -30,6 +30,8 @@ __all__ = [
     "_register_loss",
     "_run_command_line",
     "_training_plan",
+    "_rolling_folds",
+    "_run_backtest",
     "check",
     "evaluate",
     "generate",
@@ -565,6 +567,19 @@ def label(
     nodes: int | None = None,
     seconds: float | None = None,
 ) -> int: ...
+def _rolling_folds(times: Sequence[str], plan: str) -> list[tuple[list[int], list[int]]]: ...
+def _run_backtest(
+    problem: Problem,
+    X: _Table,
+    C: _Table,
+    times: Sequence[str],
+    plan: str,
+    folds: Sequence[tuple[Sequence[int], Sequence[int]]] | None,
+    predictions: Sequence[tuple[str, Any]],
+    decisions: tuple[str, Any] | None,
+    parameters: Any,
+    settings: dict[str, Any] | None,
+) -> dict[str, Any]: ...
 def train(
     problem: Problem,
     X: _Table,

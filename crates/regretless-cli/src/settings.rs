@@ -26,6 +26,7 @@ const COMMANDS: [&str; 11] = [
     "inspect",
     "solve",
     "compare",
+    "backtest",
     "reproduce",
 ];
 

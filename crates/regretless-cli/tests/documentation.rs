@@ -60,16 +60,25 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// What was executed of a page.
-struct ExecutedPage {
-    commands: usize,
-    /// Lines of output that were compared.
-    lines: usize,
+#[test]
+fn the_page_about_row_parameters_is_true() {
+    check_page("row-parameters.md", 6, 7);
 }
 
-fn execute(name: &str) -> ExecutedPage {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    let page = docs.join(name);
+#[test]
+fn the_page_about_backtests_is_true() {
+    check_page("backtest.md", 4, 5);
+}
+
+#[test]
+fn the_page_about_explanations_is_true() {
+    check_page("explain.md", 3, 30);
+}
+
+/// Executes a page that has at least these numbers of commands and printed lines.
+fn check_page(name: &str, min_commands: usize, min_lines: usize) {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let page = page.join(name);
     let blocks = code_blocks(&std::fs::read_to_string(page).unwrap());
     let workspace = TestWorkspace::new();
     let (mut printed, mut commands, mut compared) = (String::new(), 0, 0);
@@ -105,26 +114,8 @@ fn execute(name: &str) -> ExecutedPage {
             _ => {}
         }
     }
-    ExecutedPage {
-        commands,
-        lines: compared,
-    }
-}
-
-#[test]
-fn the_page_about_row_parameters_is_true() {
-    let ExecutedPage { commands, lines } = execute("row-parameters.md");
     assert!(
-        commands >= 6 && lines >= 7,
-        "{commands} commands, {lines} lines"
-    );
-}
-
-#[test]
-fn the_page_about_explanations_is_true() {
-    let ExecutedPage { commands, lines } = execute("explain.md");
-    assert!(
-        commands == 3 && lines >= 30,
-        "{commands} commands, {lines} lines"
+        commands >= min_commands && compared >= min_lines,
+        "{commands} commands, {compared} lines"
     );
 }

@@ -283,3 +283,25 @@ fn an_experiment_aborted_at_any_step_resumes() {
     }
     .check();
 }
+
+#[test]
+fn a_backtest_aborted_at_any_step_resumes() {
+    Case {
+        inputs: &[
+            (
+                "problem.toml",
+                "kind = \"top_k\"\nitems = 2\nk = 1\nsense = \"minimize\"\n",
+            ),
+            (
+                "table.csv",
+                "day,x,c0,c1\n1,0.1,3,4\n2,0.9,5,2\n3,0.4,3,5\n4,0.8,6,2\n5,0.3,1,4\n6,0.7,4,3\n",
+            ),
+        ],
+        command: "backtest --data table.csv --costs c* --problem problem.toml --time day \
+            --window 4 --step 1 --epochs 2 --methods MSE --warm-start --threads 1 --out result",
+        last: "result/summary.json",
+        // Labels, settings, two models, eight cells and three results.
+        min_fail_points: 3 * (1 + 1 + 2 + 8 + 3),
+    }
+    .check();
+}

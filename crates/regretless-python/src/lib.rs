@@ -16,6 +16,7 @@
 use pyo3::prelude::pymodule;
 
 mod arrays;
+mod backtest;
 mod call;
 mod call_observer;
 mod check;
@@ -48,6 +49,8 @@ mod train;
 mod _core {
     use pyo3::prelude::{Bound, PyModule, PyResult};
 
+    #[pymodule_export]
+    use super::backtest::{rolling_folds, run_backtest};
     #[pymodule_export]
     use super::check::check;
     #[pymodule_export]

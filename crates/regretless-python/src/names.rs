@@ -124,7 +124,8 @@ pub fn reorder_to_names(
     reorder_numbers(numbers, value, argument, target)
 }
 
-fn reorder_numbers(
+/// The same for numbers that are read already.
+pub fn reorder_numbers(
     mut numbers: Matrix,
     value: &Bound<'_, PyAny>,
     argument: &str,

@@ -31,7 +31,7 @@ use crate::problem::Problem;
 use crate::results::{result_object, to_python};
 
 /// The settings of a profile, overridden by keywords.
-fn parse_settings(
+pub fn parse_settings(
     keywords: Option<&Bound<'_, PyDict>>,
     profile: &str,
     seed: u64,

@@ -88,7 +88,7 @@ impl Baseline {
 /// Mean of the predicted part of each cost over the training rows in which it exists, weighted as
 /// they are and summed in double precision. In a long table with different items, where a position
 /// is no item, the mean of all costs.
-fn mean_costs(context: &TrainingContext<'_>) -> Vec<f32> {
+pub(crate) fn mean_costs(context: &TrainingContext<'_>) -> Vec<f32> {
     let data = context.data.data();
     let (costs, weights) = (
         data.predicted_part(),

@@ -34,6 +34,7 @@
 extern crate self as regretless;
 
 mod auto;
+pub mod backtest;
 pub mod baseline;
 pub mod cancellation;
 pub mod checkpoint;

@@ -48,6 +48,49 @@ pub(crate) fn duration(seconds: f64) -> String {
     }
 }
 
+/// Largest number that [`amount`] writes with all digits before the point, and most decimals.
+const MAX_PLAIN_AMOUNT: f64 = 1e15;
+const MAX_DECIMALS: i32 = 12;
+
+/// A number for people, with thousands separators: as many decimals as leave two digits of
+/// `precision`, such as the width of its interval; where that is 0, four digits.
+pub(crate) fn amount(value: f64, precision: f64) -> String {
+    let (size, digits) = if precision > 0.0 {
+        (precision, 2)
+    } else {
+        (value.abs(), 4)
+    };
+    let decimals = if size > 0.0 {
+        digits - 1 - size.log10().floor() as i32
+    } else {
+        0
+    };
+    if value.abs() >= MAX_PLAIN_AMOUNT || decimals > MAX_DECIMALS {
+        return format!("{value:.3e}");
+    }
+    let decimals = decimals.max(0) as usize;
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = match text.split_once('.') {
+        Some((whole, fraction)) => (whole, format!(".{fraction}")),
+        None => (text.as_str(), String::new()),
+    };
+    let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+    let sign = if value < 0.0 && !is_zero { "-" } else { "" };
+    format!("{sign}{}{fraction}", grouped_digits(whole))
+}
+
+/// Digits with thousands separators.
+pub(crate) fn grouped_digits(digits: &str) -> String {
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Longest name, in bytes, that may become the name of a folder. File systems allow 255 bytes; a
 /// number, a hash and the suffixes of files, also temporary ones, need the rest.
 const MAX_NAME_BYTES: usize = 100;
@@ -179,6 +222,23 @@ pub(crate) fn matches_pattern(pattern: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn amounts_have_the_digits_that_their_precision_supports() {
+        for (value, precision, expected) in [
+            (1240.3, 720.0, "1,240"),
+            (-1240.3, 720.0, "-1,240"),
+            (12.345, 0.5, "12.35"),
+            (-0.0004, 0.5, "0.00"),
+            (1_234_567.8, 0.0, "1,234,568"),
+            (0.123_456, 0.0, "0.1235"),
+            (0.0, 0.0, "0"),
+            (2e16, 1e15, "2.000e16"),
+            (3e-20, 1e-20, "3.000e-20"),
+        ] {
+            assert_eq!(amount(value, precision), expected);
+        }
+    }
 
     #[test]
     fn names_that_leave_their_folder_are_refused() {

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::data::{ColumnOptions, CsvOptions, DataOptions, ParameterOptions, ProblemOptions};
 use super::training::TrainingOptions;
 use super::values::{
-    FileFormat, GeneratedFormat, RelaxationArg, ResultFormat, one_or_many_methods,
+    FileFormat, GeneratedFormat, RelaxationArg, ResultFormat, WindowArg, one_or_many,
+    one_or_many_methods,
 };
 use super::{ExecutionOptions, LimitOptions, ProblemSource};
 
@@ -461,4 +462,124 @@ pub struct CompareOptions {
     /// Folder of the results [default: the first free runs/NAME-1, runs/NAME-2, ...]
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,
+}
+
+/// Options of `backtest`.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+pub struct BacktestOptions {
+    /// The table.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub data: DataOptions,
+    /// Problem file, as generate writes it
+    #[arg(long, value_name = "FILE.toml", help_heading = "Problem")]
+    pub problem: Option<ProblemSource>,
+    /// How the history is divided.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub origin: OriginOptions,
+    /// Methods, separated by semicolons or given one by one, or auto. Least squares, the mean of
+    /// the history and the last period always run [default: MSE;MAE(O,S)]
+    #[arg(
+        long,
+        value_delimiter = ';',
+        value_name = "NAMES",
+        help_heading = "Methods"
+    )]
+    #[serde(default, deserialize_with = "one_or_many_methods")]
+    pub methods: Option<Vec<Method>>,
+    /// Periods of a season, such as 7 for days; the costs of a season before are then compared too
+    #[arg(long, value_name = "N", help_heading = "Methods")]
+    pub season: Option<usize>,
+    /// Decisions that were made, to be compared: columns of the table, one for each cost, by name
+    /// or by a pattern such as 'chosen_*' that fits a pattern of --costs; or a file with the column
+    /// of --time and a column for each cost
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "COLUMNS|FILE",
+        help_heading = "Methods"
+    )]
+    #[serde(default, deserialize_with = "one_or_many")]
+    pub decisions: Option<Vec<String>>,
+    /// Costs that another forecaster predicted, to be compared: a file with the column of --time
+    /// and a column for each cost, or an array with a row for each row of the table; may be
+    /// repeated
+    #[arg(long, value_name = "NAME=FILE", help_heading = "Methods")]
+    #[serde(default, deserialize_with = "one_or_many")]
+    pub predictions: Option<Vec<String>>,
+    /// Predictor: linear, mlp, or mlp:64,32 with its hidden layers [default: linear;
+    /// auto tries several]
+    #[arg(long, value_name = "KIND", help_heading = "Training")]
+    pub predictor: Option<PredictorSpec>,
+    /// How to train.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub training: TrainingOptions,
+    /// Seed of the initial parameters and the batches [default: 0]
+    #[arg(long, value_name = "SEED", help_heading = "Training")]
+    pub seed: Option<u32>,
+    /// Threads, checkpoints, heuristic.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub execution: ExecutionOptions,
+    /// Unit of the costs, such as EUR, for the verdict
+    #[arg(long, value_name = "TEXT", help_heading = "Output")]
+    pub unit: Option<String>,
+    /// Run only one of several equal shards of the trainings: 2/7 is the second of seven
+    #[arg(long, value_name = "I/N", help_heading = "Output")]
+    pub shard: Option<String>,
+    /// Folder of the trainings and results [default: runs/backtest-NAME, with the name of the
+    /// table]
+    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+}
+
+/// How the history of a backtest is divided.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+#[command(next_help_heading = "History")]
+pub struct OriginOptions {
+    /// The column with the times: ISO dates, date-times or numbers. Rows of one time are one period
+    #[arg(long, value_name = "COLUMN")]
+    pub time: Option<String>,
+    /// Periods that a model is trained on: a number, always the latest ones, or expanding, all
+    /// earlier ones [default: expanding]
+    #[arg(long, value_name = "N|expanding")]
+    pub window: Option<WindowArg>,
+    /// Periods of the first training of an expanding window [default: half of the table]
+    #[arg(long, value_name = "N")]
+    pub initial: Option<usize>,
+    /// Periods from one training to the next [default: so many that there are at most 20]
+    #[arg(long, value_name = "N")]
+    pub step: Option<usize>,
+    /// Periods that one model decides, at most a step [default: a step]
+    #[arg(long, value_name = "N")]
+    pub horizon: Option<usize>,
+    /// Periods between the history and the first decided one, whose costs are not known in time
+    /// [default: 0]
+    #[arg(long, value_name = "N")]
+    pub gap_periods: Option<usize>,
+    /// Fraction of the periods of a history, the latest ones, that choose the best epoch
+    /// [default: 0.2]
+    #[arg(long, value_name = "FRACTION")]
+    pub validation: Option<f64>,
+    /// Train once, on the first window, and decide all later periods by these models
+    /// [default: false]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        hide_possible_values = true
+    )]
+    pub no_refit: Option<bool>,
+    /// Start each training from the parameters of the one before [default: false]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        hide_possible_values = true
+    )]
+    pub warm_start: Option<bool>,
 }

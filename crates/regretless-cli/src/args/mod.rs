@@ -18,8 +18,8 @@ mod training;
 mod values;
 
 pub use commands::{
-    CheckOptions, CompareOptions, DecideOptions, EvaluateOptions, ExplainOptions, GenerateOptions,
-    InspectOptions, LabelOptions, ReproduceOptions, SolveOptions, TrainOptions,
+    BacktestOptions, CheckOptions, CompareOptions, DecideOptions, EvaluateOptions, ExplainOptions,
+    GenerateOptions, InspectOptions, LabelOptions, ReproduceOptions, SolveOptions, TrainOptions,
 };
 pub use data::{
     ColumnOptions, CsvOptions, DataOptions, ParameterOptions, ProblemOptions, ProblemSource,
@@ -166,6 +166,22 @@ Examples:
   regretless compare --benchmark SP5x5 --methods 'MSE;MAE(O,S)' --seeds 20
   regretless compare --data table.csv --costs 'c*' --problem problem.toml --profile default")]
     Compare(Box<CommandArgs<CompareOptions>>),
+
+    /// Decide your history as if it were the present: what would each method have cost?
+    #[command(after_help = "\
+Examples:
+  regretless backtest --data table.csv --costs 'c_*' --problem problem.toml --time date
+  regretless backtest --data table.csv --costs 'c_*' --problem problem.toml --time date \\
+      --methods 'MSE;MAE(O,S);SPO+' --window 365 --step 7 --season 7 --unit EUR
+  regretless backtest --data table.csv --costs 'c_*' --problem problem.toml --time date \\
+      --decisions 'chosen_*' --predictions 'forecast=predictions.csv'
+
+Every period is decided by models of the periods before it only. Least squares, the mean of the
+history and the last period always run, too. The first line is the verdict: what the best method
+saves against least squares, with an interval that allows for the number of methods compared.
+An interrupted run resumes with the same command. Machines with a shared folder divide the work
+with --shard 1/2 and --shard 2/2; the same command without --shard then writes the results.")]
+    Backtest(Box<CommandArgs<BacktestOptions>>),
 
     /// Run the paper's experiments or your own, and report
     #[command(after_help = "\

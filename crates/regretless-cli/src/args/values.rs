@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use regretless::backtest::TrainingWindow;
 use regretless::method::Method;
 use regretless::optimizer::Optimizer;
 use regretless::solve::relaxation::Relaxation;
@@ -160,6 +161,32 @@ impl<'de> Deserialize<'de> for OptimizerSpec {
             .join(",")
             .parse()
             .map_err(de::Error::custom)
+    }
+}
+
+/// The training window of a backtest, written as it is on the command line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WindowArg(pub TrainingWindow);
+
+impl FromStr for WindowArg {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        text.parse().map(Self)
+    }
+}
+
+impl Serialize for WindowArg {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for WindowArg {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let value = toml::Value::deserialize(deserializer)?;
+        let text = words(&value, ',').join(",");
+        text.parse().map_err(de::Error::custom)
     }
 }
 

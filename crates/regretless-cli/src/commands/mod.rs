@@ -22,6 +22,7 @@ use crate::output::{CommandReport, grouped, print_warning};
 use crate::progress::ProgressObserver;
 use crate::settings;
 
+mod backtest;
 mod check;
 mod compare;
 mod data_split;
@@ -213,6 +214,7 @@ pub fn run(command: Command, arguments: &[OsString]) -> Result<Option<Error>> {
         Command::Inspect(call) => run_command(call, arguments, "inspect", inspect::run),
         Command::Solve(call) => run_command(call, arguments, "solve", solve::run),
         Command::Compare(call) => run_command(*call, arguments, "compare", compare::run),
+        Command::Backtest(call) => run_command(*call, arguments, "backtest", backtest::run),
         Command::Reproduce(call) => run_command(call, arguments, "reproduce", reproduce::run),
     }
 }

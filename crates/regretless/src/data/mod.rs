@@ -53,6 +53,7 @@ pub(crate) use node_names::{NodeNames, NodeNamesBuilder};
 pub(crate) use problem_columns::ProblemColumns;
 pub(crate) use row_parameters::BoundParameters;
 pub use row_parameters::{ParameterColumns, RowParameters};
+pub(crate) use row_times::RowTimes;
 pub use split::{Split, SplitRule};
 pub use split_indices::SplitIndices;
 pub use synthetic::{SyntheticGenerator, SyntheticSpec};
@@ -294,6 +295,21 @@ impl Dataset {
             parameters: None,
             row_costs: row_costs::RowCosts::default(),
         })
+    }
+
+    /// The table of the listed instances, in the order of the list.
+    #[must_use]
+    pub(crate) fn select_rows(&self, instances: &[usize]) -> Self {
+        let weights = |all: &Vec<f64>| instances.iter().map(|row| all[*row]).collect();
+        let parameters = |all: &Arc<RowParameters>| Arc::new(all.select_rows(instances));
+        Self {
+            features: self.features.select_rows(instances),
+            costs: self.costs.select_rows(instances),
+            cost_names: self.cost_names.clone(),
+            row_weights: self.row_weights.as_ref().map(weights),
+            parameters: self.parameters.as_ref().map(parameters),
+            row_costs: self.row_costs.select_rows(instances, self.costs.cols()),
+        }
     }
 
     /// Number of instances.

@@ -23,6 +23,22 @@ impl RowCosts {
         let known = self.known.as_ref()?;
         Some(&known[row * cols..][..cols])
     }
+
+    /// Those of the listed rows, in the order of the list.
+    pub(super) fn select_rows(&self, rows: &[usize], cols: usize) -> Self {
+        Self {
+            known: self.known.as_ref().map(|all| selected(all, rows, cols)),
+            present: self.present.as_ref().map(|all| selected(all, rows, cols)),
+        }
+    }
+}
+
+fn selected<T: Copy>(all: &[T], rows: &[usize], cols: usize) -> Arc<Vec<T>> {
+    let mut values = Vec::with_capacity(rows.len() * cols);
+    for row in rows {
+        values.extend_from_slice(&all[row * cols..][..cols]);
+    }
+    Arc::new(values)
 }
 
 impl Dataset {

@@ -77,6 +77,19 @@ impl RowTimes {
         }
     }
 
+    /// Whether the times are dates or date-times, not numbers.
+    pub fn are_dates(&self) -> bool {
+        matches!(self.values.first(), Some(TimeValue::Date { .. }))
+    }
+
+    /// The time of a row as a number: seconds since 1970-01-01T00:00, or the number itself.
+    pub fn number(&self, row: usize) -> f64 {
+        match self.values[row] {
+            TimeValue::Number(number) => number,
+            TimeValue::Date { nanoseconds, .. } => nanoseconds as f64 * 1e-9,
+        }
+    }
+
     /// The time of a row for people, without a time of day that is midnight.
     pub fn text(&self, row: usize) -> &str {
         let text = self.texts[row].as_str();

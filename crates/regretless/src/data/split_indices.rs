@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::row_times::RowTimes;
 use crate::error::{Error, Result};
 use crate::random::{Purpose, RandomStream};
+use crate::text::grouped_digits;
 
 /// Rounding error by which a sum of fractions may exceed 1, as in 0.7 + 0.2 + 0.1.
 const FRACTION_SUM_TOLERANCE: f64 = 1e-9;
@@ -39,26 +40,15 @@ pub struct SplitIndices {
 
 impl fmt::Display for SplitIndices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [train, validation, test] = self.counts().map(grouped);
+        let [train, validation, test] = self
+            .counts()
+            .map(|count| grouped_digits(&count.to_string()));
         write!(f, "{train}/{validation}/{test} rows")?;
         if self.rule.is_empty() {
             return Ok(());
         }
         write!(f, ", {}", self.rule)
     }
-}
-
-/// A count with thousands separators.
-fn grouped(count: usize) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// How a random split is called in reports.

@@ -290,7 +290,7 @@ impl TableSource {
         Ok(check.with_times(&times).run())
     }
 
-    fn read_times(&self, column: &str) -> Result<RowTimes> {
+    pub(crate) fn read_times(&self, column: &str) -> Result<RowTimes> {
         match self {
             Self::Csv {
                 file,

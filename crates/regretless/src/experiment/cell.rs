@@ -10,7 +10,8 @@ use super::cell_data::CellData;
 use super::example::{ExampleDecision, example_decisions};
 use super::method::CellMethod;
 use super::spec::{Experiment, ExperimentMethod, ExperimentProblem};
-use crate::error::{Error, Result};
+use super::store::cell_key;
+use crate::error::Result;
 use crate::evaluate::{Evaluation, regrets_from_results, rows_per_chunk};
 use crate::method::Method;
 use crate::observer::Observer;
@@ -192,10 +193,8 @@ impl ExperimentCell {
 
     /// Its identity, with the hash of everything the outcome depends on.
     pub(super) fn id(&self) -> Result<CellId> {
-        let text = serde_json::to_vec(&(self, env!("CARGO_PKG_VERSION")))
-            .map_err(|e| Error::setting(format!("a cell cannot be written: {e}")))?;
         Ok(CellId {
-            key: blake3::hash(&text).to_hex()[..16].to_string(),
+            key: cell_key(self)?,
             problem: self.problem.clone(),
             name: self.name.clone(),
             seed: self.seed,

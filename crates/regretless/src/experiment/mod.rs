@@ -33,3 +33,4 @@ pub use runner::ExperimentRunner;
 pub use spec::{Experiment, FigureKind, PublishedResult};
 pub use statistics::{ConfidenceInterval, MeanAndDeviation};
 pub use store::CellStore;
+pub(crate) use store::{CellFiles, StoredCell, cell_key};

@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::cell::{CellId, CellRecord};
 use crate::data::atomic_write::write_atomically;
 use crate::error::{Error, Result};
@@ -28,13 +31,37 @@ pub trait CellStore: Sync {
     fn save_failure(&self, record: CellRecord, error: Error) -> Result<()>;
 }
 
-/// One file per cell. Failed cells are stored, too, and not repeated.
-pub(super) struct CellFiles {
-    pub(super) folder: PathBuf,
+/// A finished cell as it is stored.
+pub(crate) trait StoredCell: Serialize + DeserializeOwned {
+    /// Its identity.
+    fn id(&self) -> &CellId;
+}
+
+impl StoredCell for CellRecord {
+    fn id(&self) -> &CellId {
+        &self.id
+    }
+}
+
+/// The hash of everything that the outcome of a cell depends on, and of the version of the program.
+///
+/// # Errors
+/// When a number of the specification cannot be written.
+pub(crate) fn cell_key(specification: &impl Serialize) -> Result<String> {
+    let text = serde_json::to_vec(&(specification, env!("CARGO_PKG_VERSION")))
+        .map_err(|e| Error::setting(format!("a cell cannot be written: {e}")))?;
+    Ok(blake3::hash(&text).to_hex()[..16].to_string())
+}
+
+/// One file per cell. Failed cells of experiments are stored, too, and not repeated.
+#[derive(Debug, Clone)]
+pub(crate) struct CellFiles {
+    pub(crate) folder: PathBuf,
 }
 
 impl CellFiles {
-    fn path(&self, id: &CellId) -> PathBuf {
+    /// The file of a cell.
+    pub(crate) fn path(&self, id: &CellId) -> PathBuf {
         let CellId {
             key,
             problem,
@@ -45,25 +72,36 @@ impl CellFiles {
         let file = format!("{name}-{seed}-{key}.json");
         self.folder.join("cells").join(problem).join(file)
     }
-}
 
-impl CellStore for CellFiles {
-    fn load(&self, id: &CellId) -> Result<Option<CellRecord>> {
-        let Ok(text) = std::fs::read(self.path(id)) else {
-            return Ok(None);
-        };
-        let record = serde_json::from_slice::<CellRecord>(&text).ok();
-        Ok(record.filter(|record| record.id.key == id.key))
+    /// The stored cell; a damaged file counts as missing.
+    pub(crate) fn read<R: StoredCell>(&self, id: &CellId) -> Option<R> {
+        let text = std::fs::read(self.path(id)).ok()?;
+        let record = serde_json::from_slice::<R>(&text).ok()?;
+        (record.id().key == id.key).then_some(record)
     }
 
-    fn save(&self, record: CellRecord) -> Result<()> {
-        let path = self.path(&record.id);
+    /// Writes the file of a cell.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn write<R: StoredCell>(&self, record: &R) -> Result<()> {
+        let path = self.path(record.id());
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent).map_err(Error::io(parent))?;
         }
         write_atomically(&path, true, |out| {
-            serde_json::to_writer(out, &record).map_err(Into::into)
+            serde_json::to_writer(out, record).map_err(Into::into)
         })
+    }
+}
+
+impl CellStore for CellFiles {
+    fn load(&self, id: &CellId) -> Result<Option<CellRecord>> {
+        Ok(self.read(id))
+    }
+
+    fn save(&self, record: CellRecord) -> Result<()> {
+        self.write(&record)
     }
 
     fn save_failure(&self, record: CellRecord, _error: Error) -> Result<()> {

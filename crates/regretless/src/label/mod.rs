@@ -336,6 +336,18 @@ impl LabeledDataset {
         Ok(changed)
     }
 
+    /// The listed rows with their labels, in the order of the list; all have one.
+    pub(crate) fn select_rows(&self, rows: &[usize]) -> Self {
+        debug_assert!(rows.iter().all(|row| self.has_label(*row)));
+        Self {
+            data: self.data.select_rows(rows),
+            sense: self.sense,
+            labels: rows.iter().map(|row| self.labels[*row].clone()).collect(),
+            failed: Vec::new(),
+            solve_seconds: self.solve_seconds,
+        }
+    }
+
     /// Reorders the costs by the names of the problem, checks the width of the table, and negates
     /// the costs of a maximization.
     fn prepare_costs(data: &mut Dataset, oracle: &Oracle) -> Result<Sense> {

@@ -9,6 +9,7 @@
 )]
 
 mod assignment;
+mod backtest;
 mod cancellation;
 pub(crate) mod common;
 mod cost_sensitive;

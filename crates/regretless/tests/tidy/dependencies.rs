@@ -118,6 +118,23 @@ const ARROWS: [(&str, &[&str]); 27] = [
             "evaluate", "label", "oracle", "problem", "solve", "data",
         ],
     ),
+    (
+        "backtest",
+        &[
+            "experiment",
+            "trainer",
+            "baseline",
+            "train",
+            "method",
+            "settings",
+            "predict",
+            "label",
+            "oracle",
+            "problem",
+            "solve",
+            "data",
+        ],
+    ),
     ("checksummed_file", &[]),
     ("lib", &[]),
 ];

@@ -10,8 +10,9 @@ use crate::{parsed, root};
 /// Most types, traits and free functions that users of the library can name. Losses of one's own
 /// (`BatchLoss`, `BatchLossInput`), intervals over seeds (`RegretSample`) and the report of `auto`
 /// (`SearchReport`) came after the first 150; then the 16 types that an explanation of a decision
-/// consists of, because its parts are results that users read field by field.
-const MAX_PUBLIC_ITEMS: usize = 170;
+/// consists of, because its parts are results that users read field by field; backtests
+/// (`backtest`) are thirteen: settings, table, folds, what the user has, results and verdict.
+const MAX_PUBLIC_ITEMS: usize = 183;
 
 #[test]
 fn the_public_api_stays_small() {

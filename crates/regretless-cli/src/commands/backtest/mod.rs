@@ -1,0 +1,258 @@
+//! `backtest`: what each method would have cost on the user's history.
+//!
+//! The folder holds `cells/`, one file per training that is finished, so that the same command
+//! resumes; then `settings.toml` and the results: `periods.csv`, `decisions.csv`, `summary.json`.
+
+use std::path::{Path, PathBuf};
+
+use regretless::backtest::{
+    Backtest, BacktestFold, BacktestTable, Periods, RollingOrigin, TrainingWindow,
+};
+use regretless::data::{CostNames, TableSource};
+use regretless::label::{LabeledDataset, Shard};
+use regretless::method::Method;
+use regretless::oracle::Oracle;
+use regretless::{Error, Problem, Result};
+
+use super::skipped_rows::SkippedRows;
+use super::train::check_utf8;
+use super::{CommandContext, LabeledTable, UnusedColumns, labeled, oracle, store};
+use crate::args::{BacktestOptions, Profile};
+use crate::input::{in_file, require, table_and_problem, table_source};
+use crate::output::{CommandReport, write_text};
+use crate::settings;
+
+mod given;
+mod report;
+
+const SETTINGS_FILE_NAME: &str = "settings.toml";
+
+/// The labeled history with its folds.
+struct History {
+    problem: Problem,
+    data: LabeledDataset,
+    oracle: Oracle,
+    periods: Periods,
+    folds: Vec<BacktestFold>,
+    skipped_rows: SkippedRows,
+    unused_columns: UnusedColumns,
+    /// What a user should know about the times.
+    notes: Vec<String>,
+    source: TableSource,
+    /// Names of the costs as the table has them, before they are in the order of the problem.
+    table_costs: CostNames,
+}
+
+impl History {
+    fn table(&self) -> BacktestTable<'_> {
+        BacktestTable {
+            spec: self.problem.spec(),
+            data: &self.data,
+            oracle: &self.oracle,
+            periods: &self.periods,
+            folds: &self.folds,
+        }
+    }
+}
+
+/// Runs the backtest and reports.
+pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<CommandReport> {
+    check_utf8([&options.data.data, &options.data.cost_data, &options.out])?;
+    let selection_is_given =
+        options.training.select.is_some() || options.training.profile.is_some();
+    let mut options = resolved(options.clone())?;
+    let shard: Option<Shard> = options.shard.take().map(|text| text.parse()).transpose()?;
+    let folder = folder(&options);
+    check_settings(&folder, &options, context)?;
+    let history = read_history(&options, context)?;
+    let given = given::methods(&options, &history)?;
+    let mut backtest = backtest_of(&options, folder.clone());
+    if !selection_is_given
+        && let Some(note) = backtest.avoid_expensive_validation(&history.table())?
+    {
+        context.warn(&format!("note: {note}"));
+    }
+    let explain = |error: Error| {
+        if matches!(error, Error::Interrupted) {
+            context.warn(&format!(
+                "note: finished trainings are kept in {}; the same command resumes",
+                folder.display()
+            ));
+        }
+        error
+    };
+    match shard {
+        Some(shard) => {
+            let cells = backtest.run_shard(&history.table(), &given, shard, &context.progress);
+            Ok(shard_report(cells.map_err(explain)?, shard, &folder))
+        }
+        None => {
+            let results = backtest.run(&history.table(), &given, &context.progress);
+            let results = results.map_err(explain)?;
+            write_settings(&folder, &options)?;
+            results.write(&folder)?;
+            report::report(&results, &history, &folder)
+        }
+    }
+}
+
+/// The options with every default filled in.
+fn resolved(mut options: BacktestOptions) -> Result<BacktestOptions> {
+    options.training = options.training.resolved(Profile::Default);
+    options.seed.get_or_insert(0);
+    let mut methods: Vec<Method> = Vec::new();
+    for method in options.methods.take().map_or_else(default_methods, Ok)? {
+        if !methods.contains(&method) {
+            methods.push(method);
+        }
+    }
+    options.methods = Some(methods);
+    Ok(options)
+}
+
+/// The reference of the paper and its best loss without solves.
+fn default_methods() -> Result<Vec<Method>> {
+    ["MSE", "MAE(O,S)"].map(str::parse).into_iter().collect()
+}
+
+/// The folder of the results.
+fn folder(options: &BacktestOptions) -> PathBuf {
+    options.out.clone().unwrap_or_else(|| {
+        let stem = options.data.data.as_deref().and_then(Path::file_stem);
+        let name = stem.map_or("table".into(), |stem| stem.to_string_lossy());
+        Path::new("runs").join(format!("backtest-{name}"))
+    })
+}
+
+/// The settings that decide about results, for comparison.
+fn settings_table(text: &str) -> Option<toml::Table> {
+    let mut table = text.parse::<toml::Table>().ok()?;
+    for irrelevant in ["threads", "out", "shard"] {
+        table.remove(irrelevant);
+    }
+    Some(table)
+}
+
+/// Refuses a folder with results of other settings. Those of the same settings are replaced: the
+/// table may have new rows.
+fn check_settings(
+    folder: &Path,
+    options: &BacktestOptions,
+    context: &CommandContext,
+) -> Result<()> {
+    if folder.exists() && !folder.is_dir() {
+        return Err(Error::Exists(folder.to_path_buf()));
+    }
+    let path = folder.join(SETTINGS_FILE_NAME);
+    if context.force || !path.exists() {
+        return Ok(());
+    }
+    let written = std::fs::read(&path).map_err(Error::io(&path))?;
+    let written = settings_table(&String::from_utf8_lossy(&written));
+    if written.is_none() || written != settings_table(&settings::text(options, "backtest")?) {
+        return Err(Error::Exists(path));
+    }
+    Ok(())
+}
+
+fn write_settings(folder: &Path, options: &BacktestOptions) -> Result<()> {
+    let text = settings::text(options, "backtest")?;
+    std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
+    write_text(&folder.join(SETTINGS_FILE_NAME), &text, true)
+}
+
+fn backtest_of(options: &BacktestOptions, folder: PathBuf) -> Backtest {
+    let origin = &options.origin;
+    let mut backtest = Backtest::new(options.methods.clone().unwrap_or_default());
+    backtest.predictor = options.predictor.clone();
+    let seed = u64::from(options.seed.unwrap_or(0));
+    backtest.training = options.training.settings(Profile::Default, seed);
+    if let Some(validation) = origin.validation {
+        backtest.validation = validation;
+    }
+    backtest.refit = !origin.no_refit.unwrap_or(false);
+    backtest.warm_start = origin.warm_start.unwrap_or(false);
+    backtest.season = options.season;
+    backtest.unit = options.unit.clone();
+    backtest.folder = Some(folder);
+    backtest
+}
+
+fn rolling_origin(options: &BacktestOptions) -> Result<RollingOrigin> {
+    let origin = &options.origin;
+    let window = match (origin.window.map(|window| window.0), origin.initial) {
+        (None | Some(TrainingWindow::Expanding(_)), initial) => TrainingWindow::Expanding(initial),
+        (Some(window @ TrainingWindow::Rolling(_)), None) => window,
+        (Some(TrainingWindow::Rolling(_)), Some(_)) => {
+            return Err(
+                Error::setting("--initial is the first training of an expanding window")
+                    .with_remedy("leave it out, or give --window expanding"),
+            );
+        }
+    };
+    Ok(RollingOrigin {
+        window,
+        step: origin.step,
+        horizon: origin.horizon,
+        gap: origin.gap_periods.unwrap_or(0),
+    })
+}
+
+/// Reads and labels the table and divides its periods.
+fn read_history(options: &BacktestOptions, context: &CommandContext) -> Result<History> {
+    let time = require(options.origin.time.as_ref(), "--time")?;
+    let problem = require(options.problem.as_ref(), "--problem")?;
+    let origin = rolling_origin(options)?;
+    let source = table_source(&given::without_decisions(options)?)?;
+    let file = source.costs_file().to_path_buf();
+    let (problem, mut data) = table_and_problem(&source, &problem)?;
+    let unused_columns = context.unused_columns(&source, &data, Some(&time))?;
+    let table_costs = data.cost_names().clone();
+    context.match_table(&mut data, &file, &problem)?;
+    context.hint_at_storage(&source, &data);
+    // Before rows are solved, which may take long: the times decide whether anything can be done.
+    let periods = Periods::read(&source, &time)?;
+    origin.folds(&periods).map_err(in_file(&file))?;
+    let oracle = oracle(&problem, &data, &options.execution).map_err(in_file(&file))?;
+    let labels = store(&file, &options.execution);
+    let labeled = labeled(data, &source, &labels, &problem, &oracle, context);
+    let LabeledTable {
+        data, skipped_rows, ..
+    } = labeled.map_err(in_file(&file))?;
+    let periods = periods.restrict_to(&data.rows());
+    let folds = origin.folds(&periods).map_err(in_file(&file))?;
+    let notes = periods.notes();
+    for note in &notes {
+        context.warn(&format!("note: {}: {note}", file.display()));
+    }
+    Ok(History {
+        problem,
+        data,
+        oracle,
+        periods,
+        folds,
+        skipped_rows,
+        unused_columns,
+        notes,
+        source,
+        table_costs,
+    })
+}
+
+fn shard_report(cells: usize, shard: Shard, folder: &Path) -> CommandReport {
+    let mut report = CommandReport {
+        json: serde_json::json!({
+            "cells": cells,
+            "folder": crate::output::path_json(folder),
+        }),
+        ..CommandReport::default()
+    };
+    report.line(format!(
+        "shard {}/{} is finished: {cells} cells in {}; when all shards are, the same command \
+         without --shard writes the results",
+        shard.index + 1,
+        shard.count,
+        folder.display()
+    ));
+    report
+}

@@ -1,0 +1,360 @@
+//! `backtest`: results, resuming, and input that cannot be used.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fmt::Write as _;
+
+use common::{TestWorkspace, folder_content};
+
+/// Two of four sites are chosen each day; the features predict their costs.
+const PROBLEM: &str = "kind = \"top_k\"\nitems = 4\nk = 2\nsense = \"minimize\"\n";
+
+/// How the dates of a table are written.
+#[derive(Clone, Copy, PartialEq)]
+enum Dates {
+    Ordered,
+    /// The first two rows are exchanged.
+    Unordered,
+    /// Two rows per date.
+    Twice,
+    /// Ten days are missing.
+    WithGap,
+}
+
+/// A pseudo-random number in [0, 1) of two numbers.
+fn noise(a: u64, b: u64) -> f64 {
+    let mut state = a.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ b.wrapping_mul(0xD1B5_4A32_D192_ED03);
+    state ^= state >> 29;
+    state = state.wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    state ^= state >> 32;
+    (state % 1_000_000) as f64 / 1e6
+}
+
+/// A day of 2024.
+fn date(mut day: u64) -> String {
+    for (month, days) in (1..).zip([31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]) {
+        if day < days {
+            return format!("2024-{month:02}-{:02}", day + 1);
+        }
+        day -= days;
+    }
+    panic!("the year is over");
+}
+
+/// A table of some days with two features, a decision that was made, and four costs.
+fn table(days: u64, dates: Dates) -> String {
+    let mut lines = Vec::new();
+    for day in 0..days {
+        let named = match dates {
+            Dates::Ordered | Dates::Unordered => day,
+            Dates::Twice => day / 2,
+            Dates::WithGap => day + if day >= 20 { 10 } else { 0 },
+        };
+        let (load, wind) = (noise(day, 1), noise(day, 2));
+        let mut line = format!("{},{load:.4},{wind:.4}", date(named));
+        for site in 0..4_u32 {
+            let chosen = u8::from(site < 2);
+            write!(line, ",{chosen}").unwrap();
+        }
+        for site in 0..4_u32 {
+            let mean = 10.0 + f64::from(site) * load - 4.0 * wind * f64::from(site % 2);
+            write!(line, ",{:.4}", mean + noise(day, 10 + u64::from(site))).unwrap();
+        }
+        lines.push(line);
+    }
+    if dates == Dates::Unordered {
+        lines.swap(0, 1);
+    }
+    let header = "date,load,wind,was_a,was_b,was_c,was_d,c_a,c_b,c_c,c_d";
+    format!("{header}\n{}\n", lines.join("\n"))
+}
+
+fn workspace(days: u64, dates: Dates) -> TestWorkspace {
+    let workspace = TestWorkspace::new();
+    workspace.write("table.csv", &table(days, dates));
+    workspace.write("problem.toml", PROBLEM);
+    workspace
+}
+
+const COMMAND: &str = "backtest --data table.csv --costs c_* --problem problem.toml --time date \
+    --ignore was_* --epochs 2 --methods MSE;MAE(O,S)";
+/// The same with the decisions that were made.
+const WITH_DECISIONS: &str = "backtest --data table.csv --costs c_* --problem problem.toml --time \
+    date --decisions was_* --epochs 2 --methods MSE";
+
+#[test]
+fn a_history_is_decided_period_by_period_and_the_verdict_comes_first() {
+    let workspace = workspace(160, Dates::Ordered);
+    let output = workspace
+        .run(&format!(
+            "{COMMAND} --season 7 --unit EUR --step 20 --out result"
+        ))
+        .succeeded();
+    let first = output.out.lines().next().unwrap();
+    assert!(
+        first.starts_with("no method beats least squares") || first.contains(" EUR a day against"),
+        "{first}"
+    );
+    for method in [
+        "least squares",
+        "MAE(O,S)",
+        "seasonal naive 7",
+        "last period",
+    ] {
+        assert!(output.out.contains(method), "{}", output.out);
+    }
+    let periods = workspace.read("result/periods.csv");
+    // 80 days, least squares, two methods and three other baselines.
+    assert_eq!(periods.lines().count(), 1 + 80 * 6);
+    let decisions = workspace.read("result/decisions.csv");
+    assert_eq!(decisions.lines().count(), 1 + 80 * 6 * 2, "two sites each");
+    let summary: serde_json::Value =
+        serde_json::from_str(&workspace.read("result/summary.json")).unwrap();
+    assert_eq!(summary["verdict"], first);
+    assert_eq!(
+        (&summary["periods"], &summary["unit"]),
+        (&80.into(), &"EUR".into())
+    );
+    let mse = &summary["methods"][1];
+    assert_eq!(mse["name"], "MSE");
+    let [per_day, per_year] =
+        ["per_day", "per_year"].map(|name| mse["saving"][name].as_f64().unwrap());
+    assert!((per_year - 365.2425 * per_day).abs() < 1e-9 * per_year.abs());
+    // The costs of a method are those of its rows.
+    let mut total = 0.0;
+    for line in periods.lines().filter(|line| line.contains(",MSE,")) {
+        total += line.split(',').nth(2).unwrap().parse::<f64>().unwrap();
+    }
+    assert!((total - mse["total_cost"].as_f64().unwrap()).abs() < 1e-6);
+}
+
+#[test]
+fn few_periods_have_no_verdict_and_json_has_the_same_sentence() {
+    let workspace = workspace(60, Dates::Ordered);
+    let output = workspace.run(&format!("{COMMAND} --json --out result"));
+    let json = output.json();
+    let verdict = json["verdict"].as_str().unwrap();
+    assert!(
+        verdict.starts_with("too few periods to tell: 30 were decided"),
+        "{verdict}"
+    );
+    assert!(json["methods"][1]["saving"]["interval"].is_null());
+}
+
+#[test]
+fn shards_and_a_second_run_give_the_same_bytes() {
+    let workspace = workspace(80, Dates::Ordered);
+    let expected = {
+        workspace
+            .run(&format!("{COMMAND} --step 10 --threads 1 --out whole"))
+            .succeeded();
+        folder_content(&workspace.path("whole"))
+    };
+    for shard in ["2/2", "1/2"] {
+        let command = format!("{COMMAND} --step 10 --threads 2 --out parts --shard {shard}");
+        let output = workspace.run(&command).succeeded();
+        assert!(output.out.contains("is finished"), "{}", output.out);
+        assert!(!workspace.path("parts/summary.json").exists());
+    }
+    let command = format!("{COMMAND} --step 10 --threads 2 --out parts");
+    for _ in 0..2 {
+        workspace.run(&command).succeeded();
+        let mut parts = folder_content(&workspace.path("parts"));
+        let mut whole = expected.clone();
+        for folder in [&mut parts, &mut whole] {
+            // The settings name folder and threads.
+            folder.remove("settings.toml");
+        }
+        assert!(parts == whole);
+    }
+    // New rows at the end of the table leave earlier trainings valid.
+    workspace.write("table.csv", &table(90, Dates::Ordered));
+    workspace
+        .run(&format!(
+            "{COMMAND} --initial 40 --step 10 --threads 2 --out more"
+        ))
+        .succeeded();
+    let more = folder_content(&workspace.path("more"));
+    let cells = |content: &str| content.starts_with("cells/") && content.ends_with(".json");
+    for (name, bytes) in expected.iter().filter(|(name, _)| cells(name)) {
+        assert!(more.get(name) == Some(bytes), "{name}");
+    }
+}
+
+#[test]
+fn a_folder_with_other_settings_is_not_overwritten() {
+    let workspace = workspace(40, Dates::Ordered);
+    workspace
+        .run(&format!("{COMMAND} --out result"))
+        .succeeded();
+    let other = format!("{COMMAND} --gap-periods 1 --out result");
+    workspace.run(&other).failed(3, &["settings.toml"]);
+    workspace.run(&format!("{other} --force")).succeeded();
+}
+
+#[test]
+fn unordered_repeated_and_missing_dates_are_counted() {
+    for (dates, note) in [
+        (Dates::Unordered, "1 rows are earlier than the row before"),
+        (Dates::Twice, "20 of 20 periods have several rows (40 rows"),
+        (Dates::WithGap, "about 10 periods between 2024-01-01 and"),
+    ] {
+        let workspace = workspace(40, dates);
+        let output = workspace
+            .run(&format!("{COMMAND} --out result"))
+            .succeeded();
+        assert!(output.err.contains(note), "{}", output.err);
+    }
+    let ordered = workspace(40, Dates::Ordered);
+    let output = ordered.run(&format!("{COMMAND} --out result")).succeeded();
+    assert!(!output.err.contains("periods"), "{}", output.err);
+    // Sorting is all that happens to unordered rows.
+    let unordered = workspace(40, Dates::Unordered);
+    unordered
+        .run(&format!("{COMMAND} --out result"))
+        .succeeded();
+    let [a, b] = [&ordered, &unordered].map(|folder| folder.read("result/periods.csv"));
+    assert_eq!(a, b);
+}
+
+#[test]
+fn decisions_that_were_made_are_compared_and_infeasible_ones_refused() {
+    let workspace = workspace(40, Dates::Ordered);
+    let output = workspace
+        .run(&format!("{WITH_DECISIONS} --out result"))
+        .succeeded();
+    assert!(output.out.contains("present decisions"), "{}", output.out);
+    let decisions = workspace.read("result/decisions.csv");
+    let own = decisions
+        .lines()
+        .filter(|line| line.contains("present decisions"));
+    assert!(own.clone().count() == 40 && own.clone().all(|line| !line.contains("c_c")));
+    // The decisions are no features.
+    let without = format!("{COMMAND} --methods MSE --out without");
+    workspace.run(&without).succeeded();
+    let costs = |folder: &str| {
+        let text = workspace.read(&format!("{folder}/periods.csv"));
+        let lines = text.lines().filter(|line| line.contains(",MSE,"));
+        lines.map(String::from).collect::<Vec<_>>()
+    };
+    assert_eq!(costs("result"), costs("without"));
+    // The same decisions in a file with the dates, in another order.
+    let mut rows: Vec<String> = (0..40)
+        .map(|day| format!("{},0,1,1,0", date(day)))
+        .collect();
+    rows.reverse();
+    let file = format!("date,c_b,c_a,c_d,c_c\n{}\n", rows.join("\n"));
+    workspace.write("made.csv", &file);
+    let by_file = WITH_DECISIONS.replace("was_*", "made.csv") + " --ignore was_*";
+    workspace.run(&format!("{by_file} --out file")).succeeded();
+    let decisions = workspace.read("file/decisions.csv");
+    let own = decisions
+        .lines()
+        .filter(|line| line.contains("present decisions"));
+    assert!(own.clone().count() == 40 && own.clone().all(|line| !line.contains("c_b")));
+    // One day has a third site.
+    workspace.write(
+        "table.csv",
+        &table(40, Dates::Ordered).replacen("1,1,0,0", "1,1,1,0", 33),
+    );
+    workspace
+        .run(&format!("{WITH_DECISIONS} --out third"))
+        .failed(
+            3,
+            &["13 of the decided rows cannot be used; the first is 2024-01-21"],
+        );
+}
+
+#[test]
+fn predictions_of_others_are_compared_by_their_times() {
+    let workspace = workspace(40, Dates::Ordered);
+    let text = table(40, Dates::Ordered);
+    let mut file = "date,c_a,c_b,c_c,c_d\n".to_owned();
+    for line in text.lines().collect::<Vec<_>>()[1..].iter().rev() {
+        let cells: Vec<&str> = line.split(',').collect();
+        writeln!(file, "{},{}", cells[0], cells[7..].join(",")).unwrap();
+    }
+    workspace.write("oracle.csv", &file);
+    let command = format!("{COMMAND} --predictions oracle=oracle.csv --out result");
+    workspace.run(&command).succeeded();
+    let summary: serde_json::Value =
+        serde_json::from_str(&workspace.read("result/summary.json")).unwrap();
+    let methods = summary["methods"].as_array().unwrap();
+    let oracle = methods
+        .iter()
+        .find(|method| method["name"] == "oracle")
+        .unwrap();
+    assert!(oracle["total_regret"].as_f64().unwrap().abs() < 1e-4);
+    // The last day is missing, which is the second line.
+    let mut lines: Vec<&str> = file.lines().collect();
+    lines.remove(1);
+    workspace.write("oracle.csv", &lines.join("\n"));
+    workspace
+        .run(&format!("{command} --force"))
+        .failed(3, &["'oracle': 1 of the decided rows cannot be used"]);
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused() {
+    let workspace = workspace(40, Dates::Ordered);
+    for (options, code, message) in [
+        ("--window 40", 2, "leave none to decide"),
+        ("--window 39 --gap-periods 1", 2, "leave none to decide"),
+        ("--window 20 --initial 10", 2, "--initial"),
+        ("--step 2 --horizon 3", 2, "decided more than once"),
+        ("--step 0", 2, "the step is 0"),
+        ("--season 0", 2, "season"),
+        ("--validation 1", 2, "validation fraction"),
+        ("--window soon", 2, "no training window"),
+        ("--shard 3/2", 2, "not a shard"),
+        ("--predictions oracle.csv", 2, "NAME=FILE"),
+        ("--decisions other_*", 3, "no column matches 'other_*'"),
+        (
+            "--decisions was_a,was_b",
+            2,
+            "2 columns of decisions for 4 costs",
+        ),
+    ] {
+        let command = format!("{COMMAND} {options} --out result");
+        workspace.run(&command).failed(code, &[message]);
+    }
+    let unit = "E\u{7}UR";
+    let words: Vec<&str> = COMMAND.split_whitespace().chain(["--unit", unit]).collect();
+    workspace
+        .run_words(&words)
+        .failed(2, &["control characters"]);
+    let without_time = COMMAND.replace("--time date ", "");
+    workspace
+        .run(&without_time)
+        .failed(2, &["--time is missing"]);
+    let unknown = COMMAND.replace("--time date", "--time day");
+    workspace.run(&unknown).failed(3, &["day"]);
+    // A window of all periods but one decides that one.
+    workspace
+        .run(&format!("{COMMAND} --window 39 --out one"))
+        .succeeded();
+}
+
+#[test]
+fn models_can_be_kept_or_continued() {
+    let workspace = workspace(60, Dates::Ordered);
+    let kept = workspace
+        .run(&format!("{COMMAND} --no-refit --step 10 --json --out kept"))
+        .json();
+    assert_eq!(kept["trainings"], 1);
+    workspace
+        .run(&format!("{COMMAND} --warm-start --step 10 --out warm"))
+        .succeeded();
+    workspace
+        .run(&format!("{COMMAND} --step 10 --out cold"))
+        .succeeded();
+    let read = |folder: &str| workspace.read(&format!("{folder}/periods.csv"));
+    assert_ne!(read("warm"), read("cold"));
+    assert_ne!(read("kept"), read("cold"));
+    workspace
+        .run("backtest --config cold/settings.toml --out again")
+        .succeeded();
+    assert_eq!(read("again"), read("cold"));
+}

@@ -1,0 +1,301 @@
+//! Backtests. `regretless._backtest` has the public function; here is what computes.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use regretless::Decision;
+use regretless::backtest::{
+    Backtest, BacktestFold, BacktestResults, BacktestTable, GivenMethod, Periods, RollingOrigin,
+    TrainingWindow,
+};
+use regretless::data::{FeatureOptions, Matrix, NamedCosts};
+use regretless::method::Method;
+use serde::{Deserialize, Serialize};
+
+use crate::arrays::{ArrayOwnership, exact_matrix};
+use crate::call_observer::{PyCall, warn};
+use crate::error::to_py_err;
+use crate::keywords::search_limits;
+use crate::label::{check_same_rows, with_labels, with_parameters};
+use crate::names::{match_table, reorder_numbers};
+use crate::parameters::ParameterArgs;
+use crate::problem::Problem;
+use crate::results::to_python;
+use crate::train::{dataset, parse_settings};
+
+/// The scalar settings of a backtest, as JSON.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BacktestPlan {
+    methods: Vec<String>,
+    predictor: Option<String>,
+    window: Option<String>,
+    initial: Option<usize>,
+    step: Option<usize>,
+    horizon: Option<usize>,
+    gap_periods: usize,
+    validation: Option<f64>,
+    refit: bool,
+    warm_start: bool,
+    season: Option<usize>,
+    unit: Option<String>,
+    out: Option<PathBuf>,
+    seed: u32,
+    threads: Option<usize>,
+    progress: bool,
+    heuristic: Option<String>,
+    gap: Option<f64>,
+    nodes: Option<u64>,
+    seconds: Option<f64>,
+}
+
+impl BacktestPlan {
+    fn parse(text: &str) -> PyResult<Self> {
+        serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    fn folds(&self, periods: &Periods) -> PyResult<Vec<BacktestFold>> {
+        let window = match &self.window {
+            Some(text) => text.parse().map_err(to_py_err)?,
+            None => TrainingWindow::default(),
+        };
+        let window = match (window, self.initial) {
+            (TrainingWindow::Expanding(_), initial) => TrainingWindow::Expanding(initial),
+            (TrainingWindow::Rolling(_), Some(_)) => {
+                return Err(PyValueError::new_err(
+                    "initial is the first training of an expanding window",
+                ));
+            }
+            (TrainingWindow::Rolling(periods), None) => TrainingWindow::Rolling(periods),
+        };
+        let origin = RollingOrigin {
+            window,
+            step: self.step,
+            horizon: self.horizon,
+            gap: self.gap_periods,
+        };
+        origin.folds(periods).map_err(to_py_err)
+    }
+
+    fn backtest(&self, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Backtest> {
+        let methods = self.methods.iter().map(|name| name.parse::<Method>());
+        let methods: regretless::Result<Vec<Method>> = methods.collect();
+        let mut backtest = Backtest::new(methods.map_err(to_py_err)?);
+        if let Some(predictor) = &self.predictor {
+            backtest.predictor = Some(predictor.parse().map_err(to_py_err)?);
+        }
+        backtest.training = parse_settings(settings, "default", u64::from(self.seed))?;
+        if let Some(validation) = self.validation {
+            backtest.validation = validation;
+        }
+        backtest.refit = self.refit;
+        backtest.warm_start = self.warm_start;
+        backtest.season = self.season;
+        backtest.unit = self.unit.clone();
+        backtest.folder = self.out.clone();
+        Ok(backtest)
+    }
+}
+
+/// Rows of the history and of the decisions of each fold.
+#[pyfunction]
+#[pyo3(name = "_rolling_folds")]
+pub fn rolling_folds(times: Vec<String>, plan: &str) -> PyResult<Vec<(Vec<usize>, Vec<usize>)>> {
+    let plan = BacktestPlan::parse(plan)?;
+    let periods = Periods::from_times(&times).map_err(to_py_err)?;
+    let folds = plan.folds(&periods)?.into_iter();
+    Ok(folds.map(|fold| (fold.history, fold.test)).collect())
+}
+
+/// Results as columns of tables and a summary.
+#[derive(Serialize)]
+struct BacktestTables<'a> {
+    summary: serde_json::Value,
+    periods: Vec<PeriodRow<'a>>,
+    decisions: Vec<DecisionRow<'a>>,
+    notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct PeriodRow<'a> {
+    period: &'a str,
+    method: &'a str,
+    cost: f64,
+    regret: f64,
+    best: f64,
+}
+
+#[derive(Serialize)]
+struct DecisionRow<'a> {
+    period: &'a str,
+    row: usize,
+    method: &'a str,
+    column: String,
+    value: f64,
+}
+
+impl<'a> BacktestTables<'a> {
+    fn new(results: &'a BacktestResults, notes: Vec<String>) -> regretless::Result<Self> {
+        let mut periods = Vec::new();
+        for (number, period) in results.periods.iter().enumerate() {
+            for method in &results.methods {
+                periods.push(PeriodRow {
+                    period,
+                    method: &method.name,
+                    cost: method.costs[number],
+                    regret: method.regrets[number],
+                    best: results.best[number],
+                });
+            }
+        }
+        let mut decisions = Vec::new();
+        for method in &results.methods {
+            for decision in &method.decisions {
+                for (position, column) in decision.columns.iter().enumerate() {
+                    let values = decision.values.as_ref();
+                    decisions.push(DecisionRow {
+                        period: &results.periods[decision.period],
+                        row: decision.row,
+                        method: &method.name,
+                        column: results
+                            .column_name(decision.row, *column as usize)
+                            .into_owned(),
+                        value: values.map_or(1.0, |values| values[position]),
+                    });
+                }
+            }
+        }
+        Ok(Self {
+            summary: results.summary()?,
+            periods,
+            decisions,
+            notes,
+        })
+    }
+}
+
+/// Numbers for every row of the table, in the order of its costs; those of some rows may be
+/// missing.
+fn given_matrix(value: &Bound<'_, PyAny>, name: &str, target: NamedCosts<'_>) -> PyResult<Matrix> {
+    let numbers = exact_matrix(value, name, ArrayOwnership::Copy)?;
+    reorder_numbers(numbers, value, name, target)
+}
+
+fn decisions_of(values: &Matrix) -> Vec<Option<Decision>> {
+    let mut decisions = Vec::with_capacity(values.rows());
+    let mut row_values = Vec::new();
+    for row in 0..values.rows() {
+        values.read(row, &mut row_values);
+        let is_given = row_values.iter().all(|value| value.is_finite());
+        decisions.push(is_given.then(|| Decision::from_dense(&row_values)));
+    }
+    decisions
+}
+
+/// Runs a backtest; `regretless.backtest` documents it.
+#[pyfunction]
+#[pyo3(name = "_run_backtest", signature = (
+    problem, X, C, times, plan, folds, predictions, decisions, parameters, settings
+))]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "arrays and objects; all other settings are in the plan"
+)]
+pub fn run_backtest<'py>(
+    py: Python<'py>,
+    problem: &Bound<'py, Problem>,
+    X: &Bound<'py, PyAny>,
+    C: &Bound<'py, PyAny>,
+    times: Vec<String>,
+    plan: &str,
+    folds: Option<Vec<(Vec<usize>, Vec<usize>)>>,
+    predictions: Vec<(String, Bound<'py, PyAny>)>,
+    decisions: Option<(String, Bound<'py, PyAny>)>,
+    parameters: Option<&Bound<'py, PyAny>>,
+    settings: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let problem = problem.get();
+    let plan = BacktestPlan::parse(plan)?;
+    let mut backtest = plan.backtest(settings)?;
+    check_same_rows(X, C, "X", "C")?;
+    let mut data = dataset(problem, X, C, None, None, FeatureOptions::default())?;
+    let parameters = ParameterArgs::of_features(parameters, X);
+    let parameters = parameters.read(problem, data.len(), ArrayOwnership::Copy)?;
+    data = with_parameters(data, parameters)?;
+    match_table(py, problem, &mut data)?;
+    problem.check_width(data.costs().cols())?;
+    if times.len() != data.len() {
+        return Err(PyValueError::new_err(format!(
+            "time has {} entries, X has {} rows",
+            times.len(),
+            data.len()
+        )));
+    }
+    let periods = Periods::from_times(&times).map_err(to_py_err)?;
+    let target = NamedCosts::new("C", data.cost_names());
+    let mut given = Vec::new();
+    for (name, values) in &predictions {
+        given.push(GivenMethod::Predictions {
+            name: name.clone(),
+            costs: Arc::new(given_matrix(values, name, target)?),
+        });
+    }
+    if let Some((name, values)) = &decisions {
+        let values = given_matrix(values, name, target)?;
+        problem.check_width(values.cols())?;
+        given.push(GivenMethod::Decisions {
+            name: name.clone(),
+            decisions: Arc::new(decisions_of(&values)),
+        });
+    }
+    let call = PyCall::new(plan.progress);
+    let oracle = problem
+        .oracle(
+            &call,
+            plan.threads,
+            plan.heuristic.as_deref(),
+            search_limits(plan.gap, plan.nodes, plan.seconds)?,
+            data.parameters(),
+        )
+        .map_err(to_py_err)?;
+    let data = with_labels(py, problem, &call, &oracle, data, None)?;
+    let periods = periods.restrict_to(&data.rows());
+    let folds = match folds {
+        Some(folds) => folds
+            .into_iter()
+            .map(|(history, test)| BacktestFold { history, test })
+            .collect(),
+        None => plan.folds(&periods)?,
+    };
+    let notes = periods.notes();
+    for note in &notes {
+        warn(py, &format!("time: {note}"))?;
+    }
+    let is_selection_given =
+        settings.is_some_and(|settings| settings.contains("select").unwrap_or(false));
+    let results = call.run(py, |observer| {
+        let table = BacktestTable {
+            spec: &problem.spec,
+            data: &data,
+            oracle: &oracle,
+            periods: &periods,
+            folds: &folds,
+        };
+        if !is_selection_given && let Some(note) = backtest.avoid_expensive_validation(&table)? {
+            observer.warn(&note);
+        }
+        let results = backtest.run(&table, &given, observer)?;
+        if let Some(folder) = &plan.out {
+            results.write(folder)?;
+        }
+        Ok(results)
+    })?;
+    for failure in &results.failures {
+        warn(py, &format!("{} failed: {}", failure.name, failure.error))?;
+    }
+    let tables = BacktestTables::new(&results, notes).map_err(to_py_err)?;
+    to_python(py, &tables)
+}

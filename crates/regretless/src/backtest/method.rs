@@ -1,0 +1,195 @@
+//! What is compared in a backtest: trained methods, baselines, and what the user already has.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::runner::BacktestTable;
+use crate::data::Matrix;
+use crate::decision::Decision;
+use crate::error::{Error, Result};
+use crate::method::Method;
+
+/// A way to decide that exists outside the backtest.
+#[derive(Debug, Clone)]
+pub enum GivenMethod {
+    /// Costs predicted by another forecaster, in the user's sense: one row for each row of the
+    /// table. Rows that are not decided may have any values.
+    Predictions {
+        /// Its name in tables.
+        name: String,
+        /// The predicted costs, in the order of the problem.
+        costs: Arc<Matrix>,
+    },
+    /// Decisions that were made, such as those of the present practice: one for each row of the
+    /// table, none for rows that are not decided.
+    Decisions {
+        /// Its name in tables.
+        name: String,
+        /// The values of the columns with predicted costs, in the order of the problem.
+        decisions: Arc<Vec<Option<Decision>>>,
+    },
+}
+
+impl GivenMethod {
+    /// Checks its rows and, by the problem's own check, that the decisions of all decided rows are
+    /// feasible.
+    ///
+    /// # Errors
+    /// When they are not; the message has the first such period and the number of them.
+    pub(super) fn check(&self, table: &BacktestTable<'_>) -> Result<()> {
+        let (rows, costs) = (table.data.len(), table.data.data().costs().cols());
+        let (own_rows, own_costs) = match self {
+            Self::Predictions { costs, .. } => (costs.rows(), costs.cols()),
+            Self::Decisions { decisions, .. } => (decisions.len(), costs),
+        };
+        let name = self.name();
+        if name.trim().is_empty() || name.chars().any(char::is_control) {
+            return Err(Error::setting(format!(
+                "the name {name:?} is empty or has control characters"
+            )));
+        }
+        if [own_rows, own_costs] != [rows, costs] {
+            return Err(Error::data(format!(
+                "'{name}' has {own_rows} rows of {own_costs} columns, the table has {rows} rows of \
+                 {costs} costs"
+            )));
+        }
+        let auxiliary = table.oracle.problem().auxiliary_names();
+        if let Self::Decisions { .. } = self
+            && !auxiliary.is_empty()
+        {
+            return Err(Error::setting(format!(
+                "'{name}' cannot be compared: {} of the problem's columns have known costs, and \
+                 their values are not part of the decisions",
+                auxiliary.len()
+            ))
+            .with_remedy("give predictions instead, or leave the decisions out"));
+        }
+        let by_row = table.periods.by_row();
+        let mut first: Option<String> = None;
+        let mut refused = 0;
+        for row in table.folds.iter().flat_map(|fold| &fold.test) {
+            if let Err(message) = self.check_row(*row, table) {
+                refused += 1;
+                let period = table.periods.name(by_row[row]);
+                first.get_or_insert(format!("{period} (row {row}, counted from 0): {message}"));
+            }
+        }
+        match first {
+            None => Ok(()),
+            Some(first) => Err(Error::data(format!(
+                "'{name}': {refused} of the decided rows cannot be used; the first is {first}"
+            ))
+            .with_remedy("correct these rows, or leave the method out")),
+        }
+    }
+
+    fn check_row(&self, row: usize, table: &BacktestTable<'_>) -> std::result::Result<(), String> {
+        match self {
+            Self::Predictions { costs, .. } => {
+                let mut values = Vec::new();
+                costs.read(row, &mut values);
+                let present = table.data.data().present_costs(row);
+                for (column, value) in values.iter().enumerate() {
+                    let exists = present.is_none_or(|present| present[column]);
+                    if exists && !value.is_finite() {
+                        let column = table.data.data().cost_names().get(column);
+                        return Err(format!("no finite prediction of '{column}'"));
+                    }
+                }
+                Ok(())
+            }
+            Self::Decisions { decisions, .. } => {
+                let decision = decisions[row].as_ref().ok_or("there is no decision")?;
+                let problem = table.oracle.row_problem(row);
+                let problem = problem.map_err(|failure| failure.to_string())?;
+                problem
+                    .check(decision)
+                    .map_err(|message| format!("infeasible: {message}"))
+            }
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Predictions { name, .. } | Self::Decisions { name, .. } => name,
+        }
+    }
+}
+
+/// One method of a backtest.
+#[derive(Debug, Clone)]
+pub(super) enum BacktestMethod {
+    /// The reference: linear regression on the whole history of a fold.
+    LeastSquares,
+    /// A method that is trained, or `auto`.
+    Trained(Method),
+    /// The mean of each cost over the history of a fold.
+    HistoryMean,
+    /// The costs of the last period of the history.
+    LastPeriod,
+    /// The costs of the last period of the history that is a multiple of this many periods before
+    /// the decided one.
+    SeasonalNaive(usize),
+    /// A method of the user's own.
+    Given(GivenMethod),
+}
+
+impl fmt::Display for BacktestMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LeastSquares => f.write_str("least squares"),
+            Self::Trained(method) => method.fmt(f),
+            Self::HistoryMean => f.write_str("mean of history"),
+            Self::LastPeriod => f.write_str("last period"),
+            Self::SeasonalNaive(season) => write!(f, "seasonal naive {season}"),
+            Self::Given(given) => f.write_str(given.name()),
+        }
+    }
+}
+
+impl BacktestMethod {
+    /// All methods of a backtest: the reference first, baselines after the trained ones, and what
+    /// the user has last.
+    ///
+    /// # Errors
+    /// When two have the same name, or a season has no period.
+    pub fn all(
+        methods: &[Method],
+        season: Option<usize>,
+        given: &[GivenMethod],
+    ) -> Result<Vec<Self>> {
+        if season == Some(0) {
+            return Err(Error::setting("a season of 0 periods")
+                .with_remedy("7 is the season of daily periods with a weekly pattern"));
+        }
+        let mut all = vec![Self::LeastSquares];
+        all.extend(methods.iter().cloned().map(Self::Trained));
+        all.extend([Self::HistoryMean, Self::LastPeriod]);
+        all.extend(season.map(Self::SeasonalNaive));
+        all.extend(given.iter().cloned().map(Self::Given));
+        let names: Vec<String> = all.iter().map(ToString::to_string).collect();
+        for (index, name) in names.iter().enumerate() {
+            if names[..index].contains(name) {
+                return Err(
+                    Error::setting(format!("two methods have the name '{name}'"))
+                        .with_remedy("leave one of them out, or give it another name"),
+                );
+            }
+        }
+        Ok(all)
+    }
+
+    /// Whether it is fitted to a history, so that it stays as it is where models are not refitted.
+    pub fn is_model(&self) -> bool {
+        match self {
+            Self::LeastSquares | Self::Trained(_) => true,
+            Self::HistoryMean | Self::LastPeriod | Self::SeasonalNaive(_) | Self::Given(_) => false,
+        }
+    }
+
+    /// Whether the training of a fold can start from the model of the fold before.
+    pub fn can_start_warm(&self) -> bool {
+        matches!(self, Self::Trained(Method::Stages(_)))
+    }
+}

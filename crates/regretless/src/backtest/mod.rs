@@ -1,0 +1,28 @@
+//! Backtests: what methods would have cost on the user's own history.
+//!
+//! A rolling origin (`folds.rs`) moves through the periods of a table (`periods.rs`). For every
+//! fold, models are trained on its history only and decide the periods after it; a method on a
+//! fold is a *cell*, which is run once and stored like the cells of experiments (`cell.rs`,
+//! `runner.rs`).
+//! A fold's data are a copy of its rows (`fold_data.rs`), so that nothing later can be seen.
+//! [`BacktestResults`] has costs, regrets and decisions by period, and a [`BacktestVerdict`]:
+//! paired differences against least squares with intervals of a block bootstrap
+//! (`block_bootstrap.rs`).
+
+mod block_bootstrap;
+mod cell;
+mod files;
+mod fold_data;
+mod folds;
+mod method;
+mod periods;
+mod results;
+mod runner;
+mod verdict;
+
+pub use folds::{BacktestFold, RollingOrigin, TrainingWindow};
+pub use method::GivenMethod;
+pub use periods::Periods;
+pub use results::{BacktestDecision, BacktestResults, FailedMethod, MethodHistory};
+pub use runner::{Backtest, BacktestTable};
+pub use verdict::{BacktestVerdict, MethodSaving};

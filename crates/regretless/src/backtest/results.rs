@@ -1,0 +1,235 @@
+//! Costs, regrets and decisions of every method by period.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::cell::{DecidedRow, FoldRecord};
+use super::method::BacktestMethod;
+use super::runner::{Backtest, BacktestTable};
+use super::verdict::BacktestVerdict;
+use crate::data::{CostNames, RowParameters};
+use crate::error::{Error, Result};
+use crate::sense::Sense;
+
+/// Outcome of a backtest. Costs are objectives under the true costs, in the user's sense.
+#[derive(Debug, Clone)]
+pub struct BacktestResults {
+    /// The decided periods, from the earliest to the latest.
+    pub periods: Vec<String>,
+    /// Whether costs are minimized or maximized.
+    pub sense: Sense,
+    /// The unit of costs.
+    pub unit: Option<String>,
+    /// The best possible objective of each period.
+    pub best: Vec<f64>,
+    /// All methods without failures; the first is least squares, the reference.
+    pub methods: Vec<MethodHistory>,
+    /// Methods that failed on a fold, with the reason; they are not compared.
+    pub failures: Vec<FailedMethod>,
+    /// Trainings of each method that is fitted.
+    pub trainings: usize,
+    /// Mean number of days from one period to the next, if times are dates.
+    pub days_per_period: Option<f64>,
+    /// Names of the columns of decisions.
+    pub columns: CostNames,
+    /// What follows from the costs.
+    pub verdict: BacktestVerdict,
+    /// Names of items that differ between rows, if they do.
+    pub(super) parameters: Option<Arc<RowParameters>>,
+}
+
+/// What a method would have cost in each period.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MethodHistory {
+    /// Its name.
+    pub name: String,
+    /// The cost paid in each period.
+    pub costs: Vec<f64>,
+    /// The regret of each period.
+    pub regrets: Vec<f64>,
+    /// The decisions of all decided rows, from the earliest period to the latest.
+    pub decisions: Vec<BacktestDecision>,
+    /// Decisions that are not proven optimal for the predicted costs.
+    pub unproven: usize,
+}
+
+/// The decision of one row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BacktestDecision {
+    /// The period, by its position in [`BacktestResults::periods`].
+    pub period: usize,
+    /// The row of the table, counted from 0.
+    pub row: usize,
+    /// Columns that are not 0, by their position in [`BacktestResults::columns`].
+    pub columns: Vec<u32>,
+    /// Their values; none where all are 1.
+    pub values: Option<Vec<f64>>,
+}
+
+/// A method that is not compared.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FailedMethod {
+    /// Its name.
+    pub name: String,
+    /// Why a cell of it failed.
+    pub error: String,
+}
+
+/// The records of a method's cells so far.
+pub(super) struct FinishedMethod {
+    name: String,
+    is_reference: bool,
+    records: Vec<FoldRecord>,
+    error: Option<String>,
+}
+
+impl FinishedMethod {
+    pub fn new(method: &BacktestMethod) -> Self {
+        Self {
+            name: method.to_string(),
+            is_reference: matches!(method, BacktestMethod::LeastSquares),
+            records: Vec::new(),
+            error: None,
+        }
+    }
+
+    /// Adds the outcome of some cells.
+    ///
+    /// # Errors
+    /// When the reference failed, or a file could not be written.
+    pub fn add(&mut self, outcome: Result<Vec<FoldRecord>>) -> Result<()> {
+        match outcome {
+            Ok(records) => self.records.extend(records),
+            Err(error @ Error::Io { .. }) => return Err(error),
+            Err(error) if self.is_reference => return Err(error.for_method(&self.name)),
+            Err(error) => {
+                self.error.get_or_insert(error.to_string());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One row of a method with the period it belongs to.
+struct PlacedRow<'a> {
+    period: usize,
+    row: usize,
+    decided: &'a DecidedRow,
+}
+
+impl BacktestResults {
+    /// Adds the costs of rows up by period.
+    pub(super) fn collect(
+        backtest: &Backtest,
+        table: &BacktestTable<'_>,
+        finished: Vec<FinishedMethod>,
+    ) -> Result<Self> {
+        let by_row = table.periods.by_row();
+        let mut decided: Vec<usize> = table
+            .folds
+            .iter()
+            .flat_map(|fold| fold.test.iter().map(|row| by_row[row]))
+            .collect();
+        decided.sort_unstable();
+        decided.dedup();
+        let sense = table.data.sense();
+        let optimal = |period: &usize| -> f64 {
+            let rows = table.periods.rows(*period).iter();
+            rows.map(|row| sense.convert(table.data.optimal_objective(*row)))
+                .sum()
+        };
+        let best = decided.iter().map(optimal).collect();
+        let mut methods = Vec::new();
+        let mut failures = Vec::new();
+        for method in finished {
+            if let Some(error) = method.error {
+                let name = method.name;
+                failures.push(FailedMethod { name, error });
+                continue;
+            }
+            let mut rows = Vec::new();
+            for record in &method.records {
+                let test = &table.folds[record.id.seed as usize].test;
+                for (row, outcome) in test.iter().zip(&record.rows) {
+                    let position = decided.binary_search(&by_row[row]).unwrap_or(0);
+                    rows.push(PlacedRow {
+                        period: position,
+                        row: *row,
+                        decided: outcome,
+                    });
+                }
+            }
+            rows.sort_by_key(|placed| (placed.period, placed.row));
+            methods.push(MethodHistory::new(method.name, decided.len(), &rows));
+        }
+        let names = table.data.data().cost_names();
+        let mut results = Self {
+            periods: decided
+                .iter()
+                .map(|period| table.periods.name(*period).to_owned())
+                .collect(),
+            sense,
+            unit: backtest.unit.clone(),
+            best,
+            methods,
+            failures,
+            trainings: if backtest.refit { table.folds.len() } else { 1 },
+            days_per_period: table.periods.days_per_period(),
+            columns: names.followed_by(table.oracle.problem().auxiliary_names()),
+            verdict: BacktestVerdict::default(),
+            parameters: table.data.data().parameters().cloned(),
+        };
+        results.verdict = BacktestVerdict::new(&results);
+        Ok(results)
+    }
+
+    /// The name of a column of a row's decision.
+    pub fn column_name(&self, row: usize, column: usize) -> Cow<'_, str> {
+        let parameters = self.parameters.as_deref();
+        let own = parameters.and_then(|parameters| parameters.item_name(row, column));
+        own.map_or_else(|| self.columns.get(column), Cow::Borrowed)
+    }
+}
+
+impl MethodHistory {
+    fn new(name: String, periods: usize, rows: &[PlacedRow<'_>]) -> Self {
+        let mut history = Self {
+            name,
+            costs: vec![0.0; periods],
+            regrets: vec![0.0; periods],
+            decisions: Vec::with_capacity(rows.len()),
+            unproven: 0,
+        };
+        for placed in rows {
+            let DecidedRow {
+                cost,
+                regret,
+                is_proven,
+                columns,
+                values,
+            } = placed.decided;
+            history.costs[placed.period] += cost;
+            history.regrets[placed.period] += regret;
+            history.unproven += usize::from(!is_proven);
+            history.decisions.push(BacktestDecision {
+                period: placed.period,
+                row: placed.row,
+                columns: columns.clone(),
+                values: values.clone(),
+            });
+        }
+        history
+    }
+
+    /// Sum of the costs of all periods.
+    pub fn total_cost(&self) -> f64 {
+        self.costs.iter().sum()
+    }
+
+    /// Sum of the regrets of all periods.
+    pub fn total_regret(&self) -> f64 {
+        self.regrets.iter().sum()
+    }
+}

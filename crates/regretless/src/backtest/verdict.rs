@@ -1,0 +1,242 @@
+//! What follows from a backtest: how much each method saves against least squares, how certain that
+//! is, and one sentence.
+
+use serde::Serialize;
+
+use super::block_bootstrap::{CONFIDENCE, SimultaneousIntervals};
+use super::results::{BacktestResults, MethodHistory};
+use crate::experiment::ConfidenceInterval;
+use crate::text::amount;
+
+/// Fewest decided periods from which anything follows. Below, the intervals of the bootstrap are
+/// too narrow.
+const MIN_PERIODS: usize = 60;
+/// Mean length of a year of the Gregorian calendar.
+const DAYS_PER_YEAR: f64 = 365.2425;
+/// Difference of the costs of a period, relative to them, that counts as none: rounding errors.
+const TIE_TOLERANCE: f64 = 1e-9;
+
+/// The conclusion of a backtest.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct BacktestVerdict {
+    /// The conclusion in one sentence.
+    pub sentence: String,
+    /// What limits it, in sentences.
+    pub remarks: Vec<String>,
+    /// All methods but the reference, in the order of the results.
+    pub savings: Vec<MethodSaving>,
+    /// Coverage of all intervals together.
+    pub confidence: f64,
+    /// Length of the blocks of the bootstrap, in periods; none without an interval.
+    pub block_length: Option<usize>,
+}
+
+/// What a method saves against least squares. In a maximization, what it gains.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MethodSaving {
+    /// The method.
+    pub name: String,
+    /// Mean saving of a period.
+    pub per_period: f64,
+    /// Its interval, simultaneous for all methods; none below 60 periods or where the method
+    /// differs from least squares in fewer than ten.
+    pub interval: Option<ConfidenceInterval>,
+    /// Mean saving of a day; none where times are numbers.
+    pub per_day: Option<f64>,
+    /// Mean saving of a year.
+    pub per_year: Option<f64>,
+    /// Fraction of periods in which it is better.
+    pub won: f64,
+    /// Fraction of periods in which it is worse.
+    pub lost: f64,
+}
+
+impl BacktestVerdict {
+    pub(super) fn new(results: &BacktestResults) -> Self {
+        let Some((reference, others)) = results.methods.split_first() else {
+            return Self::default();
+        };
+        let differences: Vec<Vec<f64>> = others
+            .iter()
+            .map(|method| savings(reference, method, results))
+            .collect();
+        let periods = results.periods.len();
+        let (intervals, block_length) = if periods < MIN_PERIODS {
+            (vec![None; others.len()], None)
+        } else {
+            let simultaneous = SimultaneousIntervals::new(&differences);
+            (simultaneous.intervals, simultaneous.block_length)
+        };
+        let mut savings = Vec::with_capacity(others.len());
+        for ((method, differences), interval) in others.iter().zip(&differences).zip(intervals) {
+            savings.push(MethodSaving::new(
+                method,
+                differences,
+                interval,
+                results.days_per_period,
+            ));
+        }
+        let mut verdict = Self {
+            sentence: String::new(),
+            remarks: Vec::new(),
+            savings,
+            confidence: CONFIDENCE,
+            block_length,
+        };
+        verdict.conclude(results);
+        verdict
+    }
+
+    fn conclude(&mut self, results: &BacktestResults) {
+        let periods = results.periods.len();
+        if periods < MIN_PERIODS {
+            self.sentence = format!(
+                "too few periods to tell: {periods} were decided, at least {MIN_PERIODS} are needed"
+            );
+            return;
+        }
+        let phrase = AmountPhrase::new(results);
+        let is_better = |saving: &&MethodSaving| {
+            let lower = saving.interval.map(|interval| interval.lower);
+            lower.is_some_and(|lower| lower > 0.0)
+        };
+        let largest = |a: &&MethodSaving, b: &&MethodSaving| a.per_period.total_cmp(&b.per_period);
+        match self.savings.iter().filter(is_better).max_by(largest) {
+            Some(best) => self.sentence = phrase.claim(best),
+            None => {
+                self.sentence = "no method beats least squares on this table; a linear regression \
+                                 is enough"
+                    .into();
+                let remark = self.savings.iter().max_by(largest);
+                self.remarks
+                    .extend(remark.and_then(|best| phrase.uncertainty(best)));
+            }
+        }
+        let without: Vec<&str> = self
+            .savings
+            .iter()
+            .filter(|saving| saving.interval.is_none())
+            .map(|saving| saving.name.as_str())
+            .collect();
+        if !without.is_empty() {
+            self.remarks.push(format!(
+                "too few periods in which they differ from least squares for an interval: {}",
+                without.join("; ")
+            ));
+        }
+        let unproven: usize = results.methods.iter().map(|method| method.unproven).sum();
+        if unproven > 0 {
+            self.remarks.push(format!(
+                "{unproven} decisions of all methods are not proven optimal for the costs they \
+                 were made for"
+            ));
+        }
+    }
+}
+
+/// What a method saves in each period; rounding errors are no difference.
+fn savings(
+    reference: &MethodHistory,
+    method: &MethodHistory,
+    results: &BacktestResults,
+) -> Vec<f64> {
+    let mut savings = Vec::with_capacity(method.costs.len());
+    for (reference, cost) in reference.costs.iter().zip(&method.costs) {
+        // Minimized: lower is better.
+        let saving = results.sense.convert(reference - cost);
+        let size = reference.abs().max(cost.abs());
+        let is_tie = saving.abs() <= TIE_TOLERANCE * size;
+        savings.push(if is_tie { 0.0 } else { saving });
+    }
+    savings
+}
+
+impl MethodSaving {
+    fn new(
+        method: &MethodHistory,
+        differences: &[f64],
+        interval: Option<[f64; 2]>,
+        days_per_period: Option<f64>,
+    ) -> Self {
+        let count = differences.len().max(1) as f64;
+        let per_period = differences.iter().sum::<f64>() / count;
+        let per_day = days_per_period.map(|days| per_period / days);
+        let fraction = |is_counted: fn(f64) -> bool| {
+            let counted = differences.iter().filter(|saving| is_counted(**saving));
+            counted.count() as f64 / count
+        };
+        Self {
+            name: method.name.clone(),
+            per_period,
+            interval: interval.map(|[lower, upper]| ConfidenceInterval {
+                mean: per_period,
+                lower,
+                upper,
+            }),
+            per_day,
+            per_year: per_day.map(|saving| saving * DAYS_PER_YEAR),
+            won: fraction(|saving| saving > 0.0),
+            lost: fraction(|saving| saving < 0.0),
+        }
+    }
+}
+
+/// How amounts are called in sentences: per day where times are dates, else per period.
+struct AmountPhrase<'a> {
+    unit: &'a str,
+    periods_per_time: f64,
+    time: &'static str,
+    is_maximize: bool,
+}
+
+impl<'a> AmountPhrase<'a> {
+    fn new(results: &'a BacktestResults) -> Self {
+        Self {
+            unit: results.unit.as_deref().unwrap_or_default(),
+            periods_per_time: results.days_per_period.map_or(1.0, |days| 1.0 / days),
+            time: results.days_per_period.map_or("per period", |_| "a day"),
+            is_maximize: results.sense.is_maximize(),
+        }
+    }
+
+    /// `1,240 EUR a day` and the interval `95 %: 890 to 1,610`.
+    fn amounts(&self, interval: ConfidenceInterval) -> [String; 2] {
+        let [mean, lower, upper] = [interval.mean, interval.lower, interval.upper]
+            .map(|value| value * self.periods_per_time);
+        let precision = upper - lower;
+        let [mean, lower, upper] = [mean, lower, upper].map(|value| amount(value, precision));
+        let unit = if self.unit.is_empty() {
+            String::new()
+        } else {
+            format!(" {}", self.unit)
+        };
+        let percent = 100.0 * CONFIDENCE;
+        [
+            format!("{mean}{unit} {}", self.time),
+            format!("{percent} %: {lower} to {upper}"),
+        ]
+    }
+
+    fn claim(&self, best: &MethodSaving) -> String {
+        let Some(interval) = best.interval else {
+            return String::new();
+        };
+        let [mean, range] = self.amounts(interval);
+        let name = &best.name;
+        if self.is_maximize {
+            format!("`{name}` gains {mean} more than least squares ({range})")
+        } else {
+            format!("`{name}` saves {mean} against least squares ({range})")
+        }
+    }
+
+    /// How far the best method may be from least squares, where that is not certain.
+    fn uncertainty(&self, best: &MethodSaving) -> Option<String> {
+        let [mean, range] = self.amounts(best.interval?);
+        let name = &best.name;
+        let verb = if self.is_maximize { "gains" } else { "saves" };
+        (best.per_period > 0.0).then(|| {
+            format!("the best of them, `{name}`, {verb} {mean}, which is not certain ({range})")
+        })
+    }
+}

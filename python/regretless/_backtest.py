@@ -1,0 +1,286 @@
+"""Backtests: what methods would have cost on one's own history."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._times import time_column, time_texts
+
+__all__ = ["BacktestResult", "backtest"]
+
+
+@dataclass(frozen=True)
+class BacktestResult:
+    """Outcome of a backtest.
+
+    Attributes
+    ----------
+    verdict : str
+        The conclusion in one sentence.
+    summary : dict
+        Totals, savings with intervals and failures, as the command line writes them to
+        ``summary.json``.
+    periods : pandas.DataFrame or list of dict
+        Cost, regret and best objective of every period and method.
+    decisions : pandas.DataFrame or list of dict
+        Every value of a decision that is not 0, with period, row, method and column.
+    methods : pandas.DataFrame or list of dict
+        One row per method: totals, saving per period with its interval, per day and per year,
+        and the fractions of periods won and lost.
+    notes : list of str
+        What is remarkable about the times: rows that are not in their order, periods of several
+        rows, and periods without rows.
+    """
+
+    verdict: str
+    summary: dict[str, Any]
+    periods: Any
+    decisions: Any
+    methods: Any
+    notes: list[str]
+
+    def __str__(self) -> str:
+        """Return the verdict."""
+        return self.verdict
+
+
+def _table(rows: list[dict[str, Any]]) -> Any:
+    """Return a DataFrame where pandas is there, else the rows."""
+    try:
+        import pandas
+    except ImportError:
+        return rows
+    return pandas.DataFrame(rows)
+
+
+def _method_rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    rows = []
+    for method in summary["methods"]:
+        saving = method["saving"] or {}
+        interval = saving.get("interval") or {}
+        rows.append(
+            {
+                "method": method["name"],
+                "cost": method["total_cost"],
+                "regret": method["total_regret"],
+                "saving_per_period": saving.get("per_period"),
+                "lower": interval.get("lower"),
+                "upper": interval.get("upper"),
+                "saving_per_day": saving.get("per_day"),
+                "saving_per_year": saving.get("per_year"),
+                "won": saving.get("won"),
+                "lost": saving.get("lost"),
+            }
+        )
+    return rows
+
+
+def _times(time: Any, X: Any) -> list[str]:
+    if isinstance(time, str):
+        column = time_column(X, time)
+        if column is None:
+            raise ValueError(f"time: X has no column {time!r}")
+        time = column
+    return time_texts(time)
+
+
+def _rows(table: Any, rows: Sequence[int]) -> Any:
+    """Return rows of an array or a pandas DataFrame."""
+    return table.iloc[list(rows)] if hasattr(table, "iloc") else np.asarray(table)[list(rows)]
+
+
+def _splitter_folds(splitter: Any, times: list[str]) -> list[tuple[list[int], list[int]]]:
+    """Return the folds of a splitter that sees the rows in order of time."""
+    keys = np.asarray([float(text) for text in times]) if _are_numbers(times) else None
+    keys = np.asarray(times, dtype="datetime64[ns]") if keys is None else keys
+    order = np.argsort(keys, kind="stable")
+    positions = np.arange(len(times)).reshape(-1, 1)
+    return [
+        (order[train].tolist(), order[test].tolist()) for train, test in splitter.split(positions)
+    ]
+
+
+def _are_numbers(times: list[str]) -> bool:
+    try:
+        [float(text) for text in times]
+    except ValueError:
+        return False
+    return True
+
+
+def _fitted_predictions(
+    estimator: Any, X: Any, C: Any, folds: list[tuple[list[int], list[int]]]
+) -> np.ndarray:
+    """Predict the decided rows of each fold by an estimator fitted to its history."""
+    from sklearn.base import clone
+
+    costs = np.asarray(C, dtype=float)
+    predictions = np.full(costs.shape, np.nan)
+    for history, test in folds:
+        model = clone(estimator).fit(_rows(X, history), costs[history])
+        predicted = np.asarray(model.predict(_rows(X, test)), dtype=float)
+        predictions[test] = predicted.reshape(len(test), -1)
+    return predictions
+
+
+def backtest(
+    problem: Any,
+    X: Any,
+    C: Any,
+    *,
+    time: Any,
+    methods: Sequence[str] = ("MSE", "MAE(O,S)"),
+    window: int | str = "expanding",
+    initial: int | None = None,
+    step: int | None = None,
+    horizon: int | None = None,
+    gap_periods: int = 0,
+    splitter: Any = None,
+    validation: float | None = None,
+    refit: bool = True,
+    warm_start: bool = False,
+    season: int | None = None,
+    decisions: Any = None,
+    predictions: Mapping[str, Any] | None = None,
+    unit: str | None = None,
+    predictor: str | None = None,
+    seed: int = 0,
+    out: str | os.PathLike[str] | None = None,
+    parameters: Any = None,
+    threads: int | None = None,
+    progress: bool = False,
+    heuristic: str | None = None,
+    gap: float | None = None,
+    nodes: int | None = None,
+    seconds: float | None = None,
+    **settings: Any,
+) -> BacktestResult:
+    """Decide a history as if it were the present, period by period.
+
+    Every period is decided by models that have seen earlier periods only. Least squares, the mean
+    of the history and the last period always run, too.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    X : array_like or DataFrame of shape (n, p)
+        Features.
+    C : array_like or DataFrame of shape (n, d)
+        True costs.
+    time : str or array_like of shape (n,)
+        A column of X, or the times of the rows: dates, date-times or numbers. Rows of one time are
+        one period.
+    methods : sequence of str, default ("MSE", "MAE(O,S)")
+        Methods that are trained.
+    window : int or "expanding", default "expanding"
+        Periods that a model is trained on: always the latest ones, or all earlier ones.
+    initial : int, optional
+        Periods of the first training of an expanding window; half of them by default.
+    step : int, optional
+        Periods from one training to the next; by default there are at most 20 trainings.
+    horizon : int, optional
+        Periods that one model decides, at most a step; a step by default.
+    gap_periods : int, default 0
+        Periods between the history and the first decided one.
+    splitter : object with split, optional
+        The folds instead of the settings above, such as ``TimeSeriesSplit`` of scikit-learn. It
+        sees the rows in order of time; histories must end before the periods they decide.
+    validation : float, default 0.2
+        Fraction of the periods of a history, the latest ones, that choose the best epoch.
+    refit : bool, default True
+        Whether models are trained for every fold; otherwise those of the first fold decide all.
+    warm_start : bool, default False
+        Whether each training starts from the parameters of the one before.
+    season : int, optional
+        Periods of a season; the costs of a season before are then compared, too.
+    decisions : array_like or DataFrame of shape (n, d), optional
+        Decisions that were made, "present decisions" in the result. Rows that are not decided may
+        be NaN.
+    predictions : mapping of str, optional
+        Other forecasters by name: arrays or DataFrames of predicted costs of shape (n, d), of which
+        rows that are not decided may be NaN, or estimators of scikit-learn, which are fitted to the
+        history of each fold.
+    unit : str, optional
+        The unit of costs, such as EUR, for the verdict.
+    predictor : str, optional
+        "linear", "mlp" or "mlp:64,32".
+    seed : int, default 0
+        Seed of initial parameters and batches.
+    out : path, optional
+        Folder of finished trainings and results. The same call resumes; the files are those of
+        ``regretless backtest``.
+    parameters : mapping or DataFrame, optional
+        Parameters of the rows, as in `Problem.solve_all`.
+    threads, progress, heuristic, gap, nodes, seconds : optional
+        As in `train`.
+    **settings
+        Training settings, as in `train`.
+
+    Returns
+    -------
+    BacktestResult
+        Verdict, costs and decisions.
+
+    Examples
+    --------
+    >>> result = rl.backtest(problem, X, C, time=dates, methods=["MAE(O,S)", "SPO+"], unit="EUR")
+    >>> print(result.verdict)
+    """
+    plan = json.dumps(
+        {
+            "methods": list(methods),
+            "predictor": predictor,
+            "window": str(window),
+            "initial": initial,
+            "step": step,
+            "horizon": horizon,
+            "gap_periods": gap_periods,
+            "validation": validation,
+            "refit": refit,
+            "warm_start": warm_start,
+            "season": season,
+            "unit": unit,
+            "out": None if out is None else os.fspath(out),
+            "seed": seed,
+            "threads": threads,
+            "progress": progress,
+            "heuristic": heuristic,
+            "gap": gap,
+            "nodes": nodes,
+            "seconds": seconds,
+        }
+    )
+    times = _times(time, X)
+    folds = None if splitter is None else _splitter_folds(splitter, times)
+    given = []
+    for name, forecaster in (predictions or {}).items():
+        if hasattr(forecaster, "fit") and hasattr(forecaster, "predict"):
+            if folds is None:
+                folds = _core._rolling_folds(times, plan)
+            # Without refits, all later rows are decided by the first model.
+            fitted = folds
+            if not refit:
+                fitted = [(folds[0][0], [row for _, test in folds for row in test])]
+            forecaster = _fitted_predictions(forecaster, X, C, fitted)
+        given.append((name, forecaster))
+    made = None if decisions is None else ("present decisions", decisions)
+    found = _core._run_backtest(
+        problem, X, C, times, plan, folds, given, made, parameters, settings or None
+    )
+    summary = found["summary"]
+    return BacktestResult(
+        verdict=summary["verdict"],
+        summary=summary,
+        periods=_table(found["periods"]),
+        decisions=_table(found["decisions"]),
+        methods=_table(_method_rows(summary)),
+        notes=found["notes"],
+    )

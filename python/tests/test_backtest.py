@@ -1,0 +1,115 @@
+import json
+
+import numpy as np
+import pytest
+
+import regretless as rl
+
+
+@pytest.fixture
+def history():
+    problem = rl.Problem("KS8")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    C = 10 + X @ rng.normal(size=(3, 8)) + rng.normal(size=(90, 8))
+    time = np.datetime64("2026-01-01") + np.arange(90)
+    return problem, X, C, time
+
+
+def methods(result):
+    pandas = pytest.importorskip("pandas")
+    assert isinstance(result.methods, pandas.DataFrame)
+    return result.methods.set_index("method")
+
+
+def test_a_history_is_decided_period_by_period(history):
+    problem, X, C, time = history
+    result = rl.backtest(
+        problem, X, C, time=time, methods=["MSE"], initial=30, step=20, epochs=2, unit="EUR"
+    )
+    table = methods(result)
+    assert list(table.index) == ["least squares", "MSE", "mean of history", "last period"]
+    assert len(result.periods) == 60 * 4
+    total = result.periods.groupby("method")["cost"].sum()
+    assert total["MSE"] == pytest.approx(table.loc["MSE", "cost"])
+    assert result.summary["trainings"] == 3
+    assert str(result) == result.verdict
+
+
+def test_the_true_costs_as_predictions_have_no_regret(history):
+    problem, X, C, time = history
+    result = rl.backtest(problem, X, C, time=time, methods=[], predictions={"oracle": C}, step=15)
+    assert methods(result).loc["oracle", "regret"] == pytest.approx(0, abs=1e-6)
+
+
+def test_estimators_are_fitted_to_the_history_of_each_fold(history):
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    problem, X, C, time = history
+    regression = linear_model.LinearRegression()
+    seen = []
+
+    class Recorder(linear_model.LinearRegression):
+        def fit(self, X, y):
+            seen.append(len(X))
+            return super().fit(X, y)
+
+    result = rl.backtest(
+        problem,
+        X,
+        C,
+        time=time,
+        methods=[],
+        predictions={"sklearn": regression, "recorder": Recorder()},
+        window=40,
+        step=25,
+    )
+    table = methods(result)
+    assert seen == [40, 40]
+    # The same regression.
+    assert table.loc["sklearn", "cost"] == pytest.approx(table.loc["least squares", "cost"])
+
+
+def test_splitters_of_scikit_learn_are_accepted_in_order_of_time(history):
+    selection = pytest.importorskip("sklearn.model_selection")
+    problem, X, C, time = history
+    splitter = selection.TimeSeriesSplit(n_splits=3, gap=1, test_size=10)
+    settings = {"methods": ["MSE"], "splitter": splitter, "epochs": 2}
+    result = rl.backtest(problem, X, C, time=time, **settings)
+    assert len(result.periods) == 30 * 4
+    order = np.random.default_rng(1).permutation(90)
+    with pytest.warns(UserWarning, match="rows are sorted by time"):
+        shuffled = rl.backtest(problem, X[order], C[order], time=time[order], **settings)
+    assert shuffled.periods["cost"].tolist() == result.periods["cost"].tolist()
+    with pytest.raises(ValueError, match="its history reaches"):
+        rl.backtest(problem, X, C, time=time, splitter=selection.KFold(3), methods=[])
+
+
+def test_decisions_are_checked_and_results_are_written_as_by_the_command_line(history, tmp_path):
+    problem, X, C, time = history
+    made = np.zeros((90, 8))
+    result = rl.backtest(problem, X, C, time=time, methods=[], decisions=made, out=tmp_path)
+    assert methods(result).loc["present decisions", "cost"] == 0
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary == result.summary
+    assert (tmp_path / "periods.csv").read_text().count("\n") == 1 + len(result.periods)
+    again = rl.backtest(problem, X, C, time=time, methods=[], decisions=made, out=tmp_path)
+    assert again.summary == result.summary
+    made[80] = 1
+    with pytest.raises(ValueError, match=r"1 of the decided rows.*2026-03-22"):
+        rl.backtest(problem, X, C, time=time, methods=[], decisions=made)
+
+
+def test_bad_settings_are_refused(history):
+    problem, X, C, time = history
+    for settings, message in [
+        ({"window": 90}, "none to decide"),
+        ({"step": 2, "horizon": 3}, "more than once"),
+        ({"unit": "E\x07R"}, "control characters"),
+        ({"window": "growing"}, "training window"),
+        ({"time": time[:80]}, "80 entries"),
+        ({"time": "date"}, "no column"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            rl.backtest(problem, X, C, **{"time": time, "methods": [], **settings})
+    with pytest.raises(TypeError):
+        rl.backtest(problem, X, C, time=time, epochz=3)
