@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 /// Names of the commands; a table of this name applies to its command only.
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "generate",
     "check",
     "label",

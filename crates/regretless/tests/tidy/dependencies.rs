@@ -23,7 +23,7 @@ const COMMON: [&str; 13] = [
 ];
 
 /// Each module and the others it may use.
-const ARROWS: [(&str, &[&str]); 27] = [
+const ARROWS: [(&str, &[&str]); 28] = [
     ("sense", &["data", "predict", "solve"]),
     (
         "model",
