@@ -12,11 +12,15 @@ import pytest
 from conftest import ROOT
 
 import regretless as rl
-<<<<<<< HEAD
-from regretless import _core, _explanation, _own_loss, _own_predictor, _parameters, _results
-=======
-from regretless import _backtest, _core, _own_loss, _own_predictor, _parameters, _results
->>>>>>> backtest
+from regretless import (
+    _backtest,
+    _core,
+    _explanation,
+    _own_loss,
+    _own_predictor,
+    _parameters,
+    _results,
+)
 
 STUB = ast.parse((pathlib.Path(rl.__file__).parent / "_core.pyi").read_text())
 
@@ -32,11 +36,7 @@ def stubbed(body):
 
 def test_every_public_name_is_exported_and_in_the_stub():
     exported = set(rl.__all__) - {"__version__"}
-<<<<<<< HEAD
-    modules = (_results, _explanation, _parameters, _own_loss, _own_predictor)
-=======
-    modules = (_results, _parameters, _own_loss, _own_predictor, _backtest)
->>>>>>> backtest
+    modules = (_results, _explanation, _parameters, _own_loss, _own_predictor, _backtest)
     in_python = {name for module in modules for name in module.__all__}
     assert set(public(_core)) == exported - in_python
     assert exported - set(public(_core)) <= in_python
