@@ -253,11 +253,17 @@ mod tests {
         let text = Experiment::built_in("scoreboard").unwrap();
         let mut experiment: Experiment = toml::from_str(text).unwrap();
         let methods: Vec<_> = experiment.methods().collect();
-        assert_eq!(methods.len(), 1 + 6 * 2);
+        assert_eq!(methods.len(), 2 + 6 * 2);
         assert_eq!(experiment.predictor_of(&methods[0]), None, "auto is free");
-        assert_eq!(methods[2].name, "MSE, mlp:64");
+        let linear = "linear".parse().unwrap();
+        assert_eq!(
+            experiment.predictor_of(&methods[1]),
+            Some(linear),
+            "auto, linear"
+        );
+        assert_eq!(methods[3].name, "MSE, mlp:64");
         let network = "mlp:64".parse().unwrap();
-        assert_eq!(experiment.predictor_of(&methods[2]), Some(network));
+        assert_eq!(experiment.predictor_of(&methods[3]), Some(network));
         experiment.predictor = Some("linear".parse().unwrap());
         let forced = experiment.predictor_of(&methods[0]);
         assert_eq!(forced, experiment.predictor);
