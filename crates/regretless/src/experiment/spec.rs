@@ -477,7 +477,11 @@ impl Experiment {
     /// that every part of the code runs and nothing is learned.
     #[must_use]
     pub fn smoke_version(mut self) -> Self {
-        let method_names: Vec<String> = self.methods().map(|method| method.name).collect();
+        let quick_methods: Vec<String> = self
+            .methods()
+            .filter(|method| !matches!(method.method, CellMethod::Trained(Method::Auto(_))))
+            .map(|method| method.name)
+            .collect();
         let mut problems: Vec<ExperimentProblem> = Vec::new();
         for problem in self.problems {
             let ProblemSource::Named(named) = problem.source else {
@@ -488,8 +492,7 @@ impl Experiment {
             }
             let (split, methods) = if named.is_schedule() {
                 // `auto` solves a thousand schedules.
-                let quick = method_names.iter().filter(|name| *name != "auto");
-                (SMOKE_SPLIT_OF_SCHEDULES, quick.cloned().collect())
+                (SMOKE_SPLIT_OF_SCHEDULES, quick_methods.clone())
             } else {
                 (SMOKE_SPLIT, problem.methods)
             };
