@@ -84,8 +84,8 @@ pub struct Experiment {
     pub reference: String,
     /// Number of seeds (0, 1, …) of data, initial parameters and batches.
     pub seeds: u32,
-    /// The first seed of problems whose rows are generated, if not 0: rows that no setting was
-    /// chosen on.
+    /// The first seed of problems whose rows are generated, if not 0: for rows that other
+    /// experiments do not have.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) first_seed: u32,
     /// Whether cells run in parallel, one thread each. Otherwise they run one after the other on
