@@ -340,8 +340,8 @@ struct CostBounds {
 
 impl CostBounds {
     fn of(network: &PathNetwork, costs: &[f64]) -> Self {
-        // Several minima side by side do not wait for each other: a single one takes as long as a
-        // twentieth of a search in a graph of 100,000 arcs.
+        // Several minima side by side do not wait for each other: with a single one, this pass took
+        // a tenth of the time of a search in a graph of 100,000 arcs.
         const LANES: usize = 8;
         let (mut lowest, mut highest) = ([0.0_f64; LANES], [0.0_f64; LANES]);
         let mut add = |lane: usize, cost: f64| {
