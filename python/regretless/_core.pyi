@@ -591,6 +591,7 @@ def train(
     weights: ArrayLike | None = None,
     split: _Split | None = None,
     predictor: str | Any | None = None,
+    candidates: Sequence[Any] | None = None,
     init_model: Model | None = None,
     seed: int = 0,
     profile: Literal["default", "paper"] = "default",

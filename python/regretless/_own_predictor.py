@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from regretless._core import Loss, Problem, _epoch_rows, _training_plan, evaluat
 from regretless._names import costs_in_order, names_of
 from regretless._numbers import as_numeric_array
 from regretless._own_loss import OwnLoss
-from regretless._results import Evaluation, SolveCounts, TrainingReport
+from regretless._results import CandidateReport, Evaluation, SolveCounts, TrainingReport
 
 __all__ = ["OwnModel"]
 
@@ -175,6 +175,49 @@ def train(
     report = report_of(training, X, run, rounds, solves)
     report.update(seconds=seconds, cpu_seconds=cpu_seconds)
     return model, TrainingReport.from_dict(report)
+
+
+def choose(
+    table: tuple[Problem, Any, Any],
+    found: tuple[Any, TrainingReport],
+    candidates: Sequence[Any],
+    **options: Any,
+) -> tuple[Any, TrainingReport]:
+    """Return what ``auto`` found, or a predictor of the user's own with a lower validation regret.
+
+    Called by :func:`regretless.train`. The regret of ``auto`` is that of models which were not
+    trained on the row, so that both are regrets of rows not seen in training.
+    """
+    problem, X, C = table
+    model, report = found
+    lowest = report.validation
+    entries, best = [], None
+    for candidate in candidates:
+        method, predictor = candidate if isinstance(candidate, tuple) else (None, candidate)
+        own_model, own_report = train(problem, X, C, method, predictor, **options)
+        if own_report.validation is None:
+            raise ValueError("candidates are compared on validation rows, and there are none")
+        if lowest is None or own_report.validation.regret < lowest.regret:
+            lowest, best = own_report.validation, len(entries)
+            model, report = own_model, own_report
+        entries.append(
+            CandidateReport(
+                method=own_report.method,
+                predictor=type(predictor).__name__,
+                folds=1,
+                regret=own_report.validation.regret,
+                difference=None,
+                standard_error=None,
+                is_chosen=False,
+                scoring="exact",
+                seconds=own_report.seconds,
+            )
+        )
+    of_search = found[1].candidates
+    if best is not None:
+        entries[best] = replace(entries[best], is_chosen=True)
+        of_search = tuple(replace(entry, is_chosen=False) for entry in of_search)
+    return model, replace(report, method=found[1].method, candidates=(*of_search, *entries))
 
 
 def report_of(

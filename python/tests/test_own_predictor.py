@@ -129,3 +129,48 @@ def test_a_regressor_is_fitted_and_evaluated(knapsack):
         rl.train(problem, X, C, method="SPO+", predictor=forest)
     with pytest.raises(TypeError, match="fit and predict"):
         rl.train(problem, X, C, predictor=object())
+
+
+class Oracle:
+    """A regressor that knows the true costs of every row, or the opposite of them."""
+
+    def __init__(self, X, C, sign):
+        self.costs = {features.tobytes(): sign * costs for features, costs in zip(X, C, strict=True)}
+
+    def fit(self, X, C):
+        return self
+
+    def predict(self, X):
+        return np.stack([self.costs[features.tobytes()] for features in X])
+
+
+def test_auto_compares_predictors_of_ones_own_by_validation_regret(knapsack):
+    problem, X, C = knapsack
+    X = np.asarray(X, dtype=np.float64)
+    perfect, worst = Oracle(X, C, 1.0), Oracle(X, C, -1.0)
+    split = (80, 30, 40)
+    model, report = rl.train(problem, X, C, split=split, candidates=[worst, perfect, "NCE"])
+    assert isinstance(model, rl.OwnModel) and model.predictor is perfect
+    assert report.method.startswith("auto") and report.test.regret == 0.0
+    chosen = [entry for entry in report.candidates if entry.is_chosen]
+    assert [entry.predictor for entry in chosen] == ["Oracle"]
+    assert any(entry.method.startswith("NCE") for entry in report.candidates)
+    ours, alone = rl.train(problem, X, C, method="auto", split=split)
+    model, report = rl.train(problem, X, C, method="auto", split=split, candidates=[worst])
+    assert isinstance(model, rl.Model)
+    np.testing.assert_array_equal(model.predict(X), ours.predict(X))
+    assert report.candidates[-1].regret > report.validation.regret == alone.validation.regret
+
+
+def test_candidates_that_auto_cannot_compare_are_refused(knapsack):
+    problem, X, C = knapsack
+    for keywords, message in [
+        ({"method": "MSE", "candidates": ["SPO+"]}, "compared by"),
+        ({"candidates": "SPO+"}, "list of methods"),
+        ({"candidates": ["SPO+", "auto"]}, "candidate of itself"),
+        ({"candidates": [3]}, "a method is a name"),
+        ({"predictor": Oracle(X, C, 1.0), "candidates": ["SPO+"]}, "among the candidates"),
+        ({"candidates": [Oracle(X, C, 1.0)], "weights": np.ones(len(X))}, "'weights'"),
+    ]:
+        with pytest.raises((TypeError, ValueError), match=message):
+            rl.train(problem, X, C, split=(80, 30, 40), **keywords)

@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 use regretless::checkpoint::CheckpointFolder;
 use regretless::data::{CostNames, Dataset, FeatureOptions, Split, SplitIndices, SplitRule};
 use regretless::evaluate::Evaluation;
-use regretless::method::Method;
+use regretless::method::{Method, TrainingStage};
 use regretless::optimizer::Optimizer;
 use regretless::settings::TrainingSettings;
 use regretless::train::TrainingContext;
@@ -529,6 +529,13 @@ pub fn epoch_rows(
 ///     its parameters are those of the best epoch afterwards. A scikit-learn regressor is fitted by
 ///     its own `fit`, without a method, and evaluated as the others. Both result in a model of
 ///     `regretless.OwnModel`.
+/// candidates : list, optional
+///     What "auto" compares next to its own candidates: methods by name, losses made with `loss`,
+///     scikit-learn regressors, torch modules, and pairs of a method and a torch module (MAE(O,S)
+///     by default). Methods and losses become part of the search and of its average. A predictor
+///     of your own is trained on the training rows, and is the model if its regret on the
+///     validation rows is lower than that of the search; the model is then an
+///     `regretless.OwnModel`.
 /// init_model : Model, optional
 ///     A trained model to start from.
 /// seed : int, default 0
@@ -618,8 +625,8 @@ pub fn epoch_rows(
 #[pyfunction]
 #[pyo3(signature = (
     problem, X, C, method=None, *, labels=None, parameters=None, weights=None, split=None,
-    predictor=None, init_model=None, seed=0, profile="default", feature_names=None,
-    cost_names=None, categories=None, target_statistics=None, dates=None, holidays=None,
+    predictor=None, candidates=None, init_model=None, seed=0, profile="default",
+    feature_names=None, cost_names=None, categories=None, target_statistics=None, dates=None, holidays=None,
     missing="impute", checkpoint=None, threads=None, progress=false, heuristic=None, gap=None,
     nodes=None, seconds=None, **settings
 ))]
@@ -634,6 +641,7 @@ pub fn train<'py>(
     weights: Option<&Bound<'py, PyAny>>,
     split: Option<&Bound<'py, PyAny>>,
     predictor: Option<&Bound<'py, PyAny>>,
+    candidates: Option<&Bound<'py, PyAny>>,
     init_model: Option<&Bound<'py, Model>>,
     seed: u32,
     profile: &str,
@@ -653,7 +661,13 @@ pub fn train<'py>(
     seconds: Option<f64>,
     settings: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    if let Some(own) = predictor.filter(|predictor| !predictor.is_instance_of::<PyString>()) {
+    let own_predictor = predictor.filter(|predictor| !predictor.is_instance_of::<PyString>());
+    let Candidates {
+        methods: candidate_methods,
+        predictors: candidate_predictors,
+    } = Candidates::parse(candidates)?;
+    let mut own_options = None;
+    if own_predictor.is_some() || !candidate_predictors.is_empty() {
         let unsupported = [
             ("weights", weights.is_some()),
             ("init_model", init_model.is_some()),
@@ -681,12 +695,34 @@ pub fn train<'py>(
         options.set_item("threads", threads)?;
         options.set_item("feature_names", feature_names)?;
         options.set_item("settings", settings)?;
+        own_options = Some(options);
+    }
+    if let Some(own) = own_predictor {
+        if candidates.is_some() {
+            return Err(PyTypeError::new_err(
+                "candidates are compared by \"auto\", which has predictors of its own: leave out \
+                 predictor, or put it among the candidates",
+            ));
+        }
         let module = py.import("regretless._own_predictor")?;
-        let result = module.call_method("train", (problem, X, C, method, own), Some(&options))?;
+        let result = module.call_method("train", (problem, X, C, method, own), own_options.as_ref())?;
         return Ok(result.cast_into::<PyTuple>()?);
     }
+    let (python_problem, given_features, given_costs) = (problem, X, C);
     let problem = problem.get();
-    let method = parse_method(method)?;
+    let mut method = match (method, candidates) {
+        (None, Some(_)) => Method::auto(),
+        _ => parse_method(method)?,
+    };
+    match &mut method {
+        Method::Auto { candidates, .. } => candidates.extend(candidate_methods),
+        Method::Stages(_) | Method::InvalidAuto(_) if candidates.is_some() => {
+            return Err(PyTypeError::new_err(format!(
+                "candidates are compared by \"auto\", not by '{method}'"
+            )));
+        }
+        Method::Stages(_) | Method::InvalidAuto(_) => {}
+    }
     let predictor = match predictor {
         Some(name) => Some(name.extract::<String>()?.parse().map_err(to_py_err)?),
         None => None,
@@ -767,5 +803,57 @@ pub fn train<'py>(
     fields.set_item("encoding", encoding.encoded)?;
     fields.set_item("unused_columns", encoding.unused)?;
     let report = result_object("TrainingReport", &fields)?;
-    (Bound::new(py, Model::new(outcome.trained.model))?, report).into_pyobject(py)
+    let model = Bound::new(py, Model::new(outcome.trained.model))?;
+    if candidate_predictors.is_empty() {
+        return (model, report).into_pyobject(py);
+    }
+    let module = py.import("regretless._own_predictor")?;
+    let table = (python_problem, given_features, given_costs);
+    let found = (model, report);
+    let arguments = (table, found, candidate_predictors);
+    let result = module.call_method("choose", arguments, own_options.as_ref())?;
+    Ok(result.cast_into::<PyTuple>()?)
+}
+
+/// What `auto` compares next to its own candidates.
+#[derive(Default)]
+struct Candidates<'py> {
+    /// Methods, each as its stages.
+    methods: Vec<Vec<TrainingStage>>,
+    /// Predictors of the user's own, or pairs of a method and a torch module.
+    predictors: Vec<Bound<'py, PyAny>>,
+}
+
+impl<'py> Candidates<'py> {
+    /// Divides candidates into methods and predictors.
+    fn parse(candidates: Option<&Bound<'py, PyAny>>) -> PyResult<Self> {
+        let mut parsed = Self::default();
+        let Some(candidates) = candidates else {
+            return Ok(parsed);
+        };
+        if candidates.is_instance_of::<PyString>() {
+            return Err(PyTypeError::new_err(
+                "candidates is a list of methods, losses and predictors",
+            ));
+        }
+        for candidate in candidates.try_iter()? {
+            let candidate = candidate?;
+            let is_predictor = candidate.hasattr("predict")?
+                || candidate.hasattr("state_dict")?
+                || candidate.is_instance_of::<PyTuple>();
+            if is_predictor {
+                parsed.predictors.push(candidate);
+                continue;
+            }
+            match parse_method(Some(&candidate))? {
+                Method::Stages(stages) => parsed.methods.push(stages),
+                Method::Auto { .. } | Method::InvalidAuto(_) => {
+                    return Err(PyValueError::new_err(
+                        "\"auto\" is not a candidate of itself: name methods such as \"MSE(O_S)\"",
+                    ));
+                }
+            }
+        }
+        Ok(parsed)
+    }
 }

@@ -268,18 +268,19 @@ impl Trainer {
                 "use auto alone, or \
                  name the stages without it",
             )),
-            Method::Auto(_) if self.start.is_some() => {
+            Method::Auto { .. } if self.start.is_some() => {
                 Err(Error::setting("auto cannot start from a model")
                     .with_remedy("leave the model out, or name a method other than auto"))
             }
-            Method::Auto(_) if context.data.data().row_weights().is_some() => Err(Error::setting(
+            Method::Auto { .. } if context.data.data().row_weights().is_some() => Err(Error::setting(
                 "auto compares its candidates by regrets that count every row alike, so it \
                      cannot use row weights",
             )
             .with_remedy("leave the weights out, or name a method other than auto")),
-            Method::Auto(budget) => {
+            Method::Auto { budget, candidates } => {
+                self.method.check_problem(context.oracle)?;
                 let (predictor, settings) = (self.predictor.as_ref(), self.settings);
-                AutoSearch::new(context, predictor, settings, problem, *budget)?.run()
+                AutoSearch::new(context, predictor, settings, problem, *budget)?.run(candidates)
             }
         }
     }

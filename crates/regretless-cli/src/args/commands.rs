@@ -145,9 +145,9 @@ pub struct TrainOptions {
     /// Method: a loss, followed by oracle settings and stages. Losses: MSE or MAE with components
     /// C, O, S, O_S, W(w), IC(k), EIC(k), tau=t; SPO+, PFYL, MAP and others. Oracle settings:
     /// 'relax', 'cache 5%' and others. 'A then B' fine-tunes with B, 'A then B lr 0.001 epochs 5'
-    /// with its own learning rate and epochs. 'auto' trains several losses, chooses one by
-    /// validation regret and fine-tunes it with SPO+, planned for 60 seconds; 'auto 300s' for
-    /// longer [default: MAE(O,S)]
+    /// with its own learning rate and epochs. 'auto' searches over losses, predictors and learning
+    /// rates by cross-validated regret and averages the best, planned for 60 seconds; 'auto 300s'
+    /// for longer, 'auto with NCE or MAP' also tries these [default: MAE(O,S)]
     #[arg(long, value_name = "NAME", help_heading = "Training")]
     pub method: Option<Method>,
     /// Trained model to start from instead of random parameters. Its predictor and scalers are

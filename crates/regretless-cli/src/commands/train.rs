@@ -194,7 +194,7 @@ fn resolve(mut options: TrainOptions) -> Result<ResolvedTraining> {
     let split = standard_split(&options.data, &options.problem)?;
     options.split.split.get_or_insert(split);
     let method = options.method.get_or_insert_with(Method::default);
-    if !matches!(method, Method::Auto(_)) {
+    if !matches!(method, Method::Auto { .. }) {
         options.split.predictor.get_or_insert(PredictorSpec::Linear);
     }
     let seed = *options.seed.get_or_insert(0);

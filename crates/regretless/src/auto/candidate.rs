@@ -157,6 +157,18 @@ pub(super) struct LearningSchedule {
 }
 
 impl LearningSchedule {
+    /// The stage with this schedule where it has no settings of its own.
+    pub(super) fn complete(self, stage: TrainingStage) -> TrainingStage {
+        let given = stage.overrides;
+        let mut stage = self.apply_to(stage);
+        let overrides = &mut stage.overrides;
+        overrides.learning_rate = given.learning_rate.or(overrides.learning_rate);
+        overrides.epochs = given.epochs.or(overrides.epochs);
+        overrides.batch_size = given.batch_size.or(overrides.batch_size);
+        overrides.rows_per_epoch = given.rows_per_epoch;
+        stage
+    }
+
     /// The stage under this schedule.
     pub(super) fn apply_to(self, mut stage: TrainingStage) -> TrainingStage {
         stage.overrides = StageOverrides {

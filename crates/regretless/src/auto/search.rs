@@ -168,17 +168,26 @@ impl<'a> AutoSearch<'a> {
         })
     }
 
-    /// Trains the candidates and returns the average of the best; candidates that fail are left
-    /// out.
+    /// Trains the candidates, those of the user too, and returns the average of the best.
+    /// Candidates of the search that fail are left out.
     ///
     /// # Errors
-    /// When all candidates fail, or the user interrupts.
-    pub(crate) fn run(mut self) -> Result<FitResult> {
+    /// When all candidates or one of the user's fail, candidates of the user cannot be compared, or
+    /// the user interrupts.
+    pub(crate) fn run(mut self, users: &[Vec<TrainingStage>]) -> Result<FitResult> {
         self.try_first_candidates()?;
-        if !matches!(self.scorer, RegretScorer::None) {
+        if matches!(self.scorer, RegretScorer::None) {
+            if !users.is_empty() {
+                return Err(Error::setting(
+                    "the budget of auto does not allow it to compare candidates",
+                )
+                .with_remedy("give it more seconds, or train the method without auto"));
+            }
+        } else {
             if !self.has_few_candidates {
                 self.try_losses_with_few_solves()?;
             }
+            self.try_candidates_of_user(users)?;
             self.try_solver_losses()?;
             if !self.has_few_candidates {
                 self.try_longer_schedules()?;
@@ -254,6 +263,30 @@ impl<'a> AutoSearch<'a> {
             .into_iter()
             .filter(|next| next.planned_seconds <= seconds);
         self.try_all(affordable.collect())
+    }
+
+    /// Methods that the user named, for every predictor; a stage has the schedule of the search
+    /// where it has no settings of its own.
+    fn try_candidates_of_user(&mut self, users: &[Vec<TrainingStage>]) -> Result<()> {
+        let rows = self.num_training_rows();
+        for stages in users {
+            for predictor in self.predictors.clone() {
+                let mut start = None;
+                for stage in stages {
+                    let stage = self.schedule.complete(stage.clone());
+                    let earlier = start.map(|index| (index, &self.candidates[index]));
+                    let next = candidate::from_stage(stage, earlier, &predictor, &self.time, rows);
+                    self.candidates.push(next);
+                    let index = self.candidates.len() - 1;
+                    self.train(index, 0)?;
+                    if self.candidates[index].has_failed {
+                        return Err(self.failure.take().unwrap_or(Error::Interrupted));
+                    }
+                    start = Some(index);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Losses that call the solver in every step.

@@ -185,7 +185,7 @@ impl ExperimentCell {
                 .iter()
                 .map(|stage| stage.estimated_solves_per_row(settings.epochs))
                 .sum(),
-            CellMethod::Trained(Method::Auto(_)) => settings.epochs as f64,
+            CellMethod::Trained(Method::Auto { .. }) => settings.epochs as f64,
             // `InvalidAuto` is `auto` combined with stages or settings; training refuses it.
             CellMethod::Trained(Method::InvalidAuto(_)) | CellMethod::Baseline(_) => 0.0,
         }
@@ -227,7 +227,7 @@ impl ExperimentCell {
                 let converged = match method {
                     Method::Stages(_) => trained.report.has_converged(),
                     // The learning rate decays to 0, so that the loss always settles.
-                    Method::Auto(_) | Method::InvalidAuto(_) => None,
+                    Method::Auto { .. } | Method::InvalidAuto(_) => None,
                 };
                 let (test, examples) = self.evaluate(&trained, &context)?;
                 Ok(CellMetrics {

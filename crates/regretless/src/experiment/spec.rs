@@ -249,7 +249,7 @@ impl ExperimentMethod {
     fn trains_given_predictor(&self) -> bool {
         match &self.method {
             CellMethod::Trained(Method::Stages(_)) => true,
-            CellMethod::Trained(Method::Auto(_) | Method::InvalidAuto(_))
+            CellMethod::Trained(Method::Auto { .. } | Method::InvalidAuto(_))
             | CellMethod::Baseline(_) => false,
         }
     }
@@ -332,7 +332,7 @@ impl Experiment {
     pub(super) fn predictor_of(&self, method: &ExperimentMethod) -> Option<PredictorSpec> {
         let given = method.predictor.as_ref().or(self.predictor.as_ref());
         match &method.method {
-            CellMethod::Trained(Method::Auto(_)) => given.cloned(),
+            CellMethod::Trained(Method::Auto { .. }) => given.cloned(),
             CellMethod::Trained(Method::Stages(_) | Method::InvalidAuto(_))
             | CellMethod::Baseline(_) => Some(given.cloned().unwrap_or(PredictorSpec::Linear)),
         }
@@ -479,7 +479,7 @@ impl Experiment {
     pub fn smoke_version(mut self) -> Self {
         let quick_methods: Vec<String> = self
             .methods()
-            .filter(|method| !matches!(method.method, CellMethod::Trained(Method::Auto(_))))
+            .filter(|method| !matches!(method.method, CellMethod::Trained(Method::Auto { .. })))
             .map(|method| method.name)
             .collect();
         let mut problems: Vec<ExperimentProblem> = Vec::new();

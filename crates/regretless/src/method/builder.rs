@@ -110,10 +110,13 @@ impl Method {
         Pfyl::new(noise::Perturbation::DEFAULT).into()
     }
 
-    /// Trains several candidates within the default budget and returns the one with the lowest
-    /// validation regret.
+    /// Trains several candidates within the default budget and returns the average of those with
+    /// the lowest validation regret.
     pub fn auto() -> Self {
-        Self::Auto(AutoBudget::default())
+        Self::Auto {
+            budget: AutoBudget::default(),
+            candidates: Vec::new(),
+        }
     }
 
     /// Continues with the stages of another method, each starting from the model of the one before.
@@ -180,7 +183,7 @@ impl Method {
                 }
                 self
             }
-            Self::Auto(_) | Self::InvalidAuto(_) => {
+            Self::Auto { .. } | Self::InvalidAuto(_) => {
                 // A placeholder stage, used only to format the changed settings.
                 let mut stage = TrainingStage::from(SpoPlus);
                 change(&mut stage);

@@ -1,7 +1,8 @@
 //! The grammar of method names: parses and prints methods, stages and the settings of a stage.
 //!
 //! ```text
-//! method   = "auto" [seconds] ["solve" seconds]  |  stage {"then" stage}
+//! method   = "auto" [seconds] ["solve" seconds] ["with" stages {"or" stages}]  |  stages
+//! stages   = stage {"then" stage}
 //! stage    = loss {oracle setting | label setting | override}
 //! override = "lr" x | "epochs" n | "rows-per-epoch" n | "batch-size" n | "lr-decay"
 //! ```
@@ -24,32 +25,57 @@ impl FromStr for Method {
 
     fn from_str(text: &str) -> Result<Self> {
         if let Some(rest) = text.trim().strip_prefix("auto") {
-            return AutoBudget::parse(rest).map(Self::Auto);
+            return parse_auto(rest);
         }
-        let mut stages = Vec::new();
-        for part in text.split(" then ") {
-            stages.push(parse_stage(part)?);
-        }
-        Ok(Self::Stages(stages))
+        parse_stages(text).map(Self::Stages)
     }
 }
 
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Auto(budget) => budget.fmt(f),
-            Self::InvalidAuto(name) => f.write_str(name),
-            Self::Stages(stages) => {
-                for (index, stage) in stages.iter().enumerate() {
-                    if index > 0 {
-                        f.write_str(" then ")?;
-                    }
-                    stage.fmt(f)?;
+            Self::Auto { budget, candidates } => {
+                budget.fmt(f)?;
+                for (index, stages) in candidates.iter().enumerate() {
+                    f.write_str(if index == 0 { " with " } else { " or " })?;
+                    write_stages(f, stages)?;
                 }
                 Ok(())
             }
+            Self::InvalidAuto(name) => f.write_str(name),
+            Self::Stages(stages) => write_stages(f, stages),
         }
     }
+}
+
+/// Parses `stage {"then" stage}`.
+fn parse_stages(text: &str) -> Result<Vec<TrainingStage>> {
+    text.split(" then ").map(parse_stage).collect()
+}
+
+fn write_stages(f: &mut fmt::Formatter<'_>, stages: &[TrainingStage]) -> fmt::Result {
+    for (index, stage) in stages.iter().enumerate() {
+        if index > 0 {
+            f.write_str(" then ")?;
+        }
+        stage.fmt(f)?;
+    }
+    Ok(())
+}
+
+/// Parses the text after the word `auto`.
+fn parse_auto(text: &str) -> Result<Method> {
+    let (budget, candidates) = match text.split_once(" with ") {
+        Some((budget, candidates)) => {
+            let candidates: Result<_> = candidates.split(" or ").map(parse_stages).collect();
+            (budget, candidates?)
+        }
+        None => (text, Vec::new()),
+    };
+    Ok(Method::Auto {
+        budget: AutoBudget::parse(budget)?,
+        candidates,
+    })
 }
 
 impl TryFrom<String> for Method {
@@ -222,7 +248,7 @@ fn parse_rate(name: &str, text: &str) -> Result<f64> {
 }
 
 impl AutoBudget {
-    /// Parses the text after the word `auto`.
+    /// Parses the text after the word `auto`, without candidates.
     fn parse(text: &str) -> Result<Self> {
         let invalid = || {
             Error::setting(format!(
@@ -492,6 +518,8 @@ mod tests {
             "auto 0.5s",
             "auto 120s solve 0.5s",
             "auto solve 2s",
+            "auto with MSE(O_S)",
+            "auto 30s solve 2s with MAE(O,S) then SPO+ lr 0.001 or CaVE(inner,steps=8)",
             "MAE(O,S)",
             "MAE(O,S) then SPO+",
         ] {
@@ -499,7 +527,7 @@ mod tests {
         }
         assert_eq!(
             "auto 60".parse::<Method>().unwrap(),
-            Method::Auto(AutoBudget::default())
+            Method::auto()
         );
         assert!(
             "auto soon"
@@ -511,5 +539,8 @@ mod tests {
         assert!("autumn".parse::<Method>().is_err());
         assert!("auto 60s solve".parse::<Method>().is_err());
         assert!("auto 60s solve -1s".parse::<Method>().is_err());
+        for name in ["auto with", "auto with ", "auto with auto", "auto with MSE or auto 5s"] {
+            assert!(name.parse::<Method>().is_err(), "{name}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A method is one or more stages, each a loss with its oracle settings, training labels and
 //! overrides of the training settings, or `auto`, which trains several candidates within a budget
-//! and returns the one with the lowest validation regret. `grammar.rs` parses and prints the names
+//! and returns the average of those with the lowest validation regret. `grammar.rs` parses and prints the names
 //! of methods, such as `MAE(O,S) then SPO+ cache 5% lr 0.001 epochs 5`.
 //!
 //! ```
@@ -43,9 +43,14 @@ use crate::oracle::Oracle;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Method {
-    /// Trains several candidates within a budget and returns the one with the lowest validation
-    /// regret.
-    Auto(AutoBudget),
+    /// Trains several candidates within a budget and returns the average of those with the lowest
+    /// validation regret.
+    Auto {
+        /// What the search may take.
+        budget: AutoBudget,
+        /// Methods that are tried next to those of the search, each as its stages.
+        candidates: Vec<Vec<TrainingStage>>,
+    },
     /// Stages, each starting from the model of the one before.
     Stages(Vec<TrainingStage>),
     /// The name of a combination of `auto` with stages or settings. `auto` chooses its stages and
@@ -53,7 +58,7 @@ pub enum Method {
     InvalidAuto(String),
 }
 
-/// The budget of [`Method::Auto`].
+/// The budget of `auto`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AutoBudget {
     /// Planned processor seconds of training, without labeling and the final evaluation.
@@ -84,30 +89,33 @@ impl Default for Method {
 }
 
 impl Method {
-    /// Checks that the problem has what every stage needs, before anything is solved; `auto` only
-    /// takes what the problem has.
+    /// Checks that the problem has what every stage needs, before anything is solved. Of its own
+    /// candidates `auto` only takes those that the problem allows.
     ///
     /// # Errors
     /// When the problem lacks something, which the error names, or settings of a stage contradict
     /// each other.
     pub fn check_problem(&self, oracle: &Oracle) -> Result<()> {
-        match self {
-            Self::Stages(stages) => stages
-                .iter()
-                .try_for_each(|stage| stage.check_problem(oracle)),
-            Self::Auto(_) | Self::InvalidAuto(_) => Ok(()),
-        }
+        self.named_stages()
+            .into_iter()
+            .try_for_each(|stage| stage.check_problem(oracle))
     }
 
     /// Hashes of the losses of the user's own, in the order of the stages; none for losses that
     /// are built in.
     pub(crate) fn loss_fingerprints(&self) -> Vec<String> {
+        self.named_stages()
+            .into_iter()
+            .filter_map(|stage| stage.loss.fingerprint())
+            .collect()
+    }
+
+    /// All stages that the user named: those of the method, or those of the candidates of `auto`.
+    fn named_stages(&self) -> Vec<&TrainingStage> {
         match self {
-            Self::Stages(stages) => stages
-                .iter()
-                .filter_map(|stage| stage.loss.fingerprint())
-                .collect(),
-            Self::Auto(_) | Self::InvalidAuto(_) => Vec::new(),
+            Self::Stages(stages) => stages.iter().collect(),
+            Self::Auto { candidates, .. } => candidates.iter().flatten().collect(),
+            Self::InvalidAuto(_) => Vec::new(),
         }
     }
 
@@ -119,7 +127,7 @@ impl Method {
         let name = self.to_string();
         match self {
             Self::Stages(mut stages) if stages.len() == 1 => Ok(stages.remove(0)),
-            Self::Auto(_) | Self::Stages(_) | Self::InvalidAuto(_) => {
+            Self::Auto { .. } | Self::Stages(_) | Self::InvalidAuto(_) => {
                 Err(Error::setting(format!("'{name}' is not a single loss"))
                     .with_remedy("give one stage, without 'then'"))
             }

@@ -353,7 +353,7 @@ impl Comparison {
         let trained = options.methods.clone().unwrap_or_default();
         let has_auto = trained
             .iter()
-            .any(|method| matches!(method, Method::Auto(_)));
+            .any(|method| matches!(method, Method::Auto { .. }));
         if has_auto && data.iter().any(|data| data.split.validation.is_empty()) {
             return Err(Error::setting("auto needs validation rows")
                 .with_remedy("give --split a fraction or a number of them"));

@@ -85,6 +85,30 @@ fn the_best_candidate_of_all_folds_is_part_of_the_model() {
     }
 }
 
+#[test]
+fn methods_of_the_user_are_candidates_with_their_settings() {
+    let fixture = benchmark_fixture("KS10", 1);
+    let method = "auto with MAE(O,S) epochs 2 then MSE(O_S) lr 0.02 or NCE";
+    let trained = train_candidates(&fixture, method.parse().unwrap()).unwrap();
+    let names: Vec<&str> = trained
+        .candidates
+        .iter()
+        .map(|candidate| candidate.method.as_str())
+        .collect();
+    for part in ["MAE(O,S) lr 0.05 epochs 2", "MSE(O_S) lr 0.02", "NCE lr"] {
+        let with_part = names.iter().filter(|name| name.contains(part));
+        // A linear predictor and a network.
+        assert!(with_part.count() >= 2, "{part}: {names:?}");
+    }
+    // A candidate that the problem cannot serve is refused by name before anything is trained.
+    let method: Method = "auto with CaVE(inner) or MSE(E)".parse().unwrap();
+    let error = train_candidates(&fixture, method).unwrap_err();
+    assert!(error.to_string().contains("MSE(E)"), "{error}");
+    let method: Method = "auto 1s solve 5s with MSE".parse().unwrap();
+    let error = train_candidates(&fixture, method).unwrap_err();
+    assert!(error.to_string().contains("more seconds"), "{error}");
+}
+
 /// With one fold the scored rows are the validation rows.
 #[test]
 fn the_reported_regret_of_a_candidate_is_that_of_training_it_alone() {
