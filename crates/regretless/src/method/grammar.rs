@@ -58,7 +58,7 @@ fn write_stages(f: &mut fmt::Formatter<'_>, stages: &[TrainingStage]) -> fmt::Re
         if index > 0 {
             f.write_str(" then ")?;
         }
-        stage.fmt(f)?;
+        write!(f, "{stage}")?;
     }
     Ok(())
 }
