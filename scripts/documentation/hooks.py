@@ -10,12 +10,16 @@
 
 import posixpath
 import re
+import sys
 from pathlib import Path
 
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
+sys.path.insert(0, str(DOCS / "gallery"))
+import figure  # noqa: E402
+
 # Markdown files of the repository that are pages of the site, and where.
 PROJECT_PAGES = {
     "CONTRIBUTING.md": "project/contributing.md",
@@ -100,11 +104,12 @@ def figure_style(style):
 
 def page_text(markdown, page_path):
     """Return the Markdown of a page as readers get it."""
-    text = MARK.sub("", markdown)
-    text = INLINE_MARK.sub("", text)
-    return outside_code(
-        text, lambda part: LINK.sub(lambda m: m[1] + rewrite_link(m[2], page_path) + m[3], part)
-    )
+
+    def prepare(part):
+        part = INLINE_MARK.sub("", MARK.sub("", part))
+        return LINK.sub(lambda m: m[1] + rewrite_link(m[2], page_path) + m[3], part)
+
+    return outside_code(markdown, prepare)
 
 
 def on_pre_build(config):
@@ -184,6 +189,22 @@ def on_post_build(config):
     lines.append("Every page is Markdown; the same address with .html is the page for people.")
     lines += nav_entries(_nav.items)
     (site / "llms.txt").write_text("\n".join(lines) + "\n")
-    style = Path(__file__).with_name("figure.css").read_text()
     with (site / "assets" / "site.css").open("a") as css:
-        css.write(figure_style(style))
+        css.write(figure_style(figure.STYLE))
+    write_redirects(site)
+
+
+def write_redirects(site):
+    """Write a page for every address that has moved, which leads to the new one."""
+    for line in Path(__file__).with_name("redirects.txt").read_text().splitlines():
+        old, new = line.split()
+        target = posixpath.relpath(new, posixpath.dirname(old) or ".")
+        page = site / old
+        if page.exists() or not (site / new).exists():
+            raise SystemExit(f"redirects.txt: {line}: the first exists, or the second does not")
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(
+            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Moved</title>'
+            f'<meta http-equiv="refresh" content="0; url={target}">'
+            f'<p>This page is now <a href="{target}">{target}</a>.</p></html>\n'
+        )
