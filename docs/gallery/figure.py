@@ -124,26 +124,27 @@ def number(value):
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
-def bars(title, rows, unit="", best=None, note="", label_width=150):
+def bars(title, rows, unit="", best=None, note="", label_width=132):
     """Draw one horizontal bar per (name, value, classes); `best` marks a value with a line."""
-    height = 46 + 26 * len(rows) + (18 if note else 0) + (16 if best is not None else 0)
+    height = 40 + 26 * len(rows) + (18 if best is not None else 0) + (18 if note else 0)
     words = ", ".join(f"{name}: {value:,.0f} {unit}".strip() for name, value, _ in rows)
     figure = Figure(height, f"{title}. {words}")
     figure.text(0, 16, title, "head")
     highest = max([value for _, value, _ in rows] + [best or 0, 1e-9])
-    room = WIDTH - label_width - 78
+    room = WIDTH - label_width - 66
     y = 34
     for name, value, classes in rows:
         figure.text(label_width - 8, y + 14, name, "small end")
         figure.rect(label_width, y, max(room * value / highest, 1.0), 18, f"fill {classes}")
-        amount = f"{value:,.0f}"
-        figure.text(label_width + room * max(value, 0) / highest + 6, y + 14, amount, "small")
+        figure.text(WIDTH - 2, y + 14, f"{value:,.0f}", "small end")
         y += 26
     if best is not None:
         x = label_width + room * best / highest
-        figure.line(x, 28, x, y - 4, "line dash")
-        figure.text(x, y + 10, f"best in hindsight: {best:,.0f}", "small faint middle")
-        y += 16
+        figure.line(x, 28, x, y - 2, "line dash")
+        figure.text(
+            min(x + 50, WIDTH - 2), y + 12, f"best in hindsight: {best:,.0f}", "small faint end"
+        )
+        y += 18
     if note:
         figure.text(0, y + 12, note, "small faint")
     return figure

@@ -5,6 +5,7 @@
 * Links to files of the repository outside `docs/` lead to copies: Markdown files of the root become
   pages of the site, everything else is copied as text under `source/`.
 * Figures with the class `fig` are placed into the page, so that they follow its color scheme.
+* Scripts of the gallery are also written as notebooks.
 * Every page is also written as Markdown next to its HTML, and `llms.txt` lists all of them.
 """
 
@@ -18,6 +19,8 @@ from mkdocs.structure.files import File
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 sys.path.insert(0, str(DOCS / "gallery"))
+sys.path.insert(0, str(Path(__file__).parent))
+import cells  # noqa: E402
 import figure  # noqa: E402
 
 # Markdown files of the repository that are pages of the site, and where.
@@ -122,6 +125,9 @@ def on_files(files, config):
     """Add the Markdown files of the root, and every file of the repository that pages link to."""
     for source, target in PROJECT_PAGES.items():
         files.append(File.generated(config, target, content=(ROOT / source).read_text()))
+    for script in sorted((DOCS / "gallery").glob("*-*.py")):
+        target = f"gallery/{script.stem}.ipynb"
+        files.append(File.generated(config, target, content=cells.notebook(script)))
     for page in files.documentation_pages():
         page_text(page.content_string, page.src_uri)
     for path in sorted(_sources):
