@@ -80,9 +80,7 @@ gallery.regretless(
     f"--ignore date --epochs {EPOCHS} --out battery.safetensors --force",
     show=["validation regret"],
 )
-found = gallery.explain(
-    f"--model battery.safetensors --data prices.csv {COLUMNS} --key date={worst}"
-)
+gallery.explain(f"--model battery.safetensors --data prices.csv {COLUMNS} --key date={worst}")
 
 # %%
 plans = {name: gallery.decisions(worst, name) for name in ("least squares", "MAE(O,S)")}

@@ -94,12 +94,8 @@ def backtest(arguments, unit="EUR"):
 
 
 def explain(arguments):
-    """Explain a decision; print the sentences, and return everything."""
-    printed = regretless(f"explain {arguments}", show=[])
-    print(printed.split("\n\n")[0])
-    words = ["regretless", *shlex.split(f"explain {arguments} --json")]
-    done = subprocess.run(words, cwd=FOLDER, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+    """Explain a decision; print the sentences. `regretless explain` also has tables."""
+    print(regretless(f"explain {arguments}", show=[]).split("\n\n")[0])
 
 
 def show(drawing, name):
