@@ -41,7 +41,7 @@ STYLE = """\
 .fig .line { stroke: #aab1bd; }
 .fig .grid { stroke: #444b57; }
 .fig .wash { fill: #313845; }
-.fig .pale { fill-opacity: 0.28; }
+.fig .pale { fill-opacity: 0.22; }
 .fig .blue { color: #6db9f2; }
 .fig .red { color: #ff9b66; }
 .fig .green { color: #5fd0a5; }

@@ -246,6 +246,92 @@ def which_method():
     return figure
 
 
+def surrogates():
+    """Regret, SPO+ and PFYL of the example of two routes, over the predicted difference."""
+    label = (
+        "Two routes A and B with true costs 10 and 12, over the predicted difference of B and A. "
+        "Regret is 2 below 0 and 0 above. SPO+ is max(0, 2 - 2 d), a convex upper bound. PFYL is "
+        "smooth and falls towards 0."
+    )
+    figure = Figure(280, label)
+
+    def spot(difference, loss):
+        return 40 + 70 * (difference + 1.5), 232 - 40 * loss
+
+    figure.arrow(*spot(-1.5, 0), *spot(3.5, 0))
+    figure.arrow(*spot(-1.5, 0), *spot(-1.5, 5.4))
+    figure.line(*spot(0, 0), *spot(0, 5.2), "grid")
+    figure.line(*spot(2, 0), *spot(2, 5.2), "grid")
+    steps = [-1.5 + 0.1 * number for number in range(49)]
+    bound = [(d, max(0, 2 - 2 * d)) for d in steps]
+    spread = math.sqrt(2)
+
+    def smooth(d):
+        below = 0.5 * math.erfc(d / spread / math.sqrt(2))
+        density = math.exp(-((d / spread) ** 2) / 2) / math.sqrt(2 * math.pi)
+        return -d * below + spread * density
+
+    figure.path([spot(-1.5, 2), spot(0, 2)], "stroke red thick")
+    figure.path([spot(0, 0), spot(3.3, 0)], "stroke red thick")
+    figure.path([spot(*point) for point in bound], "stroke blue")
+    figure.path([spot(d, smooth(d)) for d in steps], "stroke green")
+    figure.text(*spot(-0.72, 4.4), "SPO+", "strong ink blue")
+    figure.text(*spot(-1.4, 2.15), "regret", "strong ink red")
+    figure.text(*spot(0.75, 0.65), "PFYL, σ = 1", "strong ink green")
+    figure.text(spot(0, 0)[0], 250, "0: tie", "small middle")
+    figure.text(spot(2, 0)[0], 250, "true: 2", "small middle")
+    figure.text(396, 272, "predicted cost of B minus A", "small faint end")
+    return figure
+
+
+def cones():
+    """The normal cone of a decision, and two target points."""
+    label = (
+        "The cone of all directions for which a decision is optimal. A prediction outside is drawn "
+        "to its projection on the boundary (CaVE), or to a point further inside (inner)."
+    )
+    figure = Figure(262, label)
+    figure.path([(40, 230), (118, 14), (392, 14), (392, 122)], "pale green", closed=True)
+    figure.line(40, 230, 118, 14, "stroke green")
+    figure.line(40, 230, 392, 122, "stroke green")
+    figure.text(382, 34, "x* is optimal", "small end")
+    figure.arrow(40, 230, 290, 236, "stroke red thick")
+    figure.text(296, 241, "v = −ĉ", "strong ink red")
+    # The foot of the perpendicular from the tip of v on the lower edge of the cone.
+    edge, tip = (352.0, -108.0), (250.0, 6.0)
+    share = (edge[0] * tip[0] + edge[1] * tip[1]) / (edge[0] ** 2 + edge[1] ** 2)
+    foot = (40 + share * edge[0], 230 + share * edge[1])
+    figure.line(290, 236, *foot, "line dash")
+    figure.circle(*foot, 5, "fill blue")
+    figure.text(foot[0] + 10, foot[1] + 16, "p: projection", "small ink blue")
+    figure.arrow(40, 230, 226, 130, "stroke purple")
+    figure.circle(226, 130, 5, "fill purple")
+    figure.text(216, 118, "inner target", "small end ink purple")
+    figure.circle(40, 230, 4, "fill gray")
+    return figure
+
+
+def pool():
+    """A solution pool: decisions as points, valued by predicted costs."""
+    label = (
+        "Five decisions of a pool by their predicted cost. The optimal one should be cheapest: MAP "
+        "pushes it below the cheapest other one, NCE below the mean of all."
+    )
+    figure = Figure(176, label)
+    figure.arrow(20, 96, 388, 96)
+    figure.text(388, 122, "predicted cost ĉ·x", "small end")
+    for x in (70, 150, 205, 300):
+        figure.circle(x, 96, 8, "fill gray")
+    figure.circle(240, 96, 9, "fill green")
+    figure.text(240, 78, "x*, optimal", "small strong middle ink green")
+    figure.arrow(240, 138, 70, 138, "stroke blue")
+    figure.text(155, 156, "MAP: below the cheapest", "small middle ink blue")
+    figure.line(193, 84, 193, 108, "stroke purple thick")
+    figure.arrow(240, 44, 193, 44, "stroke purple")
+    figure.text(216, 34, "NCE: below the mean", "small middle ink purple")
+    return figure
+
+
 def grid_path():
     """A path on a grid."""
     figure = Figure(222, "A grid of 4 by 5 nodes with arcs right and down, and a path in bold")
@@ -505,6 +591,7 @@ def linear():
 FIGURES = {
     "concept-pipeline": pipeline, "concept-accurate": accurate, "concept-O": error_side,
     "concept-O_S": cost_range, "concept-S": scale, "concept-E": equality, "concept-C": weights,
+    "method-surrogates": surrogates, "method-cones": cones, "method-pool": pool,
     "concept-which-method": which_method,
     "problem-grid-path": grid_path, "problem-graph-path": graph_path, "problem-knapsack": knapsack,
     "problem-top-k": top_k, "problem-assignment": assignment,
