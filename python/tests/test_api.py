@@ -163,7 +163,7 @@ def test_the_reference_is_generated_from_the_docstrings():
 def test_the_quick_start_runs(tmp_path):
     """Every block of the page on Python runs, one after the other."""
     pytest.importorskip("sklearn")
-    text = (ROOT / "docs" / "python.md").read_text()
+    text = (ROOT / "docs" / "tutorials" / "python.md").read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
     assert len(blocks) >= 4
     subprocess.run([sys.executable, "-c", "\n".join(blocks)], cwd=tmp_path, check=True)

@@ -42,7 +42,7 @@ def test_the_example_runs(name):
     assert len(done.stdout.splitlines()) >= 2
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "own-loss.md"
+PAGE = Path(__file__).parents[2] / "docs" / "extend" / "own-loss.md"
 FILE = re.compile(r"^```python (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MODULES = {"torch_module.py": "torch", "forest.py": "sklearn"}

@@ -62,17 +62,17 @@ fn words(command: &str) -> Vec<String> {
 
 #[test]
 fn the_page_about_row_parameters_is_true() {
-    check_page("row-parameters.md", 6, 7);
+    check_page("tutorials/row-parameters.md", 6, 7);
 }
 
 #[test]
 fn the_page_about_backtests_is_true() {
-    check_page("backtest.md", 4, 5);
+    check_page("tutorials/backtest.md", 4, 5);
 }
 
 #[test]
 fn the_page_about_explanations_is_true() {
-    check_page("explain.md", 3, 30);
+    check_page("tutorials/explain.md", 3, 30);
 }
 
 /// Executes a page that has at least these numbers of commands and printed lines.

@@ -136,7 +136,7 @@ impl ScoreboardTask {
                 self.expected_hash()
             );
             return Err(Error::setting(message).with_remedy(format!(
-                "make features.npy and costs.npy from {}, as docs/experiments.md describes",
+                "make features.npy and costs.npy from {}, as docs/how-to/experiments.md describes",
                 self.origin()
             )));
         }
@@ -154,7 +154,7 @@ impl ScoreboardTask {
             };
             Error::setting(format!("{self} needs {wanted}; {place}")).with_remedy(format!(
                 "set `scoreboard` to a folder in which the folder {self} has features.npy and \
-                 costs.npy; the numbers are in {}, docs/experiments.md describes the arrays",
+                 costs.npy; the numbers are in {}, docs/how-to/experiments.md describes the arrays",
                 self.origin()
             ))
         })

@@ -1,0 +1,361 @@
+"""Execute what pages show: commands, code, printed lines and numbers.
+
+A page is executed from top to bottom in an empty folder:
+
+* a code block whose language is followed by a name is a file;
+* `sh` blocks run in bash, `python` blocks in one interpreter per page; both must succeed;
+* a `text` block has lines that the block before it printed; `…` stands for any text. After
+  `<!-- check: tolerance 5 % -->` numbers may differ by so much;
+* `toml` blocks must be TOML.
+
+Marks are comments of Markdown, which readers do not see. They precede their block:
+
+    <!-- run: no, REASON -->                 the block is not executed
+    <!-- run: long, last run 2026-11-17 -->  the block is executed by --full only
+    <!-- run: none: REASON -->               nothing of the page is executed
+    <!-- setup sh
+    COMMANDS -->                             executed, not shown; also `setup python`
+    <!-- check: 8.5 within 2 % | COMMAND | EXPRESSION -->
+                                             8.5, in the text before, is what EXPRESSION says of
+                                             `result`, the JSON or CSV that COMMAND prints;
+                                             `row(result, method="MSE")` is a row of CSV, and
+                                             `long 8.5` is checked by --full only
+
+A block of another language (`rust`) needs a mark that it is not executed.
+"""
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import program
+import tomllib
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ["README.md", "docs/**/*.md"]
+EXECUTED = ("sh", "python", "text")
+SHOWN = ("toml", "csv", "lp", "json", "bibtex", "markdown", "html", "mps", "")
+# Generous: a machine that runs other tests, too, may be ten times as slow.
+QUICK_SECONDS = 600
+LONG_SECONDS = 3600
+NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+ELEMENT = re.compile(
+    r"^<!-- (?P<mark>(?:run|setup|check|from)\b.*?) ?-->|^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$"
+    r"|<!-- (?P<inline>check: .*?) -->",
+    re.MULTILINE | re.DOTALL,
+)
+INTERPRETER = """
+import json, sys, io, contextlib, traceback
+scope = {"__name__": "__main__"}
+for line in sys.stdin:
+    out, error = io.StringIO(), ""
+    with contextlib.redirect_stdout(out):
+        try:
+            exec(compile(json.loads(line), "<page>", "exec"), scope)
+        except ModuleNotFoundError as missing:
+            error = f"missing {missing.name}"
+        except BaseException:
+            error = traceback.format_exc()
+    sys.__stdout__.write(json.dumps([out.getvalue(), error]) + "\\n")
+    sys.__stdout__.flush()
+"""
+
+
+@dataclass
+class Step:
+    """Something of a page that is executed or compared."""
+
+    kind: str
+    text: str
+    line: int
+    mark: str = ""
+    tolerance: float = 0.0
+
+
+@dataclass
+class Outcome:
+    """What became of a page."""
+
+    page: str
+    counts: dict = field(default_factory=dict)
+    findings: list = field(default_factory=list)
+    seconds: float = 0.0
+
+    def count(self, what, amount=1):
+        """Count something that was executed, compared or left out."""
+        self.counts[what] = self.counts.get(what, 0) + amount
+
+
+def steps(markdown):
+    """Yield the steps of a page, with the marks that precede them."""
+    mark, tolerance = "", 0.0
+    for match in ELEMENT.finditer(markdown):
+        line = markdown.count("\n", 0, match.start()) + 1
+        found = match["mark"] or match["inline"]
+        if found is None:
+            words = match["info"].split()
+            language = words[0] if words else ""
+            kind = f"file {words[1]}" if len(words) > 1 and "=" not in words[1] else language
+            yield Step(kind, match["text"], line, mark, tolerance)
+            mark, tolerance = "", 0.0
+        elif found.startswith("setup"):
+            head, _, body = found.partition("\n")
+            yield Step(head.split()[1], body + "\n", line)
+        elif found.startswith("check: tolerance"):
+            tolerance = percentage(found.removeprefix("check: tolerance"))
+        elif found.startswith("check:"):
+            before = re.sub(r"<!--.*?-->", "", markdown[: match.start()], flags=re.DOTALL)[-4000:]
+            yield Step("number", f"{before}\0{found.removeprefix('check:')}", line)
+        else:
+            mark = found
+
+
+def percentage(text):
+    """Return the fraction of a text such as `5 %`."""
+    return float(text.replace("%", "")) / 100
+
+
+def agrees(shown, printed, tolerance):
+    """Whether a printed line is the shown one, with numbers within a tolerance."""
+    pieces, numbers = [], NUMBER.findall(shown)
+    if tolerance == 0:
+        pattern = ".*".join(re.escape(piece) for piece in shown.rstrip().split("…"))
+        return re.fullmatch(pattern, printed.rstrip()) is not None
+    for piece in NUMBER.split(" ".join(shown.split())):
+        pieces.append(".*".join(re.escape(part) for part in piece.split("…")))
+    pattern = f"({NUMBER.pattern})".join(pieces)
+    found = re.fullmatch(pattern, " ".join(printed.split()))
+    if found is None:
+        return False
+    pairs = zip(numbers, (group for group in found.groups() if group is not None))
+    return all(is_close(value(one), value(other), tolerance) for one, other in pairs)
+
+
+def value(text):
+    """Return the number that a text says."""
+    return float(text.replace(",", ""))
+
+
+def is_close(shown, found, tolerance):
+    """Whether a number is within a relative tolerance of the shown one."""
+    return abs(found - shown) <= tolerance * max(abs(shown), abs(found)) + 1e-12
+
+
+class PageRun:
+    """Executes one page in a folder of its own."""
+
+    def __init__(self, path, folder, full):
+        self.outcome = Outcome(str(path.relative_to(ROOT)))
+        self.path, self.folder, self.full = path, Path(folder), full
+        self.printed, self.is_skipped, self.interpreter = "", False, None
+        places = [str(program.find().parent), os.environ["PATH"]]
+        self.environment = {**os.environ, "PATH": os.pathsep.join(places), "COLUMNS": "100"}
+        self.environment.pop("REGRETLESS_ABORT_AT_FAIL_POINT", None)
+
+    def report(self, step, message):
+        """Keep a finding with its place."""
+        self.outcome.findings.append(f"{self.outcome.page}:{step.line}: {message}")
+
+    def execute(self):
+        """Execute all steps; return what became of them."""
+        begin = time.monotonic()
+        markdown = self.path.read_text()
+        prose = re.sub(r"^```.*?^```$", "", markdown, flags=re.MULTILINE | re.DOTALL)
+        if re.search(r"^<!-- run: none: .+ -->$", prose, re.MULTILINE):
+            self.outcome.count("page not executed")
+            return self.outcome
+        try:
+            for step in steps(markdown):
+                self.execute_step(step)
+        finally:
+            if self.interpreter is not None:
+                self.interpreter.stdin.close()
+                self.interpreter.wait()
+        self.outcome.seconds = time.monotonic() - begin
+        return self.outcome
+
+    def execute_step(self, step):
+        """Execute or compare one step."""
+        is_long = step.mark.startswith("run: long")
+        if step.mark.startswith("run: no") or (is_long and not self.full):
+            self.outcome.count("long" if is_long else "not executed")
+            self.is_skipped = True
+        elif step.kind.startswith("file "):
+            path = self.folder / step.kind.removeprefix("file ")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(step.text)
+            self.outcome.count("files")
+        elif step.kind == "sh":
+            self.run_commands(step, LONG_SECONDS if is_long else QUICK_SECONDS)
+        elif step.kind == "python":
+            self.run_python(step)
+        elif step.kind == "text":
+            self.compare(step)
+        elif step.kind == "number":
+            self.check_number(step)
+        elif step.kind == "toml":
+            self.parse_toml(step)
+        elif step.kind not in SHOWN:
+            self.report(step, f"a block of {step.kind} is not executed; mark it with the reason")
+
+    def run_commands(self, step, seconds):
+        """Run a block of commands."""
+        words = ["bash", "-euo", "pipefail", "-c", step.text]
+        try:
+            done = subprocess.run(
+                words, cwd=self.folder, env=self.environment, timeout=seconds,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            self.report(step, f"takes more than {seconds} s; mark it as long")
+            self.is_skipped = True
+            return
+        self.printed, self.is_skipped = done.stdout, done.returncode != 0
+        self.outcome.count("commands", count_commands(step.text))
+        if done.returncode != 0:
+            self.report(step, f"exit code {done.returncode}:\n{tail(done.stdout)}")
+
+    def run_python(self, step):
+        """Run a block of Python in the interpreter of the page."""
+        if self.interpreter is None:
+            path = program.python()
+            words = [path or sys.executable, "-u", "-c", INTERPRETER]
+            self.interpreter = subprocess.Popen(
+                words, cwd=self.folder, env=self.environment, text=True,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+        self.interpreter.stdin.write(json.dumps(step.text) + "\n")
+        self.interpreter.stdin.flush()
+        self.printed, error = json.loads(self.interpreter.stdout.readline())
+        self.is_skipped = bool(error)
+        missing = re.match(
+            r"missing (\w+)|.*NameError: name '(\w+)' is not defined", error, re.DOTALL
+        )
+        if not error:
+            self.outcome.count("code blocks")
+        elif missing and (
+            missing[1] or any(key.startswith("without") for key in self.outcome.counts)
+        ):
+            name = missing[1] or "what an earlier block defines"
+            if name == "regretless" and program.python() is not None:
+                self.report(step, "the package is not installed")
+            self.outcome.count(f"without {name}")
+        else:
+            self.report(step, f"fails:\n{tail(error)}")
+
+    def compare(self, step):
+        """Compare shown lines with what was printed last."""
+        if self.is_skipped:
+            self.outcome.count("lines of blocks that were not executed", step.text.count("\n"))
+            return
+        for line in step.text.splitlines():
+            if any(agrees(line, printed, step.tolerance) for printed in self.printed.splitlines()):
+                self.outcome.count("lines")
+            else:
+                self.report(step, f"'{line}' is not in:\n{tail(self.printed, 40)}")
+
+    def check_number(self, step):
+        """Check a number of the text by the JSON of a command."""
+        before, _, check = step.text.partition("\0")
+        claim, command, expression = (part.strip() for part in check.split("|"))
+        shown, _, tolerance = claim.removeprefix("long ").partition(" within ")
+        if claim.startswith("long ") and not self.full:
+            self.outcome.count("numbers of long runs")
+            return
+        if shown not in before:
+            self.report(step, f"{shown} is not in the text before the mark")
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", command], cwd=self.folder, env=self.environment,
+            capture_output=True, text=True, timeout=LONG_SECONDS,
+        )  # fmt: skip
+        if done.returncode != 0:
+            self.report(step, f"{command}: {tail(done.stderr)}")
+            return
+        found = eval(expression, {"result": parsed(done.stdout), "row": row})
+        self.outcome.count("numbers")
+        if not is_close(value(shown), float(found), percentage(tolerance)):
+            self.report(step, f"{shown} is {found:.6g}")
+
+    def parse_toml(self, step):
+        """Parse a block of TOML."""
+        try:
+            tomllib.loads(step.text)
+            self.outcome.count("TOML blocks")
+        except tomllib.TOMLDecodeError as error:
+            self.report(step, f"no TOML: {error}")
+
+
+def parsed(text):
+    """Return what a command printed: JSON, or the rows of a CSV table."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return list(csv.DictReader(io.StringIO(text)))
+
+
+def row(rows, **cells):
+    """Return the row of a table that has these cells."""
+    return next(one for one in rows if all(one[name] == cell for name, cell in cells.items()))
+
+
+def count_commands(text):
+    """Return the number of commands of a block, continued lines being one."""
+    lines = re.sub(r"\\\n", " ", text).splitlines()
+    return sum(1 for line in lines if line.strip() and not line.lstrip().startswith("#"))
+
+
+def tail(text, lines=15):
+    """Return the last lines of a text, indented."""
+    return "\n".join(f"    {line}" for line in text.rstrip().splitlines()[-lines:])
+
+
+def run_page(path, full):
+    """Execute a page in an empty folder."""
+    with tempfile.TemporaryDirectory(prefix="docs-") as folder:
+        return PageRun(path, folder, full).execute()
+
+
+def list_blocks(paths):
+    """Print how many blocks of each kind pages have."""
+    for path in paths:
+        counts = {}
+        for step in steps(path.read_text()):
+            kind = (
+                step.mark.split(",")[0] if step.mark else step.kind.split()[0] if step.kind else ""
+            )
+            counts[kind] = counts.get(kind, 0) + 1
+        print(path.relative_to(ROOT), counts)
+
+
+def check(names, full=False, only_list=False):
+    """Execute pages; print what is wrong and a summary; return whether nothing is."""
+    paths = [Path(name).resolve() for name in names]
+    if not paths:
+        paths = [path for pattern in PAGES for path in sorted(ROOT.glob(pattern))]
+    if only_list:
+        list_blocks(paths)
+        return True
+    with ThreadPoolExecutor(os.cpu_count()) as workers:
+        outcomes = list(workers.map(lambda path: run_page(path, full), paths))
+    totals = {}
+    for outcome in outcomes:
+        for what, amount in outcome.counts.items():
+            totals[what] = totals.get(what, 0) + amount
+        for finding in outcome.findings:
+            print(f"docs: {finding}", file=sys.stderr)
+    slowest = max(outcomes, key=lambda outcome: outcome.seconds)
+    found = sum(len(outcome.findings) for outcome in outcomes)
+    print(f"docs: {len(paths)} pages with {program.find()}")
+    for what, amount in sorted(totals.items()):
+        print(f"docs: {amount:6} {what}")
+    print(f"docs: slowest page {slowest.page}, {slowest.seconds:.1f} s; {found} findings")
+    return found == 0
