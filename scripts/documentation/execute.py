@@ -180,6 +180,7 @@ class PageRun:
             if self.interpreter is not None:
                 self.interpreter.stdin.close()
                 self.interpreter.wait()
+                self.interpreter.stdout.close()
         self.outcome.seconds = time.monotonic() - begin
         return self.outcome
 

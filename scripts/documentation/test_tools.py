@@ -1,0 +1,136 @@
+"""Tests of the tools that build and check the documentation: python3 -m unittest test_tools."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import built_site
+import cells
+import command_reference
+import execute
+
+TICKS = "```"
+
+
+def run(markdown, full=False):
+    """Execute a page of this text."""
+    target = execute.ROOT / "target"
+    target.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target) as folder:
+        path = Path(folder) / "page.md"
+        path.write_text(markdown)
+        return execute.run_page(path, full)
+
+
+def block(language, text):
+    """Return a code block."""
+    return f"{TICKS}{language}\n{text}\n{TICKS}\n"
+
+
+class ExecutedPages(unittest.TestCase):
+    """What a page may and may not say."""
+
+    def test_a_command_that_fails_is_a_finding(self):
+        outcome = run("text\n\n" + block("sh", "true") + block("sh", "false"))
+        self.assertEqual(len(outcome.findings), 1)
+        self.assertIn("exit code 1", outcome.findings[0])
+        self.assertIn(":6:", outcome.findings[0])
+
+    def test_printed_lines_are_compared(self):
+        page = block("sh", "echo one; echo two 2.00") + block("text", "{}")
+        self.assertEqual(run(page.replace("{}", "two 2.00")).findings, [])
+        self.assertEqual(run(page.replace("{}", "two …")).findings, [])
+        self.assertEqual(len(run(page.replace("{}", "two 2.01")).findings), 1)
+        self.assertEqual(len(run(page.replace("{}", "tw")).findings), 1)
+
+    def test_a_tolerance_is_for_numbers_alone(self):
+        page = block("sh", "echo cost 100.0 EUR") + "<!-- check: tolerance 5 % -->\n{}"
+        self.assertEqual(run(page.replace("{}", block("text", "cost 104.0 EUR"))).findings, [])
+        self.assertEqual(len(run(page.replace("{}", block("text", "cost 110.0 EUR"))).findings), 1)
+        self.assertEqual(len(run(page.replace("{}", block("text", "gain 100.0 EUR"))).findings), 1)
+
+    def test_marked_numbers_are_checked(self):
+        mark = (
+            'about {} %<!-- check: {} within 1 % | echo \'[1, {{"a": 5}}]\' | result[1]["a"] -->\n'
+        )
+        self.assertEqual(run(mark.format("5.0", "5.0")).findings, [])
+        self.assertEqual(len(run(mark.format("6.0", "6.0")).findings), 1)
+        self.assertIn("not in the text", run(mark.format("5.1", "5.0")).findings[0])
+
+    def test_rows_of_tables_are_checked(self):
+        table = "printf 'method,ratio\\nMSE,1\\nMAE,0.5\\n'"
+        mark = f'0.5<!-- check: 0.5 within 0 % | {table} | row(result, method="MAE")["ratio"] -->'
+        self.assertEqual(run(mark).findings, [])
+        self.assertEqual(run(mark).counts, {"numbers": 1})
+
+    def test_long_blocks_run_on_demand(self):
+        page = "<!-- run: long, last run 2026-01-01 -->\n" + block("sh", "false")
+        page += block("text", "anything")
+        self.assertEqual(run(page).findings, [])
+        self.assertEqual(len(run(page, full=True).findings), 1)
+
+    def test_blocks_that_are_not_executed_need_a_reason(self):
+        self.assertEqual(len(run(block("rust", "fn main() {}")).findings), 1)
+        self.assertEqual(run("<!-- run: no, a test has it -->\n" + block("rust", "x")).findings, [])
+
+    def test_blocks_of_python_share_names_and_files(self):
+        page = block("csv data.csv", "a,b") + block("python", "x = open('data.csv').read()")
+        page += block("python", "print(x.strip())") + block("text", "a,b")
+        self.assertEqual(run(page).findings, [])
+        self.assertEqual(len(run(page + block("python", "1 / 0")).findings), 1)
+
+    def test_setup_is_executed(self):
+        page = "<!-- setup sh\necho hello > file\n-->\n" + block("sh", "cat file")
+        self.assertEqual(run(page + block("text", "hello")).findings, [])
+
+    def test_toml_is_parsed(self):
+        self.assertEqual(len(run(block("toml", "a = ")).findings), 1)
+
+
+class Scripts(unittest.TestCase):
+    """Pages and notebooks of scripts."""
+
+    def test_a_page_without_output_is_that_of_the_script(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = Path(folder) / "small.py"
+            script.write_text("# %% [markdown]\n# # Title\n#\n# Text.\n\n# %%\nprint(1)\n")
+            page = cells.page(script, ["", "1\n"], "2026-01-01", 2)
+            self.assertIn("```text\n1\n```", page)
+            self.assertEqual(cells.without_output(page), cells.page(script, None, "", 0))
+            script.write_text(script.read_text().replace("print(1)", "print(2)"))
+            self.assertNotEqual(cells.without_output(page), cells.page(script, None, "", 0))
+            self.assertIn('"print(2)"', cells.notebook(script))
+
+
+class BuiltSite(unittest.TestCase):
+    """Findings about built pages."""
+
+    def test_dead_links_and_requests_are_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "a.html").write_text(
+                '<h1 id="top"></h1><a href="b.html"></a><a href="#top"></a><a href="#none"></a>'
+                '<script src="https://example.org/x.js"></script><img src="data:,">'
+            )
+            found = list(built_site.findings(Path(folder)))
+        self.assertEqual(len(found), 4, found)
+
+
+class Help(unittest.TestCase):
+    """The help of a command as options."""
+
+    def test_options_are_read_in_both_layouts(self):
+        text = (
+            "Does it\n\nUsage: x [OPTIONS]\n\nData:\n      --data <FILE>  A table\n"
+            "                     of two lines [default: none]\n\nOutput:\n      --out <FILE>\n"
+            "          Where to\n\nExamples:\n  x --data y\n"
+        )
+        _, usage, options, trailing = command_reference.parse(text)
+        self.assertEqual(usage, "x [OPTIONS]")
+        self.assertEqual([option.name for option in options], ["--data <FILE>", "--out <FILE>"])
+        self.assertEqual(options[0].text, "A table of two lines")
+        self.assertEqual(options[0].default, "none")
+        self.assertTrue(trailing.startswith("Examples:"))
+
+
+if __name__ == "__main__":
+    unittest.main()
