@@ -11,7 +11,7 @@ use std::path::Path;
 use regretless::experiment::{DataFiles, Experiment, ExperimentResults, ExperimentRunner};
 use regretless::observer::NoopObserver;
 use regretless::parallel::Threads;
-use regretless_report::{ComparisonSummary, comparison_page};
+use regretless_report::{PageSummary, comparison_page};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn comparison(results: &ExperimentResults) -> String {
     let mut results = results.clone();
     results.problems.truncate(1);
-    let summary = ComparisonSummary {
+    let summary = PageSummary {
         verdict: vec![
             "A verdict.".into(),
             format!("A warning about {}.", results.title),
