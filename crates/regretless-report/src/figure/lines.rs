@@ -71,7 +71,9 @@ pub(super) fn draw_named_axis(svg: &mut Svg, area: &Rect, names: &[&str], title:
         "axis",
     );
     let widest = names.iter().map(|name| width(name)).fold(1.0, f64::max) * SMALL_TEXT_HEIGHT;
-    let fitting = ((area.width / (widest + NAME_SPACING)) as usize).clamp(1, 6);
+    // The first name begins at its position, the next one is centered.
+    let fitting = (area.width / (1.5 * widest + NAME_SPACING)) as usize;
+    let fitting = fitting.clamp(1, 6);
     let last = names.len().saturating_sub(1);
     let parts = fitting.min(last.max(1));
     for part in 0..=parts {

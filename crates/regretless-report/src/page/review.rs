@@ -339,17 +339,24 @@ fn worst_rows(review: &DecisionReview, noun: &str, unit: &str) -> String {
         noun
     };
     let number = |value: f64| format!("<td>{}</td>", escaped(&with_unit(&short(value), unit)));
+    let is_reference = review.method == review.results.reference;
     let mut lines = String::new();
     for row in rows {
         let name = escaped(&row.name);
-        lines += &format!("<tr><th scope=\"row\">{name}</th>{}", number(row.method));
-        lines += &format!("{}</tr>", number(row.reference));
+        let reference = if is_reference {
+            String::new()
+        } else {
+            number(row.reference)
+        };
+        let regret = number(row.method);
+        lines += &format!("<tr><th scope=\"row\">{name}</th>{regret}{reference}</tr>");
     }
     let [method, reference] = [&review.method, &review.results.reference].map(|name| escaped(name));
-    let titles = format!(
-        "<th scope=\"col\">{noun}</th><th scope=\"col\">regret of {method}</th>\
-            <th scope=\"col\">of {reference}</th>"
-    );
+    let mut titles =
+        format!("<th scope=\"col\">{noun}</th><th scope=\"col\">regret of {method}</th>");
+    if !is_reference {
+        titles += &format!("<th scope=\"col\">of {reference}</th>");
+    }
     format!(
         "<h3>The most expensive {noun}s</h3>{SCROLLING}<table><thead><tr>{titles}</tr></thead>\
             <tbody>{lines}</tbody></table></div>"

@@ -238,6 +238,13 @@ impl Backtest {
         Ok(cells)
     }
 
+    /// Names of the methods that fit a model.
+    pub(crate) fn fitted_methods(&self) -> Result<Vec<String>> {
+        let methods = BacktestMethod::all(&self.methods, self.season, &[])?;
+        let fitted = methods.iter().filter(|method| method.is_model());
+        Ok(fitted.map(ToString::to_string).collect())
+    }
+
     /// Fits the model of a method that decided the latest periods again: cells do not store models.
     /// None where the method fits nothing.
     ///

@@ -3,7 +3,7 @@
 use super::sources::SourceSums;
 use super::{
     DecisionReview, ExplainedRow, KeyFigure, ReviewOptions, ReviewedRows, RowRegret, explain_row,
-    explained_or_remark, worst_position,
+    explained_or_remark, three_digits, worst_position,
 };
 use crate::backtest::{
     Backtest, BacktestDecision, BacktestResults, BacktestTable, LatestFit, MethodHistory,
@@ -15,7 +15,6 @@ use crate::experiment::{
 };
 use crate::label::LabeledDataset;
 use crate::observer::Observer;
-use crate::text::amount;
 
 impl DecisionReview {
     /// Reviews a backtest: the method that saves most, or else the best one that predicts. Rows
@@ -32,8 +31,10 @@ impl DecisionReview {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let layout = DecisionLayout::for_problem(table.spec, options.coordinates)?;
-        let method = shown_method(results);
-        let mut verdict = vec![results.verdict.sentence.clone()];
+        let fitted = backtest.fitted_methods()?;
+        let method = shown_method(results, &fitted);
+        let mut verdict: Vec<String> = claim_against_present(results, method).into_iter().collect();
+        verdict.push(results.verdict.sentence.clone());
         verdict.extend(results.verdict.remarks.iter().cloned());
         let reviewed = reviewed_rows(results, table, layout);
         let sources = sources(method, results, table.data);
@@ -72,16 +73,19 @@ impl DecisionReview {
 }
 
 /// The method that the verdict is about; where it claims nothing, the one with the least regret of
-/// those that predict costs.
-fn shown_method(results: &BacktestResults) -> &MethodHistory {
+/// those that are fitted.
+fn shown_method<'a>(results: &'a BacktestResults, fitted: &[String]) -> &'a MethodHistory {
     let claimed = results.verdict.savings.iter().filter(|saving| {
         let lower = saving.interval.map(|interval| interval.lower);
         lower.is_some_and(|lower| lower > 0.0)
     });
     let claimed = claimed.max_by(|a, b| a.per_period.total_cmp(&b.per_period));
     let find = |name: &str| results.methods.iter().find(|method| method.name == name);
-    let predicting = results.methods.iter().filter(|method| method.predicts());
-    let best = predicting.min_by(|a, b| a.total_regret().total_cmp(&b.total_regret()));
+    let fitted = results
+        .methods
+        .iter()
+        .filter(|method| fitted.contains(&method.name));
+    let best = fitted.min_by(|a, b| a.total_regret().total_cmp(&b.total_regret()));
     let claimed = claimed.and_then(|saving| find(&saving.name));
     claimed.or(best).unwrap_or(&results.methods[0])
 }
@@ -258,6 +262,25 @@ fn explain_latest(
     Ok(explained)
 }
 
+/// The decisions that were made, if they were given.
+fn present_decisions(results: &BacktestResults) -> Option<&MethodHistory> {
+    results.methods.iter().rev().find(|known| !known.predicts())
+}
+
+/// What the method saves against the decisions that were made, if that is certain.
+fn claim_against_present(results: &BacktestResults, method: &MethodHistory) -> Option<String> {
+    let present = present_decisions(results).filter(|present| present.name != method.name)?;
+    let saving = results.saving_against(&present.name, &method.name)?;
+    let interval = saving.interval.filter(|interval| interval.lower > 0.0)?;
+    let [mean, range] = results.interval_text(interval);
+    let [name, present] = [&method.name, &present.name];
+    Some(if results.sense.is_maximize() {
+        format!("`{name}` gains {mean} more than {present} ({range})")
+    } else {
+        format!("`{name}` saves {mean} against {present} ({range})")
+    })
+}
+
 /// What a manager asks: what is saved, against what, how often, and what is left.
 fn key_figures(results: &BacktestResults, method: &MethodHistory) -> Vec<KeyFigure> {
     let verb = if results.sense.is_maximize() {
@@ -266,7 +289,7 @@ fn key_figures(results: &BacktestResults, method: &MethodHistory) -> Vec<KeyFigu
         "saved"
     };
     let reference = results.methods.first();
-    let present = results.methods.iter().rev().find(|known| !known.predicts());
+    let present = present_decisions(results);
     let mut figures = Vec::new();
     let mut won = None;
     for other in [present, reference].into_iter().flatten() {
@@ -275,7 +298,14 @@ fn key_figures(results: &BacktestResults, method: &MethodHistory) -> Vec<KeyFigu
             continue;
         };
         let [value, detail] = match saving.interval {
-            Some(interval) => results.interval_text(interval),
+            Some(interval) => {
+                let [value, range] = results.interval_text(interval);
+                if interval.lower <= 0.0 && interval.upper >= 0.0 {
+                    [value, format!("not certain ({range})")]
+                } else {
+                    [value, range]
+                }
+            }
             None => [
                 results.amount_text(saving.per_period, 0.0),
                 "too few periods for an interval".into(),
@@ -290,12 +320,13 @@ fn key_figures(results: &BacktestResults, method: &MethodHistory) -> Vec<KeyFigu
     }
     let periods = results.periods.len().max(1) as f64;
     let best: f64 = results.best.iter().sum();
+    let lost = method.total_regret() / periods;
     let share = 100.0 * method.total_regret() / best.abs();
     figures.push(KeyFigure {
         label: "lost for not knowing the costs in advance".into(),
-        value: results.amount_text(method.total_regret() / periods, 0.0),
+        value: results.amount_text(lost, lost.abs() / 10.0),
         detail: if share.is_finite() && share < 1e4 {
-            format!("{} % of the best possible", amount(share, 0.0))
+            format!("{} % of the best possible", three_digits(share))
         } else {
             String::new()
         },

@@ -26,6 +26,7 @@ use crate::label::LabeledDataset;
 use crate::observer::Observer;
 use crate::oracle::Oracle;
 use crate::predict::CostModel;
+use crate::text::amount;
 
 /// Estimated work, in nanoseconds, that each part of an explanation and the importance of features
 /// may take: some seconds.
@@ -175,6 +176,11 @@ impl ReviewedRows<'_> {
         problem.add_auxiliary_columns(&reference.unwrap_or_default(), data, oracle);
         ExperimentResults::of_problem(problem)
     }
+}
+
+/// A number of three digits.
+fn three_digits(value: f64) -> String {
+    amount(value, value.abs() / 10.0)
 }
 
 /// Most solves, up to a number, whose estimated work is affordable.

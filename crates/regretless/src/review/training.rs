@@ -3,7 +3,7 @@
 use super::sources::SourceSums;
 use super::{
     DecisionReview, FeatureImportance, KeyFigure, ReviewOptions, ReviewedRows, RowRegret,
-    affordable_solves, explain_row, explained_or_remark, worst_position,
+    affordable_solves, explain_row, explained_or_remark, three_digits, worst_position,
 };
 use crate::baseline::Baseline;
 use crate::error::{Error, Result};
@@ -225,7 +225,7 @@ impl TestComparison<'_> {
         let percent = |regret: f64| {
             let share = 100.0 * regret / self.mean_best.abs();
             if share.is_finite() && share < 1e4 {
-                format!("{} % of the best possible", amount(share, 0.0))
+                format!("{} % of the best possible", three_digits(share))
             } else {
                 String::new()
             }
@@ -242,7 +242,7 @@ impl TestComparison<'_> {
                 format!("95 %: {lower} to {upper}")
             },
         );
-        let optimal = amount(100.0 * self.test.optimal_fraction, 0.0);
+        let optimal = three_digits(100.0 * self.test.optimal_fraction);
         [
             (
                 "saved per decision against least squares",
@@ -251,12 +251,12 @@ impl TestComparison<'_> {
             ),
             (
                 "lost per decision for not knowing the costs",
-                self.with_unit(&amount(self.test.regret, 0.0)),
+                self.with_unit(&three_digits(self.test.regret)),
                 percent(self.test.regret),
             ),
             (
                 "lost per decision by least squares",
-                self.with_unit(&amount(self.reference.regret, 0.0)),
+                self.with_unit(&three_digits(self.reference.regret)),
                 percent(self.reference.regret),
             ),
             (

@@ -473,6 +473,14 @@ fn draw_colors(
     top: f64,
 ) -> f64 {
     let element = input.text.element;
+    if element == "step" {
+        let entries = [
+            ("text-color", "amount as in the optimal schedule"),
+            ("wrong", "another amount"),
+            ("missed", "the optimal amount instead (dashed)"),
+        ];
+        return super::draw_legend(svg, 12.0, top, context.width - 8.0, &entries);
+    }
     let shared = format!("{element}s of the optimal {}", input.text.decision);
     let extra = format!("{element}s it does not have");
     let lacking = format!("{element}s that are missing");
