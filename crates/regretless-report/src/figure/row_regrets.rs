@@ -1,6 +1,6 @@
 //! Regret by period or row: bars of the reviewed method, a line of least squares.
 
-use regretless::review::{DecisionReview, RowRegret};
+use regretless::review::{DecisionReview, ReviewedRegret};
 
 use super::lines::draw_named_axis;
 use super::{Drawing, FigureWidth, draw_legend};
@@ -22,7 +22,7 @@ struct RegretBar {
 }
 
 impl RegretBar {
-    fn of(rows: &[RowRegret]) -> Self {
+    fn of(rows: &[ReviewedRegret]) -> Self {
         let count = rows.len() as f64;
         let name = match rows {
             [only] => only.name.clone(),
@@ -107,8 +107,8 @@ pub(crate) fn draw(review: &DecisionReview, figure_width: FigureWidth) -> Option
     let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
     draw_named_axis(&mut svg, &area, &names, "");
     let mut explanation = vec![format!(
-        "Regret: what a decision cost more than the best one in hindsight. Bars at 0 are {noun}s in \
-            which the decision could not have been better."
+        "Regret: what a decision cost more than the best one in hindsight. Bars at 0 are {noun}s \
+            in which the decision could not have been better."
     )];
     if grouped > 1 {
         explanation.push(format!("Each bar is the mean of {grouped} {noun}s."));
@@ -146,7 +146,7 @@ fn label_largest(svg: &mut Svg, frame: &Axes, bars: &[RegretBar], spacing: f64) 
 }
 
 fn finding(review: &DecisionReview, noun: &str) -> String {
-    let mut rows: Vec<&RowRegret> = review.regrets.iter().collect();
+    let mut rows: Vec<&ReviewedRegret> = review.regrets.iter().collect();
     rows.sort_by(|a, b| b.method.total_cmp(&a.method));
     let total: f64 = rows.iter().map(|row| row.method).sum();
     let count = rows.len().div_ceil(10);

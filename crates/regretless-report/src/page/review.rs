@@ -3,7 +3,7 @@
 
 use regretless::backtest::{BacktestResults, MethodHistory};
 use regretless::review::{
-    DecisionReview, ExplainedRow, FeatureImportance, RegretSources, RowRegret,
+    DecisionReview, ExplainedRow, FeatureImportance, RegretSources, ReviewedRegret,
 };
 use serde_json::{Value, json};
 
@@ -52,7 +52,12 @@ pub(super) fn numbers(review: &DecisionReview) -> Value {
             |method| json!({"name": method.name, "costs": method.costs, "regrets": method.regrets}),
         )
         .collect();
-    json!({"periods": history.periods, "best": history.best, "unit": history.unit, "methods": methods})
+    json!({
+        "periods": history.periods,
+        "best": history.best,
+        "unit": history.unit,
+        "methods": methods,
+    })
 }
 
 fn header(review: &DecisionReview, summary: &PageSummary) -> String {
@@ -78,12 +83,13 @@ fn terms(review: &DecisionReview) -> String {
     let mut entries = vec![
         (
             "Decision",
-            "what a solver finds best for predicted costs: which sites, routes, amounts.".to_owned(),
+            "what a solver finds best for predicted costs: which sites, routes or amounts."
+                .to_owned(),
         ),
         (
             "Regret",
-            "how much worse a decision is than the best one under the true costs, which nobody knew \
-                when it was made."
+            "how much worse a decision is than the best one under the true costs, which nobody \
+                knew when it was made."
                 .to_owned(),
         ),
         (
@@ -102,14 +108,21 @@ fn terms(review: &DecisionReview) -> String {
     ];
     match &review.history {
         Some(history) => {
-            let blocks = history.verdict.block_length.map_or_else(String::new, |length| {
-                format!(" (block bootstrap, blocks of {})", pluralize(length, "period"))
-            });
+            let blocks = history
+                .verdict
+                .block_length
+                .map_or_else(String::new, |length| {
+                    format!(
+                        " (block bootstrap, blocks of {})",
+                        pluralize(length, "period")
+                    )
+                });
             entries.push((
                 "95\u{a0}% interval",
                 format!(
                     "the range in which the true mean lies with 95\u{a0}% confidence, for all \
-                        methods together{blocks}. Where it includes 0, the difference may be chance."
+                        methods together{blocks}. Where it includes 0, the difference may be \
+                        chance."
                 ),
             ));
             entries.push((
@@ -121,8 +134,8 @@ fn terms(review: &DecisionReview) -> String {
         }
         None => entries.push((
             "95\u{a0}% interval",
-            "the range in which the true mean lies with 95\u{a0}% confidence (Student's t over test \
-                rows). Where it includes 0, the difference may be chance."
+            "the range in which the true mean lies with 95\u{a0}% confidence (Student's t over \
+                test rows). Where it includes 0, the difference may be chance."
                 .to_owned(),
         )),
     }
@@ -131,7 +144,8 @@ fn terms(review: &DecisionReview) -> String {
         .map(|(term, text)| format!("<dt>{term}</dt><dd>{text}</dd>"))
         .collect();
     format!(
-        "<details class=\"terms\"><summary>What these words mean</summary><dl>{entries}</dl></details>"
+        "<details class=\"terms\"><summary>What these words mean</summary><dl>{entries}</dl>\
+            </details>"
     )
 }
 
@@ -161,7 +175,8 @@ fn figure_section(
     };
     let title = escaped(title);
     format!(
-        "<section id=\"{id}\" class=\"one\"><h2>{title}</h2>{explanation}{figure}{content}</section>"
+        "<section id=\"{id}\" class=\"one\"><h2>{title}</h2>{explanation}{figure}{content}\
+            </section>"
     )
 }
 
@@ -326,7 +341,7 @@ fn row_noun(review: &DecisionReview) -> &'static str {
 
 /// The periods or rows with the largest regret.
 fn worst_rows(review: &DecisionReview, noun: &str, unit: &str) -> String {
-    let mut rows: Vec<&RowRegret> = review.regrets.iter().collect();
+    let mut rows: Vec<&ReviewedRegret> = review.regrets.iter().collect();
     rows.retain(|row| row.method > 0.0);
     rows.sort_by(|a, b| b.method.total_cmp(&a.method));
     rows.truncate(MAX_ROWS);
@@ -460,7 +475,8 @@ fn effects(explained: &ExplainedRow, unit: &str) -> String {
             None => "not known",
         };
         lines += &format!(
-            "<tr><th scope=\"row\">{}</th><td>{value}</td><td>{}</td><td>{}</td><td>{changes}</td></tr>",
+            "<tr><th scope=\"row\">{}</th><td>{value}</td><td>{}</td><td>{}</td>\
+                <td>{changes}</td></tr>",
             escaped(&effect.feature),
             short(effect.reference),
             escaped(&with_unit(&short(effect.objective_effect), unit))

@@ -46,7 +46,7 @@ fn the_page_of_a_backtest_has_the_verdict_first_and_every_part() {
         "explained",
         "data-check",
     ] {
-        assert!(section(&page, id).len() > 200, "{id}");
+        assert!(section(&page, id).len() > 100, "{id}");
     }
     assert_eq!(page.matches("<li><b>").count(), review.key_figures.len());
     assert!(page.contains("<summary>What these words mean</summary>"));

@@ -151,8 +151,8 @@ impl DecisionLayout {
     }
 
     /// The layout of a user's problem, with the coordinates of its nodes in a CSV file: columns
-    /// `x` and `y`, and `node` with the names or numbers of nodes (without it, rows are in the order
-    /// of the nodes). The nodes of a small graph without coordinates are on a circle.
+    /// `x` and `y`, and `node` with the names or numbers of nodes (without it, rows are in the
+    /// order of the nodes). The nodes of a small graph without coordinates are on a circle.
     ///
     /// # Errors
     /// When the file cannot be read or lacks a node, or the problem has no nodes.

@@ -2,8 +2,8 @@
 
 use super::sources::SourceSums;
 use super::{
-    DecisionReview, ExplainedRow, KeyFigure, ReviewOptions, ReviewedRows, RowRegret, explain_row,
-    explained_or_remark, three_digits, worst_position,
+    DecisionReview, ExplainedRow, KeyFigure, ReviewOptions, ReviewedRegret, ReviewedRows,
+    explain_row, explained_or_remark, three_digits, worst_position,
 };
 use crate::backtest::{
     Backtest, BacktestDecision, BacktestResults, BacktestTable, LatestFit, MethodHistory,
@@ -46,7 +46,7 @@ impl DecisionReview {
         let reference = results.methods.first();
         let mut regrets = Vec::with_capacity(results.periods.len());
         for (period, name) in results.periods.iter().enumerate() {
-            regrets.push(RowRegret {
+            regrets.push(ReviewedRegret {
                 name: name.clone(),
                 reference: reference.map_or(0.0, |reference| reference.regrets[period]),
                 method: method.regrets[period],

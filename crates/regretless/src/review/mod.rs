@@ -48,7 +48,7 @@ pub struct DecisionReview {
     /// Costs by period; none for a training.
     pub history: Option<BacktestResults>,
     /// The regrets of all periods or, for a training, test rows.
-    pub regrets: Vec<RowRegret>,
+    pub regrets: Vec<ReviewedRegret>,
     /// Where the regret of the method comes from.
     pub sources: Option<RegretSources>,
     /// One decision of the method.
@@ -71,7 +71,7 @@ pub struct KeyFigure {
 
 /// The regrets of one period or row.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RowRegret {
+pub struct ReviewedRegret {
     /// How the user calls it.
     pub name: String,
     /// The regret of least squares.

@@ -2,7 +2,7 @@
 
 use super::sources::SourceSums;
 use super::{
-    DecisionReview, FeatureImportance, KeyFigure, ReviewOptions, ReviewedRows, RowRegret,
+    DecisionReview, FeatureImportance, KeyFigure, ReviewOptions, ReviewedRegret, ReviewedRows,
     affordable_solves, explain_row, explained_or_remark, three_digits, worst_position,
 };
 use crate::baseline::Baseline;
@@ -96,7 +96,7 @@ impl DecisionReview {
         };
         let mut regrets = Vec::with_capacity(rows.len());
         for (position, row) in rows.iter().enumerate() {
-            regrets.push(RowRegret {
+            regrets.push(ReviewedRegret {
                 name: options.row_name(*row),
                 reference: reference.regrets[position],
                 method: test.regrets[position],
@@ -184,8 +184,8 @@ impl TestComparison<'_> {
                 let mean = self.with_unit(&mean);
                 verdict.push(if interval.lower > 0.0 {
                     format!(
-                        "`{name}` loses {mean} less per decision than least squares, on {rows} test \
-                         rows ({range})"
+                        "`{name}` loses {mean} less per decision than least squares, on {rows} \
+                         test rows ({range})"
                     )
                 } else if interval.upper < 0.0 {
                     format!(
