@@ -75,14 +75,69 @@ fn the_page_about_explanations_is_true() {
     check_page("tutorials/explain.md", 3, 30);
 }
 
+/// A journey on one's own data: its commands run on the tables next to the page, and its last
+/// section of the report page explains a decision.
+fn check_journey(heading: &str) {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let page = std::fs::read_to_string(docs.join("journeys.md")).unwrap();
+    let journey = page.split("\n## ").find(|part| part.starts_with(heading));
+    let workspace = TestWorkspace::new();
+    for entry in std::fs::read_dir(docs.join("journeys")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "csv") {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            workspace.write(&name, &std::fs::read_to_string(&path).unwrap());
+        }
+    }
+    check_blocks(&code_blocks(journey.unwrap()), &workspace, 4, 4);
+    let report = workspace.read("report.html");
+    for part in [
+        "class=\"verdict\"",
+        "id=\"money\"",
+        "id=\"explained\"",
+        "id=\"data-check\"",
+    ] {
+        assert!(report.contains(part), "{part} is missing");
+    }
+}
+
+#[test]
+fn the_journey_of_a_transport_plan_is_true() {
+    check_journey("Transport");
+}
+
+#[test]
+fn the_journey_of_a_battery_is_true() {
+    check_journey("Battery");
+}
+
+#[test]
+fn the_journey_of_a_choice_of_sites_is_true() {
+    check_journey("Sites");
+}
+
+#[test]
+fn the_journey_of_delivery_tours_is_true() {
+    check_journey("Tours");
+}
+
 /// Executes a page that has at least these numbers of commands and printed lines.
 fn check_page(name: &str, min_commands: usize, min_lines: usize) {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let page = page.join(name);
     let blocks = code_blocks(&std::fs::read_to_string(page).unwrap());
-    let workspace = TestWorkspace::new();
+    check_blocks(&blocks, &TestWorkspace::new(), min_commands, min_lines);
+}
+
+/// Executes blocks in a folder.
+fn check_blocks(
+    blocks: &[CodeBlock],
+    workspace: &TestWorkspace,
+    min_commands: usize,
+    min_lines: usize,
+) {
     let (mut printed, mut commands, mut compared) = (String::new(), 0, 0);
-    for block in &blocks {
+    for block in blocks {
         match (block.language.as_str(), &block.file) {
             (_, Some(file)) => workspace.write(file, &block.text),
             ("sh", None) => {

@@ -11,7 +11,10 @@ use std::path::Path;
 use regretless::experiment::{DataFiles, Experiment, ExperimentResults, ExperimentRunner};
 use regretless::observer::NoopObserver;
 use regretless::parallel::Threads;
-use regretless_report::{ComparisonSummary, comparison_page};
+use regretless_report::{PageSummary, comparison_page, review_page};
+
+#[path = "../tests/fixtures/reviews.rs"]
+mod fixture;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -34,6 +37,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         regretless_report::page(&results),
     )?;
     fs::write(folder.join("comparison.html"), comparison(&results))?;
+    for (name, review) in [
+        ("backtest.html", fixture::of_backtest()?),
+        ("training.html", fixture::of_training()?),
+    ] {
+        fs::write(folder.join(name), review_page(&review, &fixture::summary()))?;
+    }
     fs::write(
         folder.join("report.md"),
         regretless_report::markdown(&results),
@@ -53,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn comparison(results: &ExperimentResults) -> String {
     let mut results = results.clone();
     results.problems.truncate(1);
-    let summary = ComparisonSummary {
+    let summary = PageSummary {
         verdict: vec![
             "A verdict.".into(),
             format!("A warning about {}.", results.title),

@@ -16,8 +16,8 @@ impl Axes {
         (self.x.at(x), self.y.at(y))
     }
 
-    /// Draws grid lines, ticks and titles.
-    pub(crate) fn draw(&self, svg: &mut Svg, x_title: &str, y_title: &str) {
+    /// Draws the grid lines and ticks of the vertical axis.
+    pub(crate) fn draw_heights(&self, svg: &mut Svg) {
         let area = &self.area;
         for (value, text) in self.y.ticks() {
             let y = self.y.at(value);
@@ -29,6 +29,12 @@ impl Axes {
                 &text,
             );
         }
+    }
+
+    /// Draws grid lines, ticks and titles.
+    pub(crate) fn draw(&self, svg: &mut Svg, x_title: &str, y_title: &str) {
+        let area = &self.area;
+        self.draw_heights(svg);
         bottom_axis(svg, area, &self.x, x_title);
         if !y_title.is_empty() {
             svg.vertical_text(

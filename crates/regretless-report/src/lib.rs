@@ -30,7 +30,7 @@ mod table;
 mod text;
 
 pub use markdown::markdown;
-pub use page::{ComparisonSummary, comparison_page, page};
+pub use page::{PageSummary, comparison_page, page, review_page};
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
 pub use scoreboard::{BoardCell, BoardColumn, BoardRow, BoardTable, Scoreboard};

@@ -76,6 +76,11 @@ impl AxisScale {
         self.from + fraction.clamp(0.0, 1.0) * (self.to - self.from)
     }
 
+    /// Whether a value is between both ends.
+    pub(crate) fn contains(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
     pub(crate) fn high(&self) -> f64 {
         self.high
     }

@@ -210,6 +210,9 @@ pub(crate) fn winner(problem: &ProblemResults, reference: &str) -> Option<String
     ))
 }
 
+/// What is not known about the origin of results.
+pub(crate) const NOT_RECORDED: &str = "not recorded";
+
 /// Names and values of the provenance.
 pub(crate) fn provenance(results: &ExperimentResults) -> Vec<(&'static str, &str)> {
     let provenance = &results.provenance;
@@ -225,7 +228,7 @@ pub(crate) fn provenance(results: &ExperimentResults) -> Vec<(&'static str, &str
             (
                 name,
                 if text.is_empty() {
-                    "not recorded"
+                    NOT_RECORDED
                 } else {
                     text.as_str()
                 },

@@ -125,6 +125,43 @@ fn signed(text: &str) -> String {
     }
 }
 
+/// Text for HTML in which `names` between backticks are code.
+pub(crate) fn coded(text: &str) -> String {
+    let text = escaped(text);
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len() % 2 == 0 {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len() + 13 * parts.len());
+    for (position, part) in parts.iter().enumerate() {
+        match position % 2 {
+            0 => out.push_str(part),
+            _ => out.extend(["<code>", part, "</code>"]),
+        }
+    }
+    out
+}
+
+/// A sentence with a capital letter at its beginning and a period at its end.
+pub(crate) fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(char::to_uppercase);
+    let mut out: String = first.into_iter().flatten().chain(chars).collect();
+    if !out.ends_with(['.', '!', '?']) {
+        out.push('.');
+    }
+    out
+}
+
+/// A number with its unit, if it has one.
+pub(crate) fn with_unit(number: &str, unit: &str) -> String {
+    if unit.is_empty() {
+        number.to_owned()
+    } else {
+        format!("{number}\u{a0}{unit}")
+    }
+}
+
 /// `1 seed`, `3 seeds`.
 pub(crate) fn pluralize(number: usize, noun: &str) -> String {
     if number == 1 {

@@ -61,6 +61,7 @@ pub mod problem;
 mod random;
 mod renamed;
 pub mod report;
+pub mod review;
 pub mod sense;
 pub mod settings;
 mod simd;

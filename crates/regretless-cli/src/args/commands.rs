@@ -172,6 +172,27 @@ pub struct TrainOptions {
     /// Model file; epochs, report and settings are written next to it [default: model.safetensors]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub out: Option<PathBuf>,
+    /// Unit of the costs, such as EUR, for the page of --report
+    #[arg(long, value_name = "TEXT", help_heading = "Output")]
+    pub unit: Option<String>,
+    /// The page.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub page: PageOptions,
+}
+
+/// A page about the results.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+#[command(next_help_heading = "Output")]
+pub struct PageOptions {
+    /// Write a page about the decisions, for people who do not know the field: one HTML file that
+    /// needs no network
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+    /// Coordinates of nodes, to draw tours, routes, paths and trees on the page: a CSV file with
+    /// the columns x and y, and node with their names
+    #[arg(long, value_name = "FILE.csv")]
+    pub coordinates: Option<PathBuf>,
 }
 
 /// Predictor and division of the rows.
@@ -462,6 +483,13 @@ pub struct CompareOptions {
     /// Folder of the results [default: the first free runs/NAME-1, runs/NAME-2, ...]
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,
+    /// Unit of the costs, such as EUR, for the page
+    #[arg(long, value_name = "TEXT", help_heading = "Output")]
+    pub unit: Option<String>,
+    /// The page, which is in the folder too.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub page: PageOptions,
 }
 
 /// Options of `backtest`.
@@ -533,6 +561,10 @@ pub struct BacktestOptions {
     /// table]
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,
+    /// The page.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub page: PageOptions,
 }
 
 /// How the history of a backtest is divided.

@@ -19,7 +19,8 @@ mod values;
 
 pub use commands::{
     BacktestOptions, CheckOptions, CompareOptions, DecideOptions, EvaluateOptions, ExplainOptions,
-    GenerateOptions, InspectOptions, LabelOptions, ReproduceOptions, SolveOptions, TrainOptions,
+    GenerateOptions, InspectOptions, LabelOptions, PageOptions, ReproduceOptions, SolveOptions,
+    TrainOptions,
 };
 pub use data::{
     ColumnOptions, CsvOptions, DataOptions, ParameterOptions, ProblemOptions, ProblemSource,

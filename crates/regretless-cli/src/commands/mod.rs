@@ -27,6 +27,7 @@ mod check;
 mod compare;
 mod data_split;
 mod decide;
+mod decision_page;
 mod encoding;
 mod evaluate;
 mod explain;

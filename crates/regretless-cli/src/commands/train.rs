@@ -10,17 +10,20 @@ use regretless::experiment::CellData;
 use regretless::method::Method;
 use regretless::predict::{CostModel, PredictorSpec};
 use regretless::report::{CandidateReport, ScoringKind, TrainReport};
+use regretless::review::{DecisionReview, ReviewOptions};
 use regretless::train::TrainingContext;
 use regretless::trainer::{Trainer, TrainingOutcome};
 use regretless::{Error, Result};
+use regretless_report::PageSummary;
 use serde_json::json;
 
 use super::check::DataFindings;
 use super::data_split::{DataSource, standard_split};
+use super::decision_page::{self, TableFacts};
 use super::encoding::EncodingReport;
 use super::skipped_rows::SkippedRows;
 use super::{CommandContext, UnusedColumns, first_names, json, oracle};
-use crate::args::{Profile, TrainOptions};
+use crate::args::{PageOptions, Profile, TrainOptions};
 use crate::csv_text::{CsvText, optional_cell};
 use crate::output::{CommandReport, grouped, number, path_json, percent};
 use crate::settings;
@@ -72,12 +75,15 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
     let has_default_split = options.split.split.is_none();
     let ResolvedTraining {
         mut options,
+        page,
         trainer,
         seed,
         out,
         is_selection_given,
     } = resolve(options.clone())?;
     check_names(&options)?;
+    decision_page::check(&page.options, page.unit.as_deref(), context)?;
+    decision_page::check_coordinates(&page.options)?;
     let run_description = settings::text(&options, "train")?;
     let checkpoints = CheckpointFolder::for_model(&out.model).with_interval(
         options
@@ -115,6 +121,10 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
         options.data.features = source.feature_names();
     }
     let unused_columns = source.unused_columns();
+    let keys = match &page.options.report {
+        Some(_) => source.row_keys()?,
+        None => None,
+    };
     let data_splits = source.data_splits(std::iter::once(seed))?;
     let data_split = data_splits
         .cells
@@ -149,7 +159,20 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
     };
     write(&out, &result, &settings, &results)?;
     checkpoints.remove()?;
-    result.report(&out, data_split)
+    let mut report = result.report(&out, data_split)?;
+    if let Some(path) = &page.options.report {
+        let review_options = ReviewOptions {
+            unit: page.unit.as_deref(),
+            keys: keys.as_ref(),
+            coordinates: page.options.coordinates.as_deref(),
+        };
+        let method = trainer.method.to_string();
+        let review =
+            DecisionReview::of_training(&outcome, &method, &training, problem, &review_options)?;
+        let summary = result.page_summary(&options, &out, data_split);
+        decision_page::write(path, &review, summary, context, &mut report)?;
+    }
+    Ok(report)
 }
 
 /// Settings are written next to the model as TOML, which is UTF-8; other file names are refused.
@@ -182,6 +205,8 @@ pub fn check_utf8<const N: usize>(paths: [&Option<PathBuf>; N]) -> Result<()> {
 struct ResolvedTraining {
     /// The options with every default filled in, as the settings file shows them.
     options: TrainOptions,
+    /// What is not part of the settings, since it changes no result.
+    page: TrainPage,
     /// The trainer, without an initial model.
     trainer: Trainer,
     seed: u32,
@@ -190,7 +215,17 @@ struct ResolvedTraining {
     is_selection_given: bool,
 }
 
+/// The page and the unit of its costs.
+struct TrainPage {
+    options: PageOptions,
+    unit: Option<String>,
+}
+
 fn resolve(mut options: TrainOptions) -> Result<ResolvedTraining> {
+    let page = TrainPage {
+        options: std::mem::take(&mut options.page),
+        unit: options.unit.take(),
+    };
     let split = standard_split(&options.data, &options.problem)?;
     options.split.split.get_or_insert(split);
     let method = options.method.get_or_insert_with(Method::default);
@@ -213,6 +248,7 @@ fn resolve(mut options: TrainOptions) -> Result<ResolvedTraining> {
     options.training = options.training.resolved(Profile::Default);
     Ok(ResolvedTraining {
         options,
+        page,
         trainer,
         seed,
         out,
@@ -328,6 +364,56 @@ impl TrainCommandResult<'_> {
 }
 
 impl TrainCommandResult<'_> {
+    /// What the page says besides the review.
+    fn page_summary(
+        &self,
+        options: &TrainOptions,
+        out: &TrainOutputs,
+        data: &CellData,
+    ) -> PageSummary {
+        let table = TableFacts {
+            options: &options.data,
+            problem: data.problem.name(),
+            table: data.data.data(),
+            encoding: &self.encoding,
+            unused_columns: &self.unused_columns,
+            skipped_rows: self.skipped_rows,
+        };
+        let mut facts = table.list();
+        let mut add = |name: &str, value: String| facts.push((name.to_string(), value));
+        let [train, validation, test] = data.split.counts().map(|rows| grouped(rows as u64));
+        let rule = &data.split.rule;
+        add(
+            "split",
+            format!("{train} rows to train, {validation} to validate, {test} to test; {rule}"),
+        );
+        add(
+            "best decisions in hindsight",
+            self.outcome.labels.to_string(),
+        );
+        add("method", self.trainer.method.to_string());
+        if let Some(predictor) = &self.trainer.predictor {
+            add("predictor", predictor.to_string());
+        }
+        add("seed", self.trainer.settings.seed.to_string());
+        add("model", out.model.display().to_string());
+        add("all settings", out.settings.display().to_string());
+        let name = decision_page::table_name(&options.data);
+        let name = name.unwrap_or_else(|| data.problem.name());
+        PageSummary {
+            title: format!("How well does the model decide on {name}?"),
+            description: format!(
+                "{} on {}, {}",
+                self.trainer.method,
+                data.problem.name(),
+                self.outcome.split
+            ),
+            facts,
+            data_check: self.findings.map(DataFindings::messages),
+            ..PageSummary::default()
+        }
+    }
+
     /// The candidates of `auto` and the chosen one.
     fn report_candidates(&self, report: &mut CommandReport) {
         let mut entries: Vec<&CandidateReport> = self.outcome.trained.candidates.iter().collect();

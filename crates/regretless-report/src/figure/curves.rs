@@ -4,11 +4,11 @@
 
 use regretless::experiment::{CurvePoint, MethodResults};
 
-use super::{Drawing, FigureContext, is_baseline, open_group};
-use crate::axes::{Axes, spread_out};
+use super::lines::{LineSeries, draw_series, label_width};
+use super::{Drawing, FigureContext, is_baseline};
+use crate::axes::Axes;
 use crate::scale::AxisScale;
-use crate::svg::{Anchor, Point, Rect, SMALL_TEXT_HEIGHT, Svg};
-use crate::text::{clipped_to, width};
+use crate::svg::{Rect, Svg};
 
 /// Number of methods shown. Untuned: more lines are hard to distinguish.
 const MAX_CURVES: usize = 6;
@@ -54,10 +54,8 @@ pub(super) fn draw(context: &FigureContext<'_>) -> Option<Drawing> {
     }
     let mut svg = Svg::new(context.width);
     let top = context.heading_with(&mut svg, "first seed");
-    let names = methods
-        .iter()
-        .map(|(_, method)| width(&method.name) * SMALL_TEXT_HEIGHT);
-    let label_width = names.fold(30.0, f64::max).min(0.3 * context.width);
+    let names = methods.iter().map(|(_, method)| method.name.as_str());
+    let label_width = label_width(names, context.width);
     let height = if context.is_narrow() { 210.0 } else { 250.0 };
     let area = Rect::new(
         58.0,
@@ -80,11 +78,23 @@ fn draw_lines(
     area: Rect,
     label_width: f64,
 ) {
-    let lines: Vec<_> = methods
-        .iter()
-        .map(|(index, method)| (*index, *method, line(&method.curve)))
-        .collect();
-    let all = || lines.iter().flat_map(|(.., line)| line.iter());
+    let mut series = Vec::with_capacity(methods.len());
+    for (index, method) in methods {
+        let points = line(&method.curve);
+        let values = points.iter().map(|(_, value)| *value);
+        let lowest = values.fold(f64::INFINITY, f64::min);
+        let last = points.last().map_or(0.0, |(epoch, _)| *epoch);
+        let style = context.style(*index);
+        series.push(LineSeries {
+            method: *index,
+            name: method.name.clone(),
+            color: style.color,
+            dash: style.dash,
+            points,
+            tip: format!("{}\nlowest {lowest:.4} in {last} epochs", method.name),
+        });
+    }
+    let all = || series.iter().flat_map(|line| line.points.iter());
     let frame = Axes {
         area,
         x: AxisScale::integer(all().map(|(epoch, _)| *epoch), area.left, area.right()),
@@ -95,45 +105,7 @@ fn draw_lines(
         ),
     };
     frame.draw(svg, "epoch", "validation regret");
-    let ends: Vec<f64> = lines
-        .iter()
-        .filter_map(|(.., line)| line.last())
-        .map(|(_, value)| frame.y.at(*value))
-        .collect();
-    let heights = spread_out(&ends, 14.0, area.top, area.bottom());
-    for ((index, method, line), height) in lines.iter().zip(heights) {
-        let points: Vec<Point> = line
-            .iter()
-            .map(|(epoch, value)| frame.at(*epoch, *value))
-            .collect();
-        let lowest = line
-            .iter()
-            .map(|(_, value)| *value)
-            .fold(f64::INFINITY, f64::min);
-        let last = line.last().map_or(0.0, |(epoch, _)| *epoch);
-        let dash = context.style(*index).dash;
-        let svg = open_group(svg, context, *index, "mark");
-        svg.tip(&format!(
-            "{}\nlowest {lowest:.4} in {last} epochs",
-            method.name
-        ));
-        svg.path(&points, &format!("line curve {dash}"));
-        if let Some((x, y)) = points.last() {
-            svg.line((*x, *y), (area.right() + 7.0, height), "thin");
-            svg.line(
-                (area.right() + 7.0, height),
-                (area.right() + 15.0, height),
-                "thick",
-            );
-        }
-        svg.text(
-            (area.right() + 19.0, height + 4.0),
-            Anchor::Start,
-            "small",
-            &clipped_to(&method.name, label_width / SMALL_TEXT_HEIGHT),
-        );
-        svg.end();
-    }
+    draw_series(svg, &frame, &series, label_width);
 }
 
 fn explanation(context: &FigureContext<'_>) -> Vec<String> {

@@ -4,10 +4,15 @@ mod bars;
 mod components;
 pub(crate) mod critical_difference;
 mod curves;
+pub(crate) mod edges;
 pub(crate) mod examples;
 mod labels;
+mod lines;
 mod pareto;
+pub(crate) mod row_regrets;
+pub(crate) mod savings;
 mod solves;
+pub(crate) mod sources;
 mod weighting;
 
 use regretless::baseline::Baseline;
@@ -89,10 +94,10 @@ pub(crate) struct FigureContext<'a> {
 }
 
 /// A figure and its captions.
-struct Drawing {
-    svg: Svg,
-    explanation: Vec<String>,
-    finding: String,
+pub(crate) struct Drawing {
+    pub(crate) svg: Svg,
+    pub(crate) explanation: Vec<String>,
+    pub(crate) finding: String,
 }
 
 impl<'a> FigureContext<'a> {

@@ -5,10 +5,12 @@
 
 mod decisions;
 mod parts;
+mod review;
 mod scoreboard;
 mod tables;
 
 use regretless::experiment::{ExperimentResults, FigureKind as Kind};
+use regretless::review::{DecisionReview, RegretSources};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -23,16 +25,25 @@ const SCRIPT: &str = include_str!("../../assets/page.js");
 /// Fields that the page shows elsewhere, left out of its JSON to keep it small.
 const OMITTED_FIELDS: [&str; 3] = ["examples", "layout", "curve"];
 
-/// What the page of a comparison on one's own data says beyond its results.
+/// What a page about one's own data says beyond its results.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ComparisonSummary {
-    /// Conclusions in sentences, the most important one first.
+pub struct PageSummary {
+    /// The title; a comparison has that of its results.
+    pub title: String,
+    /// Problem and data in a line; a comparison has that of its results.
+    pub description: String,
+    /// Conclusions of a comparison in sentences, the most important one first; a review has its
+    /// own.
     pub verdict: Vec<String>,
+    /// The unit of costs in a comparison; empty where it is not known.
+    pub unit: String,
+    /// The explained decision of a review in sentences.
+    pub explanation: Vec<String>,
     /// Data, split and settings: what it is, and its value.
     pub facts: Vec<(String, String)>,
     /// Findings of the data check, a sentence each; `None` where data were not checked.
     pub data_check: Option<Vec<String>>,
-    /// Commands that repeat the comparison.
+    /// Commands that repeat it.
     pub commands: Vec<String>,
 }
 
@@ -76,11 +87,12 @@ fn scoreboard_page(results: &ExperimentResults, board: &Scoreboard) -> String {
 
 /// A comparison of methods on one problem as one self-contained HTML page, for readers who do not
 /// know the field: the verdict comes first.
-pub fn comparison_page(results: &ExperimentResults, summary: &ComparisonSummary) -> String {
+pub fn comparison_page(results: &ExperimentResults, summary: &PageSummary) -> String {
     let body = [
         parts::verdict(results, summary),
         parts::controls(results),
         tables::costs_of_methods(results),
+        sources_of_best(results, &summary.unit),
         parts::sections(results, &page_figures(results)),
         tables::details(results),
         tables::missing(results),
@@ -88,6 +100,28 @@ pub fn comparison_page(results: &ExperimentResults, summary: &ComparisonSummary)
         parts::facts(results, summary),
     ];
     document(results, &body.concat())
+}
+
+/// Where the regret of the best method comes from, by its stored decisions.
+fn sources_of_best(results: &ExperimentResults, unit: &str) -> String {
+    let Some(problem) = results.problems.first() else {
+        return String::new();
+    };
+    let Some(best) = problem.methods.iter().find(|method| method.is_best) else {
+        return String::new();
+    };
+    let sources = RegretSources::of_examples(problem, &best.name);
+    review::section_of_sources(sources.as_ref(), &best.name, unit, "test row", "")
+}
+
+/// A backtest or a training on one's own data as one self-contained HTML page, for readers who do
+/// not know the field: the verdict comes first.
+pub fn review_page(review: &DecisionReview, summary: &PageSummary) -> String {
+    let mut results = review.results.clone();
+    results.title.clone_from(&summary.title);
+    let mut numbers = embedded_data(&results);
+    numbers["results"]["history"] = review::numbers(review);
+    document_with(&results, &review::body(review, summary), &numbers)
 }
 
 /// The figures in all widths that the page shows.
@@ -103,6 +137,11 @@ fn page_figures(results: &ExperimentResults) -> Vec<crate::figure::RenderedFigur
 
 /// The HTML document around a body.
 fn document(results: &ExperimentResults, body: &str) -> String {
+    document_with(results, body, &embedded_data(results))
+}
+
+/// The HTML document around a body, with data for its script.
+fn document_with(results: &ExperimentResults, body: &str, data: &Value) -> String {
     let style = format!("{}{STYLE}", style::on_page());
     let policy = format!(
         "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; \
@@ -119,7 +158,7 @@ fn document(results: &ExperimentResults, body: &str) -> String {
         "<link rel=\"icon\" href=\"data:,\">".to_string(),
         format!("<style>{style}</style>"),
     ];
-    let embedded_data = script_safe_json(&embedded_data(results));
+    let embedded_data = script_safe_json(data);
     let class = if results.is_smoke_test {
         " class=\"smoke\""
     } else {

@@ -2,13 +2,13 @@
 
 use regretless::experiment::{ExperimentResults, FigureKind as Kind};
 
-use super::ComparisonSummary;
+use super::PageSummary;
 use super::decisions;
 use crate::figure::{RenderedFigure, Variant, word};
 use crate::style::{MethodStyle, mark};
 use crate::svg::Svg;
-use crate::table::{provenance, winner};
-use crate::text::{escaped, pluralize};
+use crate::table::{NOT_RECORDED, provenance, winner};
+use crate::text::{coded, escaped, pluralize, sentence};
 
 /// A sentence about regret, for readers of any page.
 pub(super) const REGRET: &str = "A model predicts costs, a solver finds the optimal decision for \
@@ -80,23 +80,10 @@ pub(super) fn not_run(results: &ExperimentResults) -> String {
 }
 
 /// Title and verdict of a comparison.
-pub(super) fn verdict(results: &ExperimentResults, summary: &ComparisonSummary) -> String {
-    let (title, description) = (escaped(&results.title), escaped(&results.description));
-    let mut sentences = summary.verdict.iter().map(|sentence| escaped(sentence));
-    let first = sentences.next();
-    let first = first.map(|sentence| format!("<p class=\"verdict\">{sentence}</p>"));
-    let others: String = sentences
-        .map(|sentence| format!("<li>{sentence}</li>"))
-        .collect();
-    let others = if others.is_empty() {
-        others
-    } else {
-        format!("<ul class=\"winners\">{others}</ul>")
-    };
+pub(super) fn verdict(results: &ExperimentResults, summary: &PageSummary) -> String {
     [
-        format!("<header><h1>{title}</h1><p class=\"size\">{description}</p>"),
-        first.unwrap_or_default(),
-        others,
+        title_and_verdict(&results.title, &results.description, &summary.verdict),
+        remarks(&summary.verdict),
         not_run(results),
         format!(
             "<p class=\"faint aside\">{REGRET} It is measured on test rows, which no method was \
@@ -104,6 +91,29 @@ pub(super) fn verdict(results: &ExperimentResults, summary: &ComparisonSummary) 
         ),
     ]
     .concat()
+}
+
+/// The open header: title, description, and the first sentence of a verdict.
+pub(super) fn title_and_verdict(title: &str, description: &str, verdict: &[String]) -> String {
+    let (title, description) = (escaped(title), escaped(description));
+    let first = verdict.first().map(|first| coded(&sentence(first)));
+    let first = first.map(|first| format!("<p class=\"verdict\">{first}</p>"));
+    format!(
+        "<header><h1>{title}</h1><p class=\"size\">{description}</p>{}",
+        first.unwrap_or_default()
+    )
+}
+
+/// The other sentences of a verdict.
+pub(super) fn remarks(verdict: &[String]) -> String {
+    let mut lines = String::new();
+    for remark in verdict.iter().skip(1) {
+        lines += &format!("<li>{}</li>", coded(&sentence(remark)));
+    }
+    if lines.is_empty() {
+        return lines;
+    }
+    format!("<ul class=\"winners\">{lines}</ul>")
 }
 
 /// Choice of the problem, the methods and the time axis.
@@ -262,25 +272,38 @@ fn figure(results: &ExperimentResults, rendered: &RenderedFigure) -> String {
         title(rendered.kind),
         results.problems[rendered.problem].name
     );
-    // The first drawing is for wide screens; a second one replaces it on narrow ones.
-    let mut drawings = String::new();
-    for (index, drawing) in rendered.drawings.iter().enumerate() {
-        let class = match (rendered.drawings.len(), index) {
-            (1, _) => "",
-            (_, 0) => "on-wide",
-            _ => "on-narrow",
-        };
-        drawings += &drawing.inline(&alt_text, class);
-    }
     let name = match rendered.variant {
         Variant::LinearTime => format!("{}-linear", rendered.name),
         Variant::Standard | Variant::TypicalRow => rendered.name.clone(),
     };
-    let (problem, name, finding) = (rendered.problem, escaped(&name), escaped(&rendered.finding));
-    let attributes = format!("type=\"button\" class=\"save\" data-save=\"{name}\"");
+    let attributes = format!(" data-problem=\"{}\"{time}", rendered.problem);
+    let drawings = rendered.drawings.iter();
+    figure_element(&attributes, &alt_text, &name, &rendered.finding, drawings)
+}
+
+/// A figure: the first drawing is for wide screens; a second one replaces it on narrow ones.
+pub(super) fn figure_element<'a>(
+    attributes: &str,
+    alt_text: &str,
+    name: &str,
+    finding: &str,
+    drawings: impl ExactSizeIterator<Item = &'a Svg>,
+) -> String {
+    let count = drawings.len();
+    let mut drawn = String::new();
+    for (index, drawing) in drawings.enumerate() {
+        let class = match (count, index) {
+            (1, _) => "",
+            (_, 0) => "on-wide",
+            _ => "on-narrow",
+        };
+        drawn += &drawing.inline(alt_text, class);
+    }
+    let (name, finding) = (escaped(name), escaped(finding));
+    let button = format!("type=\"button\" class=\"save\" data-save=\"{name}\"");
     [
-        format!("<figure data-problem=\"{problem}\"{time}>{drawings}"),
-        format!("<figcaption>{finding} <button {attributes}>Download SVG</button></figcaption>"),
+        format!("<figure{attributes}>{drawn}"),
+        format!("<figcaption>{finding} <button {button}>Download SVG</button></figcaption>"),
         "</figure>".to_string(),
     ]
     .concat()
@@ -302,7 +325,7 @@ pub(super) fn footer(results: &ExperimentResults) -> String {
 }
 
 /// Findings of the data check.
-pub(super) fn data_check(summary: &ComparisonSummary) -> String {
+pub(super) fn data_check(summary: &PageSummary) -> String {
     let Some(findings) = &summary.data_check else {
         return String::new();
     };
@@ -321,14 +344,14 @@ pub(super) fn data_check(summary: &ComparisonSummary) -> String {
 }
 
 /// Data, split and settings of a comparison, and how to repeat it.
-pub(super) fn facts(results: &ExperimentResults, summary: &ComparisonSummary) -> String {
+pub(super) fn facts(results: &ExperimentResults, summary: &PageSummary) -> String {
     let mut lines = String::new();
     for (name, text) in &summary.facts {
         lines += &format!("<dt>{}</dt><dd>{}</dd>", escaped(name), escaped(text));
     }
     // The command is below, on its own.
     for (name, text) in provenance(results) {
-        if name != "command" {
+        if name != "command" && text != NOT_RECORDED {
             lines += &format!("<dt>{name}</dt><dd>{}</dd>", escaped(text));
         }
     }

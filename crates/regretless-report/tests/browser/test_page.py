@@ -4,7 +4,8 @@ they can be read on a telephone and on a desk, light and dark, and printed.
     python test_page.py CHROMIUM FOLDER [SCREENSHOTS]
 
 FOLDER contains report.html and comparison.html of results with a method name that is HTML
-(`hostile.py`), and smoke.html of a smoke test. The first failed check ends the test.
+(`hostile.py`), backtest.html and training.html of a history whose names are HTML, and smoke.html of
+a smoke test. The first failed check ends the test.
 """
 
 import os
@@ -189,6 +190,35 @@ def readable(page, name):
     check(contrast >= MIN_CONTRAST, f"{name}: the lowest contrast is {contrast:.1f} ({text!r})")
 
 
+def own_data(page, name, width):
+    """The first screen of a page about own data has the verdict and its numbers; terms and lists
+    open by the keyboard; without scripts everything is there."""
+    tiles = page.locator(".tiles li").evaluate_all(
+        "tiles => tiles.map((tile) => tile.getBoundingClientRect().bottom)"
+    )
+    shown = [bottom for bottom in tiles if bottom < 900]
+    wanted = len(tiles) if width > 1000 else 1
+    check(len(tiles) >= 3 and len(shown) >= wanted, f"{name}: numbers are on the first screen")
+    check(page.locator("img").count() == 0, f"{name}: names that are HTML are text")
+    page.locator("details.terms summary").focus()
+    page.keyboard.press("Enter")
+    check(visible(page, "details.terms dd") > 3, f"{name}: the keyboard opens the terms")
+    found = page.evaluate(MEASURE_TEXT)
+    check(found["contrast"][0] >= MIN_CONTRAST, f"{name}: the terms can be read")
+    page.keyboard.press("Enter")
+    check(visible(page, "#explained svg .mark") > 3, f"{name}: the decision is drawn")
+
+
+def without_scripts(browser, folder):
+    """A page about own data is complete where scripts are off."""
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((folder / "backtest.html").as_uri())
+    for part in ("money", "methods", "regrets", "sources", "examples", "explained"):
+        check(page.locator(f"#{part}").is_visible(), f"without scripts: {part} is shown")
+    context.close()
+
+
 def tops(page, selector):
     return page.locator(selector).evaluate_all(
         "elements => elements.filter((e) => e.getClientRects().length > 0)"
@@ -223,7 +253,7 @@ def printed(page, name):
 def measure_pages(browser, folder, screenshots, listen):
     """Every page in every width and scheme."""
     for width, scheme in [(w, s) for w in (390, 1280) for s in ("light", "dark")]:
-        for report in ("report", "comparison", "smoke"):
+        for report in ("report", "comparison", "backtest", "training", "smoke"):
             page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
             listen(page)
             page.goto((folder / f"{report}.html").as_uri())
@@ -236,7 +266,9 @@ def measure_pages(browser, folder, screenshots, listen):
                 texts = page.locator("svg .small.faint").all_text_contents()
                 marked = [text for text in texts if "SMOKE TEST" in text]
                 check(marked, f"{name}: so do {len(marked)} drawings")
-            if report == "comparison":
+            if report in ("backtest", "training"):
+                own_data(page, name, width)
+            if report in ("comparison", "backtest", "training"):
                 top = page.locator(".verdict").bounding_box()["y"]
                 check(top < 400, f"{name}: the verdict is on the first screen")
                 check(page.locator("img").count() == 0, f"{name}: names that are HTML are text")
@@ -268,6 +300,7 @@ def main():
             page.on("request", lambda request: requests.append(request.url))
 
         measure_pages(browser, folder, screenshots, listen)
+        without_scripts(browser, folder)
         for scheme in ("light", "dark"):
             page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
             listen(page)

@@ -7,6 +7,7 @@
 
 mod figures;
 mod hostile;
+mod reviews;
 mod words;
 
 use regretless::experiment::ExperimentResults;

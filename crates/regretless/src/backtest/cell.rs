@@ -11,7 +11,7 @@ use crate::baseline::mean_costs;
 use crate::data::Matrix;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::experiment::{CellFiles, CellId, StoredCell, cell_key};
+use crate::experiment::{CellFiles, CellId, StoredCell, cell_key, shown_predictions};
 use crate::label::LabeledDataset;
 use crate::method::Method;
 use crate::observer::Observer;
@@ -22,7 +22,7 @@ use crate::train::{TrainingContext, linear_fit};
 use crate::trainer::Trainer;
 
 /// Increased when the content or meaning of cell files changes.
-const FOLD_CELL_VERSION: u32 = 1;
+const FOLD_CELL_VERSION: u32 = 2;
 
 /// A cell and its outcome, as stored in a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,6 +54,10 @@ pub(super) struct DecidedRow {
     pub columns: Vec<u32>,
     /// Their values; none where all are 1.
     pub values: Option<Vec<f64>>,
+    /// Predicted costs, in the user's sense, of the columns that this or the optimal decision has:
+    /// column and cost. Empty where decisions are given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub predicted: Vec<(u32, f32)>,
 }
 
 impl DecidedRow {
@@ -72,6 +76,7 @@ impl DecidedRow {
             is_proven,
             columns: complete.indices().to_vec(),
             values: complete.values().map(<[f64]>::to_vec),
+            predicted: Vec::new(),
         }
     }
 }
@@ -232,6 +237,11 @@ impl CellRun<'_> {
         }
     }
 
+    /// The model of the method on this fold, fitted again; none where nothing is fitted.
+    pub fn fit(&self) -> Result<Option<CostModel>> {
+        Ok(self.predict()?.model)
+    }
+
     /// Fits what the method fits and predicts the costs of the decided rows.
     fn predict(&self) -> Result<FoldPrediction> {
         let rows = &self.data.test_rows();
@@ -315,7 +325,16 @@ impl CellRun<'_> {
                 result.map_err(|failure| Error::solver(*table_row, failure))?;
             let is_proven = solution.status == SolveStatus::Optimal;
             let decision = &solution.decision;
-            decided.push(DecidedRow::new(data, *row, decision, &complete, is_proven));
+            let optimal = data.optimal_decision(*row);
+            decided.push(DecidedRow {
+                predicted: shown_predictions(
+                    decision,
+                    optimal,
+                    predictions.row(*row),
+                    data.sense(),
+                ),
+                ..DecidedRow::new(data, *row, decision, &complete, is_proven)
+            });
         }
         Ok(decided)
     }

@@ -24,5 +24,6 @@ pub use folds::{BacktestFold, RollingOrigin, TrainingWindow};
 pub use method::GivenMethod;
 pub use periods::Periods;
 pub use results::{BacktestDecision, BacktestResults, FailedMethod, MethodHistory};
+pub(crate) use runner::LatestFit;
 pub use runner::{Backtest, BacktestTable};
 pub use verdict::{BacktestVerdict, MethodSaving};

@@ -66,6 +66,11 @@ pub struct BacktestDecision {
     pub columns: Vec<u32>,
     /// Their values; none where all are 1.
     pub values: Option<Vec<f64>>,
+    /// Its regret.
+    pub regret: f64,
+    /// Predicted costs of the columns that it or the optimal decision has: column and cost. Empty
+    /// where decisions are given.
+    pub predicted: Vec<(u32, f32)>,
 }
 
 /// A method that is not compared.
@@ -209,6 +214,7 @@ impl MethodHistory {
                 is_proven,
                 columns,
                 values,
+                predicted,
             } = placed.decided;
             history.costs[placed.period] += cost;
             history.regrets[placed.period] += regret;
@@ -218,6 +224,8 @@ impl MethodHistory {
                 row: placed.row,
                 columns: columns.clone(),
                 values: values.clone(),
+                regret: *regret,
+                predicted: predicted.clone(),
             });
         }
         history

@@ -21,7 +21,7 @@ use crate::label::{LabeledDataset, Shard};
 use crate::method::Method;
 use crate::observer::{InterruptOnlyObserver, NoopObserver, Observer};
 use crate::oracle::Oracle;
-use crate::predict::PredictorSpec;
+use crate::predict::{CostModel, PredictorSpec};
 use crate::problem::ProblemSpec;
 use crate::settings::TrainingSettings;
 use crate::train::TrainingContext;
@@ -97,6 +97,17 @@ pub struct BacktestTable<'a> {
     pub periods: &'a Periods,
     /// Trainings and the rows they decide.
     pub folds: &'a [BacktestFold],
+}
+
+/// The model that decided the latest periods, with their rows.
+pub(crate) struct LatestFit {
+    pub model: CostModel,
+    /// The rows that it decided.
+    pub data: LabeledDataset,
+    /// The same rows by their number in the table.
+    pub rows: Vec<usize>,
+    /// Solves the problem of these rows.
+    pub oracle: Oracle,
 }
 
 /// The rows of a fold while its cells run.
@@ -225,6 +236,67 @@ impl Backtest {
             cells += outcome?.len();
         }
         Ok(cells)
+    }
+
+    /// Names of the methods that fit a model.
+    pub(crate) fn fitted_methods(&self) -> Result<Vec<String>> {
+        let methods = BacktestMethod::all(&self.methods, self.season, &[])?;
+        let fitted = methods.iter().filter(|method| method.is_model());
+        Ok(fitted.map(ToString::to_string).collect())
+    }
+
+    /// Fits the model of a method that decided the latest periods again: cells do not store models.
+    /// None where the method fits nothing.
+    ///
+    /// # Errors
+    /// As [`Backtest::run`].
+    pub(crate) fn latest_fit(
+        &self,
+        table: &BacktestTable<'_>,
+        method: &str,
+        observer: &dyn Observer,
+    ) -> Result<Option<LatestFit>> {
+        let methods = BacktestMethod::all(&self.methods, self.season, &[])?;
+        let is_meant = |known: &&BacktestMethod| known.is_model() && known.to_string() == method;
+        let folds = self.folds(table);
+        let (Some(method), Some(last)) =
+            (methods.iter().find(is_meant), folds.len().checked_sub(1))
+        else {
+            return Ok(None);
+        };
+        let table = BacktestTable {
+            folds: &folds,
+            ..*table
+        };
+        let files = self.folder.clone().map(|folder| CellFiles { folder });
+        // A training that starts from the fold before needs the models of all folds before it.
+        let is_chain = self.refit && self.warm_start && method.can_start_warm();
+        let first = if is_chain { 0 } else { last };
+        let mut start: Option<FoldModel> = None;
+        for fold in first..=last {
+            let data = FoldData::new(&table, &folds[fold], self.validation)?;
+            let cell = CellRun {
+                backtest: self,
+                table: &table,
+                method,
+                fold,
+                data: &data,
+                start: start.as_ref(),
+                observer,
+            };
+            if fold < last {
+                start = cell.run(files.as_ref())?.1;
+                continue;
+            }
+            let fitted = cell.fit()?;
+            return Ok(fitted.map(|model| LatestFit {
+                model,
+                data: data.test,
+                rows: folds[last].test.clone(),
+                oracle: data.test_oracle,
+            }));
+        }
+        Ok(None)
     }
 
     /// Checks everything before anything is run.

@@ -181,6 +181,44 @@ impl MethodSaving {
     }
 }
 
+impl BacktestResults {
+    /// What a method saves against another one. The interval is simultaneous for all methods, so
+    /// that it holds for one that was chosen by the results.
+    pub(crate) fn saving_against(&self, reference: &str, method: &str) -> Option<MethodSaving> {
+        let reference = self.methods.iter().find(|known| known.name == reference)?;
+        let position = self.methods.iter().position(|known| known.name == method)?;
+        let differences: Vec<Vec<f64>> = self
+            .methods
+            .iter()
+            .map(|method| savings(reference, method, self))
+            .collect();
+        let interval = if self.periods.len() < MIN_PERIODS {
+            None
+        } else {
+            SimultaneousIntervals::new(&differences).intervals[position]
+        };
+        Some(MethodSaving::new(
+            &self.methods[position],
+            &differences[position],
+            interval,
+            self.days_per_period,
+        ))
+    }
+
+    /// An amount per period as people say it, with the digits of the precision: `1,240 EUR a day`.
+    pub(crate) fn amount_text(&self, per_period: f64, precision: f64) -> String {
+        let phrase = AmountPhrase::new(self);
+        let [value, precision] =
+            [per_period, precision].map(|value| value * phrase.periods_per_time);
+        phrase.with_unit(&amount(value, precision))
+    }
+
+    /// A mean per period and its interval: `1,240 EUR a day`, `95 %: 890 to 1,610`.
+    pub(crate) fn interval_text(&self, interval: ConfidenceInterval) -> [String; 2] {
+        AmountPhrase::new(self).amounts(interval)
+    }
+}
+
 /// How amounts are called in sentences: per day where times are dates, else per period.
 struct AmountPhrase<'a> {
     unit: &'a str,
@@ -205,16 +243,19 @@ impl<'a> AmountPhrase<'a> {
             .map(|value| value * self.periods_per_time);
         let precision = upper - lower;
         let [mean, lower, upper] = [mean, lower, upper].map(|value| amount(value, precision));
-        let unit = if self.unit.is_empty() {
-            String::new()
-        } else {
-            format!(" {}", self.unit)
-        };
         let percent = 100.0 * CONFIDENCE;
         [
-            format!("{mean}{unit} {}", self.time),
+            self.with_unit(&mean),
             format!("{percent} %: {lower} to {upper}"),
         ]
+    }
+
+    fn with_unit(&self, amount: &str) -> String {
+        if self.unit.is_empty() {
+            format!("{amount} {}", self.time)
+        } else {
+            format!("{amount} {} {}", self.unit, self.time)
+        }
     }
 
     fn claim(&self, best: &MethodSaving) -> String {

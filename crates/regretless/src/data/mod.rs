@@ -353,6 +353,13 @@ impl Dataset {
         &self.cost_names
     }
 
+    /// The name of a cost of a row: that of its item where items differ between rows.
+    pub(crate) fn row_cost_name(&self, row: usize, cost: usize) -> String {
+        let parameters = self.parameters();
+        let own = parameters.and_then(|parameters| parameters.item_name(row, cost));
+        own.map_or_else(|| self.cost_names.get(cost).into_owned(), Into::into)
+    }
+
     /// Reorders and renames the costs, and the items of a long table, by a matching.
     ///
     /// # Errors

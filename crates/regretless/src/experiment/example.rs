@@ -1,11 +1,15 @@
 //! Example decisions for figures and tables: the tour, the path, the chosen items or columns.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use super::named_problem::NamedProblem;
 use crate::data::Matrix;
+use crate::data::csv::{NodeCoordinates, PlacedNode};
 use crate::data::synthetic;
 use crate::decision::Decision;
+use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
 use crate::oracle::CompleteResult;
 use crate::problem::{Benchmark, ProblemSpec};
@@ -25,6 +29,9 @@ const MAX_EXAMPLE_COSTS: usize = 10_000;
 const MAX_AUXILIARY_ENTRIES: usize = 500;
 /// Number of costs above which decisions are not drawn: single items would not be visible.
 const MAX_DRAWN_COSTS: usize = 20_000;
+/// Number of nodes up to which a graph without coordinates is drawn on a circle. Untuned: more are
+/// a tangle.
+const MAX_NODES_ON_CIRCLE: usize = 24;
 
 /// The decision of one test row under predicted costs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -80,13 +87,19 @@ pub struct Example {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum DecisionLayout {
-    /// Nodes in the plane; costs belong to pairs i < j in lexicographic order. The first node is
-    /// the depot where there is one.
+    /// Nodes in the plane. The first node is the depot where there is one.
     Graph {
         /// Coordinates of the nodes.
         positions: Vec<[f64; 2]>,
         /// Whether the first node is a depot.
         depot: bool,
+        /// The two nodes of each cost; empty where costs belong to pairs i < j in lexicographic
+        /// order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        arcs: Vec<[u32; 2]>,
+        /// Names of the nodes; empty where they are numbered.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        names: Vec<String>,
     },
     /// A grid; costs belong to arcs, row by row, first those to the right and then those down.
     Grid {
@@ -102,6 +115,9 @@ pub enum DecisionLayout {
         /// Capacity in each dimension.
         capacity: Vec<f64>,
     },
+    /// Steps of a time axis, each with a price and an amount that is bought, used or, where it is
+    /// negative, sold.
+    Steps,
 }
 
 #[expect(
@@ -119,6 +135,8 @@ impl DecisionLayout {
             Some(Self::Graph {
                 positions: synthetic::node_positions(nodes, seed),
                 depot,
+                arcs: Vec::new(),
+                names: Vec::new(),
             })
         };
         match problem {
@@ -132,8 +150,44 @@ impl DecisionLayout {
         }
     }
 
+    /// The layout of a user's problem, with the coordinates of its nodes in a CSV file: columns
+    /// `x` and `y`, and `node` with the names or numbers of nodes (without it, rows are in the
+    /// order of the nodes). The nodes of a small graph without coordinates are on a circle.
+    ///
+    /// # Errors
+    /// When the file cannot be read or lacks a node, or the problem has no nodes.
+    pub fn for_problem(spec: &ProblemSpec, coordinates: Option<&Path>) -> Result<Option<Self>> {
+        let (count, depot, arcs) = match spec {
+            ProblemSpec::Tsp(tsp) => (tsp.nodes(), false, None),
+            ProblemSpec::Cvrp(cvrp) => (cvrp.nodes(), true, None),
+            ProblemSpec::GraphPath(graph) => (0, false, graph.arcs()),
+            ProblemSpec::SpanningTree(tree) => (tree.nodes(), false, tree.edges()),
+            _ if coordinates.is_none() => return Ok(Self::of_problem(spec)),
+            _ => {
+                return Err(Error::setting(
+                    "coordinates are for tours, routes, paths in graphs and spanning trees",
+                )
+                .with_remedy("leave them out"));
+            }
+        };
+        let names = arcs.map_or(&[][..], |arcs| arcs.nodes().list());
+        let count = count.max(names.len());
+        let positions = match coordinates {
+            Some(file) => NodeCoordinates::read(file)?.of_nodes(count, names, file)?,
+            None if arcs.is_some() && count <= MAX_NODES_ON_CIRCLE => on_circle(names),
+            None => return Ok(None),
+        };
+        let arcs = arcs.map_or_else(Vec::new, |arcs| arcs.ends().to_vec());
+        Ok(Some(Self::Graph {
+            positions: positions.iter().map(|node| node.position).collect(),
+            depot,
+            arcs,
+            names: positions.into_iter().map(|node| node.name).collect(),
+        }))
+    }
+
     /// The layout of a problem by its specification alone, which has no coordinates of nodes.
-    pub(super) fn of_problem(spec: &ProblemSpec) -> Option<Self> {
+    pub(crate) fn of_problem(spec: &ProblemSpec) -> Option<Self> {
         match spec {
             ProblemSpec::GridPath(grid) => Some(Self::Grid {
                 rows: grid.rows(),
@@ -150,8 +204,12 @@ impl DecisionLayout {
                 weights: Vec::new(),
                 capacity: Vec::new(),
             }),
+            ProblemSpec::MultipleChoiceKnapsack(_) => Some(Self::Items {
+                weights: Vec::new(),
+                capacity: Vec::new(),
+            }),
+            ProblemSpec::Storage(_) => Some(Self::Steps),
             ProblemSpec::Assignment(_)
-            | ProblemSpec::MultipleChoiceKnapsack(_)
             | ProblemSpec::MinCostFlow(_)
             | ProblemSpec::Transport(_)
             | ProblemSpec::Linear(_)
@@ -160,17 +218,30 @@ impl DecisionLayout {
             | ProblemSpec::Tsp(_)
             | ProblemSpec::GraphPath(_)
             | ProblemSpec::SpanningTree(_)
-            | ProblemSpec::Storage(_)
             | ProblemSpec::Cvrp(_)
             | ProblemSpec::Parametric { .. } => None,
             #[cfg(feature = "highs")]
-            ProblemSpec::Schedule(_) => None,
+            ProblemSpec::Schedule(_) => Some(Self::Steps),
         }
     }
 }
 
+/// Nodes on a circle, clockwise from the left.
+fn on_circle(names: &[String]) -> Vec<PlacedNode> {
+    let count = names.len() as f64;
+    let mut nodes = Vec::with_capacity(names.len());
+    for (number, name) in names.iter().enumerate() {
+        let angle = std::f64::consts::PI - std::f64::consts::TAU * number as f64 / count;
+        nodes.push(PlacedNode {
+            name: name.clone(),
+            position: [angle.cos(), angle.sin()],
+        });
+    }
+    nodes
+}
+
 /// The test rows whose decisions are stored: the first ones.
-fn example_rows<'a>(data: &LabeledDataset, rows: &'a [usize]) -> &'a [usize] {
+pub(crate) fn example_rows<'a>(data: &LabeledDataset, rows: &'a [usize]) -> &'a [usize] {
     let costs = data.data().costs().cols();
     if costs > MAX_DRAWN_COSTS {
         return &[];
@@ -185,7 +256,7 @@ fn stored_values(decision: &Decision) -> Vec<f64> {
 }
 
 /// The first test rows as examples.
-pub(super) fn examples(data: &LabeledDataset, rows: &[usize]) -> Vec<Example> {
+pub(crate) fn examples(data: &LabeledDataset, rows: &[usize]) -> Vec<Example> {
     let example = |row: &usize| {
         let mut costs = data.data().costs().row(*row).to_vec();
         data.sense().convert_single(&mut costs);
@@ -205,7 +276,7 @@ pub(super) fn examples(data: &LabeledDataset, rows: &[usize]) -> Vec<Example> {
 }
 
 /// The decisions of the same rows under predicted costs, which are to be minimized.
-pub(super) fn example_decisions(
+pub(crate) fn example_decisions(
     solutions: &[CompleteResult],
     predictions: &Matrix,
     data: &LabeledDataset,
@@ -237,7 +308,7 @@ pub(super) fn example_decisions(
 
 /// The entries of columns without predicted costs, which follow the predicted ones. None where
 /// there are too many of them.
-pub(super) fn auxiliary_entries(complete: &Decision, num_costs: usize) -> Vec<(u32, f64)> {
+pub(crate) fn auxiliary_entries(complete: &Decision, num_costs: usize) -> Vec<(u32, f64)> {
     let mut entries = Vec::new();
     for (column, value) in complete.iter() {
         if let Some(index) = column.checked_sub(num_costs) {
@@ -252,7 +323,7 @@ pub(super) fn auxiliary_entries(complete: &Decision, num_costs: usize) -> Vec<(u
 }
 
 /// The predicted costs of the entries of two decisions, in the problem's sense.
-fn shown_predictions(
+pub(crate) fn shown_predictions(
     decision: &Decision,
     optimal: &Decision,
     predictions: &[f32],

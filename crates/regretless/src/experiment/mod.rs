@@ -26,6 +26,9 @@ pub use bootstrap::RegretSample;
 pub use cell::{CellId, CellMetrics, CellRecord, CurvePoint};
 pub use cell_data::CellData;
 pub use example::{DecisionLayout, Example, ExampleDecision};
+pub(crate) use example::{
+    auxiliary_entries, example_decisions, example_rows, examples, shown_predictions,
+};
 pub use method::CellMethod;
 pub use named_problem::DataFiles;
 pub use results::{ExperimentResults, MethodResults, ProblemResults, Provenance};

@@ -17,8 +17,9 @@ use super::problem_source::ProblemSource;
 use super::runner::ExperimentRunner;
 use super::spec::{Experiment, ExperimentMethod, ExperimentProblem, FigureKind, PublishedResult};
 use super::statistics::{ConfidenceInterval, MeanAndDeviation};
+use crate::label::LabeledDataset;
 use crate::observer::NoopObserver;
-use crate::oracle::SolveCounts;
+use crate::oracle::{Oracle, SolveCounts};
 use crate::sense::Sense;
 
 /// An experiment and its results.
@@ -162,6 +163,29 @@ pub struct SeedResult {
 }
 
 impl ExperimentResults {
+    /// Results of one problem without an experiment; the first method is the reference.
+    pub(crate) fn of_problem(problem: ProblemResults) -> Self {
+        Self {
+            name: String::new(),
+            title: String::new(),
+            description: String::new(),
+            reference: problem
+                .methods
+                .first()
+                .map_or(String::new(), |method| method.name.clone()),
+            figures: vec![FigureKind::Examples],
+            equal_seconds: None,
+            is_smoke_test: false,
+            provenance: Provenance {
+                version: env!("CARGO_PKG_VERSION").to_string(),
+                machine: String::new(),
+                command: String::new(),
+                date: String::new(),
+            },
+            problems: vec![problem],
+        }
+    }
+
     pub(super) fn new(runner: &ExperimentRunner, records: &[CellRecord]) -> Self {
         let experiment = &runner.experiment;
         let mut problems: Vec<ProblemResults> = experiment
@@ -216,6 +240,38 @@ impl ExperimentResults {
 }
 
 impl MethodResults {
+    /// A method of which the regrets and some decisions of one training are known.
+    pub(crate) fn of_decisions(
+        name: &str,
+        regrets: &[f64],
+        examples: Vec<ExampleDecision>,
+    ) -> Self {
+        let mean = MeanAndDeviation::of(regrets);
+        Self {
+            name: name.to_owned(),
+            ratio: MeanAndDeviation::default(),
+            difference: None,
+            regret: MeanAndDeviation { sd: None, ..mean },
+            relative_regret: MeanAndDeviation::default(),
+            normalized_regret: MeanAndDeviation::default(),
+            regret_sample: None,
+            mse: MeanAndDeviation::default(),
+            mae: MeanAndDeviation::default(),
+            seconds: MeanAndDeviation::default(),
+            total_solves: MeanAndDeviation::default(),
+            not_converged: 0,
+            solves: Default::default(),
+            published_solves: None,
+            published: None,
+            seeds: Vec::new(),
+            curve: Vec::new(),
+            examples,
+            note: None,
+            on_front: false,
+            is_best: false,
+        }
+    }
+
     /// Removes comparisons with the reference.
     fn drop_ratios(&mut self) {
         self.ratio = MeanAndDeviation {
@@ -300,7 +356,12 @@ fn problem_results(
         layout: first.layout,
         examples: first.examples,
     };
-    results.add_auxiliary_columns(runner, problem);
+    if let ProblemSource::Table(table) = &problem.source
+        && let Ok(data) = table.data(table.first_seed)
+        && let Ok(oracle) = runner.oracle(problem, data)
+    {
+        results.add_auxiliary_columns(&experiment.reference, &data.data, &oracle);
+    }
     results
 }
 
@@ -324,23 +385,19 @@ impl ProblemResults {
     /// Adds the columns of a user's problem that have no predicted costs to the optimal decisions
     /// of the typical and the worst row of the reference. Labels do not store them, so that both
     /// rows are solved again.
-    fn add_auxiliary_columns(&mut self, runner: &ExperimentRunner, problem: &ExperimentProblem) {
-        let ProblemSource::Table(table) = &problem.source else {
-            return;
-        };
-        let Ok(data) = table.data(table.first_seed) else {
-            return;
-        };
-        let names = data.problem.kind().auxiliary_names();
-        let rows = self.rows_by_regret(&runner.experiment.reference);
+    pub(crate) fn add_auxiliary_columns(
+        &mut self,
+        reference: &str,
+        data: &LabeledDataset,
+        oracle: &Oracle,
+    ) {
+        let names = oracle.problem().auxiliary_names();
+        let rows = self.rows_by_regret(reference);
         let (Some(worst), false) = (rows.last(), names.is_empty()) else {
             return;
         };
         let shown = [rows[(rows.len() - 1) / 2], *worst];
-        let Ok(oracle) = runner.oracle(problem, data) else {
-            return;
-        };
-        let costs = data.data.data().costs().select_rows(&shown);
+        let costs = data.data().costs().select_rows(&shown);
         // An interruption leaves them out.
         let Ok(solutions) = oracle.solve_instances_complete(&costs, &shown, &NoopObserver) else {
             return;
@@ -351,7 +408,7 @@ impl ProblemResults {
             let Ok((solution, complete)) = solution else {
                 continue;
             };
-            if solution.decision != *data.data.optimal_decision(row) {
+            if solution.decision != *data.optimal_decision(row) {
                 continue;
             }
             let mut examples = self.examples.iter_mut();

@@ -318,6 +318,14 @@ impl NodeGrid {
 }
 
 impl GraphPath {
+    /// The arcs, where it is not a grid.
+    pub(crate) fn arcs(&self) -> Option<&ArcTable> {
+        match &self.shape.kind {
+            ShapeKind::Arcs(arcs) => Some(arcs),
+            ShapeKind::Grid(_) => None,
+        }
+    }
+
     /// Paths along arcs between named nodes; each arc has a cost.
     ///
     /// # Errors

@@ -121,6 +121,22 @@ impl TryFrom<SpanningTreeFields> for SpanningTree {
 }
 
 impl SpanningTree {
+    /// Number of nodes.
+    pub(crate) fn nodes(&self) -> usize {
+        match &*self.shape {
+            TreeShape::Complete(nodes) => *nodes,
+            TreeShape::Edges(edges) => edges.nodes().list().len(),
+        }
+    }
+
+    /// The edges, where they are not all pairs of nodes.
+    pub(crate) fn edges(&self) -> Option<&ArcTable> {
+        match &*self.shape {
+            TreeShape::Complete(_) => None,
+            TreeShape::Edges(edges) => Some(edges),
+        }
+    }
+
     /// Trees of edges between named nodes, each of which has a cost.
     ///
     /// # Errors

@@ -23,7 +23,7 @@ const COMMON: [&str; 13] = [
 ];
 
 /// Each module and the others it may use.
-const ARROWS: [(&str, &[&str]); 28] = [
+const ARROWS: [(&str, &[&str]); 29] = [
     ("sense", &["data", "predict", "solve"]),
     (
         "model",
@@ -132,6 +132,23 @@ const ARROWS: [(&str, &[&str]); 28] = [
             "oracle",
             "problem",
             "solve",
+            "data",
+        ],
+    ),
+    (
+        "review",
+        &[
+            "backtest",
+            "experiment",
+            "explain",
+            "trainer",
+            "baseline",
+            "train",
+            "evaluate",
+            "predict",
+            "label",
+            "oracle",
+            "problem",
             "data",
         ],
     ),

@@ -12,8 +12,10 @@ use regretless::data::{CostNames, TableSource};
 use regretless::label::{LabeledDataset, Shard};
 use regretless::method::Method;
 use regretless::oracle::Oracle;
+use regretless::review::{DecisionReview, ReviewOptions};
 use regretless::{Error, Problem, Result};
 
+use super::decision_page;
 use super::skipped_rows::SkippedRows;
 use super::train::check_utf8;
 use super::{CommandContext, LabeledTable, UnusedColumns, labeled, oracle, store};
@@ -62,6 +64,14 @@ pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<Comman
         options.training.select.is_some() || options.training.profile.is_some();
     let mut options = resolved(options.clone())?;
     let shard: Option<Shard> = options.shard.take().map(|text| text.parse()).transpose()?;
+    // It changes no result and is no setting of it.
+    let page = std::mem::take(&mut options.page);
+    decision_page::check(&page, None, context)?;
+    decision_page::check_coordinates(&page)?;
+    if shard.is_some() && page.report.is_some() {
+        return Err(Error::setting("one shard has no report")
+            .with_remedy("when all shards are finished, give --report without --shard"));
+    }
     let folder = folder(&options);
     check_settings(&folder, &options, context)?;
     let history = read_history(&options, context)?;
@@ -91,7 +101,25 @@ pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<Comman
             let results = results.map_err(explain)?;
             write_settings(&folder, &options)?;
             results.write(&folder)?;
-            report::report(&results, &history, &folder)
+            let mut report = report::report(&results, &history, &folder)?;
+            if let Some(path) = &page.report {
+                let table = history.table();
+                let review_options = ReviewOptions {
+                    coordinates: page.coordinates.as_deref(),
+                    ..ReviewOptions::default()
+                };
+                let observer = &context.progress;
+                let review = DecisionReview::of_backtest(
+                    &results,
+                    &backtest,
+                    &table,
+                    &review_options,
+                    observer,
+                )?;
+                let summary = report::page_summary(&results, &history, &options, &folder)?;
+                decision_page::write(path, &review, summary, context, &mut report)?;
+            }
+            Ok(report)
         }
     }
 }

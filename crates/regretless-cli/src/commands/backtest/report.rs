@@ -3,9 +3,15 @@
 use std::path::Path;
 
 use regretless::backtest::{BacktestResults, MethodHistory};
+use regretless::data::{DataCheck, SplitRule};
 use regretless::{Error, Result};
+use regretless_report::PageSummary;
 
+use super::super::check::{DataFindings, best_objectives};
+use super::super::decision_page::{TableFacts, table_name};
+use super::super::encoding::EncodingReport;
 use super::History;
+use crate::args::BacktestOptions;
 use crate::output::{CommandReport, grouped, number, path_json, percent};
 use crate::text_table::TextTable;
 
@@ -61,6 +67,75 @@ fn title(results: &BacktestResults, history: &History) -> String {
     };
     let name = history.problem.name();
     format!("{name}: {periods} periods{range}, {trainings} of each model")
+}
+
+/// What the page says besides the review.
+pub fn page_summary(
+    results: &BacktestResults,
+    history: &History,
+    options: &BacktestOptions,
+    folder: &Path,
+) -> Result<PageSummary> {
+    let data = history.data.data();
+    let encoding = EncodingReport::of(data.features());
+    let table = TableFacts {
+        options: &options.data,
+        problem: history.problem.name(),
+        table: data,
+        encoding: &encoding,
+        unused_columns: &history.unused_columns,
+        skipped_rows: &history.skipped_rows,
+    };
+    let mut facts = table.list();
+    let mut add = |name: &str, value: String| facts.push((name.to_string(), value));
+    let time = options.origin.time.as_deref().unwrap_or_default();
+    let first = history.folds.first().map_or(0, |fold| fold.history.len());
+    add(
+        "history",
+        format!(
+            "periods of the column {time}; the first training has {} rows",
+            grouped(first as u64)
+        ),
+    );
+    add("trainings", format!("{} of each model", results.trainings));
+    let labels = history.data.label_counts(&history.data.rows());
+    add("best decisions in hindsight", labels.to_string());
+    add("seed", options.seed.unwrap_or(0).to_string());
+    for note in &history.notes {
+        add("note", note.clone());
+    }
+    add(
+        "all settings",
+        format!("{}/settings.toml", folder.display()),
+    );
+    let name = table_name(&options.data).unwrap_or_else(|| history.problem.name());
+    Ok(PageSummary {
+        title: format!("What would have been saved on {name}?"),
+        description: title(results, history),
+        facts,
+        data_check: Some(findings(history, time)?.messages()),
+        ..PageSummary::default()
+    })
+}
+
+/// Checks the table; its earliest rows are compared with the latest ones.
+fn findings(history: &History, time: &str) -> Result<DataFindings> {
+    let rule = SplitRule::Time {
+        column: time.to_owned(),
+        fractions: [0.0, 0.5],
+    };
+    let data = history.data.data();
+    let split = history.source.split(&rule.with_seed(0), data.len())?;
+    let split = split.restrict_to(&history.data.rows())?;
+    let encoded = data.encoded_features(&split.train)?;
+    let encoded = encoded.map(|features| history.data.with_features(features));
+    let encoded = encoded.transpose()?;
+    let labeled = encoded.as_ref().unwrap_or(&history.data);
+    let objectives = best_objectives(labeled);
+    let check = DataCheck::new(labeled.data())
+        .with_split(&split)
+        .with_objectives(&objectives);
+    DataFindings::of(&history.source, check, &rule)
 }
 
 fn table(results: &BacktestResults) -> String {

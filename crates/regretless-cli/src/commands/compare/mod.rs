@@ -12,8 +12,8 @@ use std::sync::Arc;
 use regretless::baseline::Baseline;
 use regretless::data::InstanceKeys;
 use regretless::experiment::{
-    CellData, CellId, CellMethod, CellRecord, DataFiles, Experiment, ExperimentResults,
-    ExperimentRunner, ProblemResults,
+    CellData, CellId, CellMethod, CellRecord, DataFiles, DecisionLayout, Experiment,
+    ExperimentResults, ExperimentRunner, ProblemResults,
 };
 use regretless::label::LabelCounts;
 use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, Normalization};
@@ -29,9 +29,9 @@ use super::data_split::{DataSource, LabeledSplits, standard_split};
 use super::encoding::EncodingReport;
 use super::skipped_rows::SkippedRows;
 use super::train::check_utf8;
-use super::{CommandContext, UnusedColumns, first_names, oracle};
+use super::{CommandContext, UnusedColumns, decision_page, first_names, oracle};
 use crate::args::{CompareOptions, Profile};
-use crate::output::CommandReport;
+use crate::output::{CommandReport, write_text};
 use crate::settings;
 
 mod conclusion;
@@ -52,7 +52,12 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
         split: options.split.split.is_some(),
     };
     let mut options = resolved(options.clone(), context)?;
+    // They change no result and are no settings of it.
+    let (page_options, unit) = (std::mem::take(&mut options.page), options.unit.take());
+    decision_page::check(&page_options, unit.as_deref(), context)?;
     let comparison = Comparison::new(&mut options, given, context)?;
+    let spec = comparison.data[0].problem.spec();
+    let layout = DecisionLayout::for_problem(spec, page_options.coordinates.as_deref())?;
     let runs = comparison.runner.cell_ids()?;
     let key = ComparisonKey {
         runs: &runs,
@@ -84,6 +89,8 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     ));
     let page = page::html(&page::PageInput {
         options: &options,
+        unit: unit.as_deref().unwrap_or_default(),
+        layout,
         comparison: &comparison,
         result: &result,
         headline: is_complete
@@ -94,6 +101,9 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
         arguments: &context.arguments,
     });
     folder.finish(&result.runs, &summary, &page)?;
+    if let Some(path) = &page_options.report {
+        write_text(path, &page, context.force)?;
+    }
     let mut report = CommandReport {
         json: summary.json(folder.path(), &folder.report_file(), &result.failures),
         ..CommandReport::default()
@@ -124,7 +134,8 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
         report.line(format!("failed: {}: {}", failure.name(), failure.error));
     }
     report.line(format!("\nresults in {}", folder.path().display()));
-    report.line(format!("report in {}", folder.report_file().display()));
+    let written = page_options.report.unwrap_or_else(|| folder.report_file());
+    decision_page::mention(&written, &mut report);
     report.failure = result
         .failures
         .into_iter()

@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use regretless::experiment::{ExperimentResults, FigureKind, ProblemResults};
-use regretless_report::{ComparisonSummary, comparison_page};
+use regretless::experiment::{DecisionLayout, ExperimentResults, FigureKind, ProblemResults};
+use regretless_report::{PageSummary, comparison_page};
 use time::OffsetDateTime;
 
 use super::super::check::DataFindings;
+use super::super::decision_page::{TableFacts, table_name};
 use super::{Comparison, ComparisonResult, name, profile_name};
 use crate::args::CompareOptions;
 use crate::output::grouped;
@@ -18,6 +19,10 @@ pub struct PageInput<'a> {
     pub options: &'a CompareOptions,
     pub comparison: &'a Comparison,
     pub result: &'a ComparisonResult,
+    /// How decisions of a user's problem are drawn.
+    pub layout: Option<DecisionLayout>,
+    /// The unit of costs.
+    pub unit: &'a str,
     /// The verdict in plain words.
     pub headline: Option<String>,
     /// The verdict in detail, and warnings.
@@ -38,8 +43,9 @@ pub fn html(input: &PageInput<'_>) -> String {
     }
     let folder = input.folder.display().to_string();
     let (settings, again) = (format!("{folder}/settings.toml"), format!("{folder}-again"));
-    let summary = ComparisonSummary {
+    let summary = PageSummary {
         verdict,
+        unit: input.unit.to_owned(),
         facts: facts(input),
         data_check: input
             .comparison
@@ -54,6 +60,7 @@ pub fn html(input: &PageInput<'_>) -> String {
                 quoted(&again)
             ),
         ],
+        ..PageSummary::default()
     };
     comparison_page(&results(input), &summary)
 }
@@ -61,12 +68,7 @@ pub fn html(input: &PageInput<'_>) -> String {
 /// The results with title, figures and origin.
 fn results(input: &PageInput<'_>) -> ExperimentResults {
     let mut results = input.result.experiment.clone();
-    let table = input.options.data.data.as_ref();
-    let table = table.or(input.options.data.cost_data.as_ref());
-    let what = table.and_then(|path| path.file_name()).map_or_else(
-        || name(input.options),
-        |file| file.to_string_lossy().into_owned(),
-    );
+    let what = table_name(&input.options.data).unwrap_or_else(|| name(input.options));
     results.title = format!("Which method decides best on {what}?");
     results.description = input.comparison.title(input.options);
     results.figures = vec![
@@ -80,6 +82,7 @@ fn results(input: &PageInput<'_>) -> ExperimentResults {
     results.provenance.date = OffsetDateTime::now_utc().date().to_string();
     let mut problem = input.result.statistics.clone();
     note_failures(&mut problem, input.result);
+    problem.layout = input.layout.clone().or(problem.layout);
     if let Some(keys) = &input.comparison.keys {
         for example in &mut problem.examples {
             if let Some(key) = keys.values().get(example.row) {
@@ -111,46 +114,20 @@ fn note_failures(problem: &mut ProblemResults, result: &ComparisonResult) {
 fn facts(input: &PageInput<'_>) -> Vec<(String, String)> {
     let (options, comparison) = (input.options, input.comparison);
     let data = &comparison.data[0];
-    let table = data.data.data();
-    let mut facts = Vec::new();
+    let table = TableFacts {
+        options: &options.data,
+        problem: data.problem.name(),
+        table: data.data.data(),
+        encoding: &comparison.encoding(),
+        unused_columns: &comparison.unused_columns,
+        skipped_rows: &comparison.skipped_rows,
+    };
+    let mut facts = table.list();
     let mut add = |name: &str, value: String| facts.push((name.to_string(), value));
-    for (what, file) in [
-        ("table", &options.data.data),
-        ("costs", &options.data.cost_data),
-    ] {
-        if let Some(file) = file {
-            add(what, file.display().to_string());
-        }
-    }
     if options.problem.benchmark.is_some() {
         add(
             "data",
             format!("{}, generated for each seed", name(options)),
-        );
-    }
-    add("problem", data.problem.name());
-    let (rows, costs) = (table.features().instances(), table.costs().cols());
-    add(
-        "rows",
-        format!(
-            "{} rows with {} costs each",
-            grouped(rows as u64),
-            grouped(costs as u64)
-        ),
-    );
-    add("features", comparison.features().join(", "));
-    let encoding = comparison.encoding();
-    if !encoding.texts().is_empty() {
-        add("encoding", encoding.texts().join("; "));
-    }
-    if let Some(unused) = comparison.unused_columns.with(&encoding).text() {
-        add("columns not used", unused);
-    }
-    let skipped = comparison.skipped_rows.count();
-    if skipped > 0 {
-        add(
-            "rows left out",
-            format!("{}, without a decision", grouped(skipped as u64)),
         );
     }
     let [train, validation, test] = data.split.counts().map(|rows| grouped(rows as u64));

@@ -15,7 +15,7 @@ use crate::input::{
 };
 use crate::output::CommandReport;
 
-mod text;
+pub mod text;
 
 /// Most keys in a message. Untuned: keeps messages short.
 const MAX_KEYS_SHOWN: usize = 5;

@@ -14,15 +14,20 @@ const MAX_PRINTED_ROWS: usize = 15;
 /// Names in a sentence or a cell. Untuned: fits a line.
 const MAX_PRINTED_NAMES: usize = 8;
 
+/// An explanation in sentences.
+pub fn sentences(explanation: &Explanation) -> Vec<String> {
+    let mut sentences = decision_sentences(explanation);
+    sentences.extend(firmness_sentences(explanation));
+    sentences.extend(explanation.choices.iter().map(choice_sentence));
+    sentences.extend(explanation.regret.iter().map(regret_sentence));
+    sentences
+}
+
 /// Prints an explanation of the row with this name.
 pub fn print(explanation: &Explanation, row: &str, report: &mut CommandReport) {
-    print_decision(explanation, row, report);
-    print_firmness(explanation, report);
-    for effect in &explanation.choices {
-        report.line(choice_sentence(effect));
-    }
-    if let Some(split) = &explanation.regret {
-        report.line(regret_sentence(split));
+    report.line(format!("{row} of {}", explanation.problem));
+    for sentence in sentences(explanation) {
+        report.line(sentence);
     }
     print_ranges(explanation, report);
     print_alternatives(explanation, report);
@@ -40,7 +45,7 @@ fn noun(sense: Sense) -> &'static str {
     }
 }
 
-fn print_decision(explanation: &Explanation, row: &str, report: &mut CommandReport) {
+fn decision_sentences(explanation: &Explanation) -> Vec<String> {
     let chosen: Vec<&ExplainedCost> = explanation
         .costs
         .iter()
@@ -57,23 +62,23 @@ fn print_decision(explanation: &Explanation, row: &str, report: &mut CommandRepo
     };
     let names: Vec<String> = chosen.iter().map(described).collect();
     let verb = if is_binary { "chooses" } else { "uses" };
-    report.line(format!("{row} of {}", explanation.problem));
-    report.line(format!(
+    let chosen = format!(
         "The decision {verb} {} of {}: {}.",
         grouped(count as u64),
         grouped(total as u64),
         listed(&names)
-    ));
+    );
     let quality = if explanation.is_proven {
         "no other decision is better under the predicted costs".to_owned()
     } else {
         format!("not proven to be the best ({})", explanation.status)
     };
-    report.line(format!(
+    let objective = format!(
         "Its predicted {} is {}; {quality}.",
         noun(explanation.sense),
         number(explanation.objective)
-    ));
+    );
+    vec![chosen, objective]
 }
 
 /// Names in a sentence: the first ones, and the number of the others.
@@ -123,7 +128,8 @@ fn limited_moves(explanation: &Explanation) -> Vec<LimitedMove<'_>> {
     moves
 }
 
-fn print_firmness(explanation: &Explanation, report: &mut CommandReport) {
+fn firmness_sentences(explanation: &Explanation) -> Vec<String> {
+    let mut sentences = Vec::new();
     let moves = limited_moves(explanation);
     if let Some(nearest) = moves.first() {
         let direction = if nearest.is_up { "rises" } else { "falls" };
@@ -131,7 +137,7 @@ fn print_firmness(explanation: &Explanation, report: &mut CommandReport) {
             Some(RangeMethod::Basis) => "may change",
             Some(RangeMethod::Exact | RangeMethod::Solves) | None => "changes",
         };
-        report.line(format!(
+        sentences.push(format!(
             "It {consequence} when the predicted {} {} {direction} by more than {}, with all \
              others as they are.",
             noun(explanation.sense),
@@ -139,15 +145,16 @@ fn print_firmness(explanation: &Explanation, report: &mut CommandReport) {
             number(nearest.distance.max(0.0))
         ));
     } else if explanation.ranges.method.is_some() {
-        report.line("It does not change, whichever predicted cost moves alone.");
+        sentences.push("It does not change, whichever predicted cost moves alone.".into());
     }
     if let Some(best) = explanation.alternatives.decisions.first() {
-        report.line(format!(
+        sentences.push(format!(
             "The best other decision is worse by {}: it {}.",
             number(best.price),
             difference(&best.added, &best.removed)
         ));
     }
+    sentences
 }
 
 /// How another decision differs from the explained one.

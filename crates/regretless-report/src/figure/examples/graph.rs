@@ -1,5 +1,7 @@
 //! Tours and routes, drawn at the coordinates of their nodes.
 
+use regretless::experiment::DecisionLayout;
+
 use super::{DecisionView, ExampleInput};
 use crate::axes::LabelPlacement;
 use crate::svg::{Point, Rect, Svg};
@@ -61,12 +63,31 @@ pub(super) fn draw(
     svg: &mut Svg,
     case: &ExampleInput<'_>,
     view: &DecisionView,
-    positions: &[[f64; 2]],
-    depot: bool,
+    layout: &DecisionLayout,
     area: Rect,
 ) {
+    let DecisionLayout::Graph {
+        positions,
+        depot,
+        arcs,
+        names,
+    } = layout
+    else {
+        return;
+    };
     let nodes = scaled_positions(positions, &area);
-    let edge = |entry: u32| ends(entry, nodes.len()).map(|(a, b)| (nodes[a], nodes[b]));
+    let ends = |entry: u32| match arcs.get(entry as usize) {
+        Some([from, to]) => Some((*from as usize, *to as usize)),
+        None if arcs.is_empty() => ends(entry, nodes.len()),
+        None => None,
+    };
+    let edge = |entry: u32| ends(entry).map(|(a, b)| (nodes[a], nodes[b]));
+    if !arcs.is_empty() {
+        for (from, to) in (0..arcs.len() as u32).filter_map(edge) {
+            svg.line(from, to, "grid");
+        }
+    }
+    let node_name = |node: usize| names.get(node).cloned().unwrap_or_else(|| node.to_string());
     let quiet = if view.regret.is_none() {
         "text-color"
     } else {
@@ -84,17 +105,19 @@ pub(super) fn draw(
     ];
     for (entries, class, stroke, role) in differing {
         for entry in entries {
-            let (Some((from, to)), Some((a, b))) = (edge(*entry), ends(*entry, nodes.len())) else {
+            let (Some((from, to)), Some((a, b))) = (edge(*entry), ends(*entry)) else {
                 continue;
             };
             svg.group(&format!("{class} mark")).open();
-            svg.tip(&case.tip(*entry, &format!("edge {a} – {b}"), role));
+            let name = format!("edge {} – {}", node_name(a), node_name(b));
+            svg.tip(&case.tip(*entry, &name, role));
             svg.line(from, to, stroke);
             svg.end();
         }
     }
-    draw_nodes(svg, &nodes, depot);
-    write_costs(svg, case, view, &nodes, area);
+    draw_nodes(svg, &nodes, *depot);
+    write_names(svg, &nodes, names, &area);
+    write_costs(svg, case, view, &edge, &nodes, area);
 }
 
 /// True costs at the middle of the most expensive edges that differ.
@@ -102,6 +125,7 @@ fn write_costs(
     svg: &mut Svg,
     case: &ExampleInput<'_>,
     view: &DecisionView,
+    edge: &dyn Fn(u32) -> Option<(Point, Point)>,
     nodes: &[Point],
     area: Rect,
 ) {
@@ -114,16 +138,33 @@ fn write_costs(
         entries.sort_by(|a, b| case.cost(*b).total_cmp(&case.cost(*a)));
         svg.group(class).open();
         for entry in entries.iter().take(MAX_EDGE_LABELS) {
-            let Some((a, b)) = ends(*entry, nodes.len()) else {
+            let Some((from, to)) = edge(*entry) else {
                 continue;
             };
-            let middle = (
-                f64::midpoint(nodes[a].0, nodes[b].0),
-                f64::midpoint(nodes[a].1, nodes[b].1),
-            );
+            let middle = (f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1));
             labels.write(svg, &area, middle, &trimmed(case.cost(*entry)));
         }
         svg.end();
+    }
+}
+
+/// Names of the nodes of a small graph, where there is space.
+fn write_names(svg: &mut Svg, nodes: &[Point], names: &[String], area: &Rect) {
+    /// Untuned: more names hide the edges.
+    const MAX_NAMED_NODES: usize = 26;
+    /// Names that are longer are in tooltips only.
+    const MAX_NAME_CHARS: usize = 12;
+    if names.len() > MAX_NAMED_NODES {
+        return;
+    }
+    let mut labels = LabelPlacement::new("small faint halo");
+    nodes
+        .iter()
+        .for_each(|node| labels.reserve_point(*node, 3.0));
+    for (node, name) in nodes.iter().zip(names) {
+        if name.chars().count() <= MAX_NAME_CHARS {
+            labels.write(svg, area, *node, name);
+        }
     }
 }
 

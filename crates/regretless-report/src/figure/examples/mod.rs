@@ -7,6 +7,9 @@
 mod graph;
 mod grid;
 mod items;
+mod steps;
+
+use std::collections::BTreeMap;
 
 use regretless::experiment::{
     DecisionLayout, Example, ExampleDecision, ExperimentResults, MethodResults, ProblemResults,
@@ -125,6 +128,8 @@ struct DecisionView {
     missed: Vec<u32>,
     /// Its value minus that of the optimal decision, where they differ.
     differences: Vec<(u32, f64)>,
+    /// Its values that are not 0.
+    amounts: BTreeMap<u32, f64>,
     /// Its regret; none for the optimal decision.
     regret: Option<f64>,
 }
@@ -149,10 +154,12 @@ struct Terms {
 impl Terms {
     fn of(layout: &DecisionLayout, problem: &ProblemResults) -> Self {
         let (element, decision) = match layout {
-            DecisionLayout::Graph { depot: false, .. } => ("edge", "tour"),
             DecisionLayout::Graph { depot: true, .. } => ("edge", "routes"),
+            DecisionLayout::Graph { arcs, .. } if !arcs.is_empty() => ("arc", "choice"),
+            DecisionLayout::Graph { .. } => ("edge", "tour"),
             DecisionLayout::Grid { .. } => ("arc", "path"),
             DecisionLayout::Items { .. } => ("item", "choice"),
+            DecisionLayout::Steps => ("step", "schedule"),
         };
         // Results of earlier versions have no sense; items were knapsacks.
         let is_maximization = match problem.sense {
@@ -195,6 +202,9 @@ impl<'a> ExampleInput<'a> {
             wrong: Vec::new(),
             missed: Vec::new(),
             differences: Vec::new(),
+            amounts: entries(&example.optimal, &example.values)
+                .into_iter()
+                .collect(),
             regret: None,
         };
         let mut views = vec![optimal];
@@ -250,6 +260,15 @@ impl<'a> ExampleInput<'a> {
             )
         };
         let (wrong, missed) = (list(&view.wrong), list(&view.missed));
+        if element == "step" {
+            // Amounts of steps are no choices that could be counted.
+            let loss = if is_maximization {
+                "too little"
+            } else {
+                "too much"
+            };
+            return format!("{total} in all: {regret} {loss} ({percent}\u{a0}%).");
+        }
         if is_maximization {
             let left = format!(
                 "it leaves {} worth {} for {} worth {}",
@@ -307,6 +326,7 @@ impl DecisionView {
             wrong: Vec::new(),
             missed: Vec::new(),
             differences: Vec::new(),
+            amounts: chosen.iter().copied().collect(),
             regret: Some(decision.regret),
         };
         for entry in all {
@@ -332,17 +352,17 @@ pub(super) fn draw(context: &FigureContext<'_>, row: ExampleRow) -> Option<Drawi
     let case = ExampleCase::select(context.results, context.problem, row)?;
     let input = ExampleInput::of(&case, layout, context.problem);
     let mut svg = Svg::new(context.width);
-    let top = context.heading_with(&mut svg, row_name(row));
+    let top = context.heading_with(&mut svg, &row_name(context, row));
     let top = draw_colors(&mut svg, context, &input, top);
     let svg = match layout {
-        DecisionLayout::Graph { positions, depot } => {
+        DecisionLayout::Graph { positions, .. } => {
             let panels = Panels {
                 columns: panel_columns(context, positions.len()),
                 aspect: graph::aspect(positions),
                 top,
             };
             panels.draw(svg, context, &input, |svg, view, area| {
-                graph::draw(svg, &input, view, positions, *depot, area);
+                graph::draw(svg, &input, view, layout, area);
             })
         }
         DecisionLayout::Grid { rows, cols } => {
@@ -359,6 +379,7 @@ pub(super) fn draw(context: &FigureContext<'_>, row: ExampleRow) -> Option<Drawi
             let weights = items::Weights { weights, capacity };
             items::draw(svg, context, &input, &weights, top)
         }
+        DecisionLayout::Steps => steps::draw(svg, context, &input, top),
     };
     Some(Drawing {
         svg,
@@ -367,10 +388,14 @@ pub(super) fn draw(context: &FigureContext<'_>, row: ExampleRow) -> Option<Drawi
     })
 }
 
-fn row_name(row: ExampleRow) -> &'static str {
-    match row {
-        ExampleRow::Typical => "a typical row · first seed",
-        ExampleRow::Worst => "the worst row · first seed",
+fn row_name(context: &FigureContext<'_>, row: ExampleRow) -> String {
+    let name = match row {
+        ExampleRow::Typical => "a typical row",
+        ExampleRow::Worst => "the worst row",
+    };
+    match context.problem.seeds {
+        1 => name.into(),
+        _ => format!("{name} · first seed"),
     }
 }
 
@@ -448,6 +473,14 @@ fn draw_colors(
     top: f64,
 ) -> f64 {
     let element = input.text.element;
+    if element == "step" {
+        let entries = [
+            ("text-color", "amount as in the optimal schedule"),
+            ("wrong", "another amount"),
+            ("missed", "the optimal amount instead (dashed)"),
+        ];
+        return super::draw_legend(svg, 12.0, top, context.width - 8.0, &entries);
+    }
     let shared = format!("{element}s of the optimal {}", input.text.decision);
     let extra = format!("{element}s it does not have");
     let lacking = format!("{element}s that are missing");
@@ -461,10 +494,14 @@ fn draw_colors(
 
 fn explanation(context: &FigureContext<'_>) -> Vec<String> {
     let reference = &context.results.reference;
+    let seed = match context.problem.seeds {
+        1 => "",
+        _ => " of the first seed",
+    };
     vec![
         format!(
-            "Two test rows of the first seed: a typical one, with the median regret of \
-                {reference}, and the worst one, with its largest regret."
+            "Two test rows{seed}: a typical one, with the median regret of {reference}, and the \
+                worst one, with its largest regret."
         ),
         "Every decision is optimal for predicted costs (or values, where they are gains); the true \
             ones count."

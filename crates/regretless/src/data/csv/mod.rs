@@ -13,6 +13,7 @@ use super::{CsvDialect, Dataset, Features, InstanceKeys, RowParameters};
 use crate::error::Result;
 
 mod arcs;
+mod coordinates;
 mod feature_cells;
 mod item_slots;
 mod long;
@@ -27,6 +28,7 @@ mod wide;
 mod write;
 
 pub(crate) use arcs::{ArcColumns, read_arcs};
+pub(crate) use coordinates::{NodeCoordinates, PlacedNode};
 pub(super) use feature_cells::FeatureCells;
 pub(crate) use number::shortest;
 pub(super) use parameters::{ParameterTable, read_parameters};

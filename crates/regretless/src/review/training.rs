@@ -1,0 +1,337 @@
+//! The review of a training: its test rows, decided by the model and by least squares.
+
+use super::sources::SourceSums;
+use super::{
+    DecisionReview, FeatureImportance, KeyFigure, ReviewOptions, ReviewedRegret, ReviewedRows,
+    affordable_solves, explain_row, explained_or_remark, three_digits, worst_position,
+};
+use crate::baseline::Baseline;
+use crate::error::{Error, Result};
+use crate::evaluate::{Evaluation, rows_per_chunk};
+use crate::experiment::{
+    DecisionLayout, MeanAndDeviation, MethodResults, example_decisions, example_rows,
+};
+use crate::predict::CostModel;
+use crate::problem::Problem;
+use crate::text::amount;
+use crate::train::{TrainingContext, linear_fit};
+use crate::trainer::TrainingOutcome;
+
+/// Solves for the importance of features, and shuffles of each feature. Untuned: a second of fast
+/// solves.
+const MAX_IMPORTANCE_SOLVES: usize = 20_000;
+const SHUFFLES: usize = 3;
+/// Fewest rows whose shuffles say something. Untuned.
+const MIN_SHUFFLED_ROWS: usize = 20;
+
+impl DecisionReview {
+    /// Reviews a training by its test rows; `method` is its name.
+    ///
+    /// # Errors
+    /// When there are no test rows, the file of coordinates does not fit the problem, a row has no
+    /// decision, or the user interrupts.
+    pub fn of_training(
+        outcome: &TrainingOutcome,
+        method: &str,
+        context: &TrainingContext<'_>,
+        problem: &Problem,
+        options: &ReviewOptions<'_>,
+    ) -> Result<Self> {
+        let TrainingContext {
+            data,
+            split,
+            oracle,
+            observer,
+        } = *context;
+        let rows = &split.test;
+        let test = outcome.test.as_ref().filter(|_| !rows.is_empty());
+        let test = test.ok_or_else(|| {
+            Error::setting("a report needs test rows")
+                .with_remedy("give the split a fraction or a number of test rows")
+        })?;
+        let layout = DecisionLayout::for_problem(problem.spec(), options.coordinates)?;
+        let reference_name = Baseline::LeastSquares.to_string();
+        let least_squares = linear_fit(context, problem.spec(), 0.0)?;
+        let model = &outcome.trained.model;
+        let reference = Evaluation::of_model(&least_squares, data, rows, oracle, observer)?;
+        let mut methods = Vec::new();
+        for (name, model, evaluation) in [
+            (reference_name.as_str(), &least_squares, &reference),
+            (method, model, test),
+        ] {
+            let shown = example_rows(data, rows);
+            let predictions = model.predict_instances(data, shown)?;
+            let solutions = oracle.solve_instances_complete(&predictions, shown, observer)?;
+            let decisions = example_decisions(&solutions, &predictions, data, shown);
+            methods.push(MethodResults::of_decisions(
+                name,
+                &evaluation.regrets,
+                decisions,
+            ));
+        }
+        let comparison = TestComparison {
+            method,
+            unit: options.unit,
+            rows: rows.len(),
+            test,
+            reference: &reference,
+            mean_best: mean_best(context),
+        };
+        let mut verdict = comparison.verdict(outcome);
+        let explained = match worst_position(&test.regrets) {
+            Some(position) => {
+                let explained = explain_row(model, data, rows[position], oracle, observer);
+                let mut explained = explained_or_remark(explained, &mut verdict)?;
+                if let Some(explained) = &mut explained {
+                    explained.name = options.row_name(rows[position]);
+                    explained.choice = if test.regrets[position] > 0.0 {
+                        "the test row with the largest regret".into()
+                    } else {
+                        "the last test row".into()
+                    };
+                }
+                explained
+            }
+            None => None,
+        };
+        let mut regrets = Vec::with_capacity(rows.len());
+        for (position, row) in rows.iter().enumerate() {
+            regrets.push(ReviewedRegret {
+                name: options.row_name(*row),
+                reference: reference.regrets[position],
+                method: test.regrets[position],
+            });
+        }
+        let reviewed = ReviewedRows {
+            data,
+            oracle,
+            rows: rows.clone(),
+            methods,
+            layout,
+            counts: split.counts(),
+        };
+        Ok(Self {
+            key_figures: comparison.key_figures(),
+            verdict,
+            unit: options.unit.map(Into::into),
+            method: method.to_owned(),
+            results: reviewed.results(options),
+            history: None,
+            regrets,
+            sources: sources(model, context)?,
+            explained,
+            importance: importance(model, context)?,
+        }
+        .without_importance_of_nothing())
+    }
+
+    /// Drops an importance that is 0 for every feature.
+    fn without_importance_of_nothing(mut self) -> Self {
+        let is_nothing =
+            |importance: &FeatureImportance| importance.increase.mean.unwrap_or(0.0) == 0.0;
+        if self.importance.iter().all(is_nothing) {
+            self.importance.clear();
+        }
+        self
+    }
+}
+
+/// The mean of the best objectives of the test rows, in the user's sense.
+fn mean_best(context: &TrainingContext<'_>) -> f64 {
+    let rows = &context.split.test;
+    let sum: f64 = rows
+        .iter()
+        .map(|row| context.data.optimal_objective(*row))
+        .sum();
+    context.data.sense().convert(sum / rows.len() as f64)
+}
+
+/// The regrets of a model and of least squares on the same test rows.
+struct TestComparison<'a> {
+    method: &'a str,
+    unit: Option<&'a str>,
+    rows: usize,
+    test: &'a Evaluation,
+    reference: &'a Evaluation,
+    mean_best: f64,
+}
+
+impl TestComparison<'_> {
+    /// What the model loses less than least squares in a row.
+    fn saving(&self) -> MeanAndDeviation {
+        let pairs = self.reference.regrets.iter().zip(&self.test.regrets);
+        let savings: Vec<f64> = pairs.map(|(reference, own)| reference - own).collect();
+        MeanAndDeviation::of(&savings)
+    }
+
+    fn with_unit(&self, text: &str) -> String {
+        match self.unit {
+            Some(unit) => format!("{text} {unit}"),
+            None => text.to_owned(),
+        }
+    }
+
+    fn verdict(&self, outcome: &TrainingOutcome) -> Vec<String> {
+        let name = self.method;
+        let rows = self.rows;
+        let mut verdict = Vec::new();
+        match self.saving().interval() {
+            Some(interval) => {
+                let precision = interval.upper - interval.lower;
+                let [mean, lower, upper] = [interval.mean, interval.lower, interval.upper]
+                    .map(|value| amount(value, precision));
+                let range = format!("95 %: {lower} to {upper}");
+                let mean = self.with_unit(&mean);
+                verdict.push(if interval.lower > 0.0 {
+                    format!(
+                        "`{name}` loses {mean} less per decision than least squares, on {rows} \
+                         test rows ({range})"
+                    )
+                } else if interval.upper < 0.0 {
+                    format!(
+                        "`{name}` decides worse than least squares on {rows} test rows: it saves \
+                         {mean} per decision ({range}); a linear regression is enough"
+                    )
+                } else {
+                    format!(
+                        "`{name}` is not clearly better than least squares: on {rows} test rows it \
+                         saves {mean} per decision ({range})"
+                    )
+                });
+            }
+            None => verdict.push("too few test rows to tell whether training pays off".into()),
+        }
+        verdict.push(
+            "this is one training and one split, and the interval counts test rows as independent; \
+             a backtest decides a whole history as if it were the present"
+                .into(),
+        );
+        verdict.extend(Evaluation::few_rows_warning("test", rows));
+        if !outcome.labels.are_optimal() {
+            verdict.push(format!(
+                "not all best decisions in hindsight are proven optimal: {}",
+                outcome.labels
+            ));
+        }
+        if let Some(heuristic) = outcome.heuristic {
+            verdict.push(format!(
+                "decisions are made by a heuristic, {heuristic}, and need not be optimal"
+            ));
+        }
+        verdict
+    }
+
+    fn key_figures(&self) -> Vec<KeyFigure> {
+        let percent = |regret: f64| {
+            let share = 100.0 * regret / self.mean_best.abs();
+            if share.is_finite() && share < 1e4 {
+                format!("{} % of the best possible", three_digits(share))
+            } else {
+                String::new()
+            }
+        };
+        let saving = self.saving();
+        let interval = saving.interval();
+        let precision = interval.map_or(0.0, |interval| interval.upper - interval.lower);
+        let mean = saving.mean.unwrap_or(0.0);
+        let range = interval.map_or_else(
+            || "too few rows for an interval".into(),
+            |interval| {
+                let [lower, upper] =
+                    [interval.lower, interval.upper].map(|end| amount(end, precision));
+                format!("95 %: {lower} to {upper}")
+            },
+        );
+        let optimal = three_digits(100.0 * self.test.optimal_fraction);
+        [
+            (
+                "saved per decision against least squares",
+                self.with_unit(&amount(mean, precision)),
+                range,
+            ),
+            (
+                "lost per decision for not knowing the costs",
+                self.with_unit(&three_digits(self.test.regret)),
+                percent(self.test.regret),
+            ),
+            (
+                "lost per decision by least squares",
+                self.with_unit(&three_digits(self.reference.regret)),
+                percent(self.reference.regret),
+            ),
+            (
+                "of the decisions are optimal",
+                format!("{optimal} %"),
+                format!("on {} test rows", self.rows),
+            ),
+        ]
+        .map(|(label, value, detail)| KeyFigure {
+            label: label.into(),
+            value,
+            detail,
+        })
+        .into()
+    }
+}
+
+/// Regret by cost, over all test rows.
+fn sources(
+    model: &CostModel,
+    context: &TrainingContext<'_>,
+) -> Result<Option<super::RegretSources>> {
+    let TrainingContext {
+        data,
+        oracle,
+        observer,
+        split,
+    } = *context;
+    let sense = data.sense();
+    let table = data.data();
+    let mut sums = SourceSums::new(sense);
+    for chunk in split.test.chunks(rows_per_chunk(data, oracle)) {
+        let predictions = model.predict_instances(data, chunk)?;
+        let solutions = oracle.solve_instances_complete(&predictions, chunk, observer)?;
+        for (position, row) in chunk.iter().enumerate() {
+            let one = &solutions[position..=position];
+            let predicted = predictions.select_rows(&[position]);
+            for decision in example_decisions(one, &predicted, data, &[*row]) {
+                sums.add(
+                    &decision,
+                    data.optimal_decision(*row),
+                    |cost| sense.convert(f64::from(table.costs().row(*row)[cost])),
+                    |cost| table.row_cost_name(*row, cost),
+                );
+            }
+        }
+    }
+    Ok(sums.finish())
+}
+
+/// The importance of all features on some test rows, the largest first; empty where it takes too
+/// many solves.
+fn importance(model: &CostModel, context: &TrainingContext<'_>) -> Result<Vec<FeatureImportance>> {
+    let TrainingContext {
+        data,
+        oracle,
+        observer,
+        split,
+    } = *context;
+    let features = &model.metadata.features;
+    let solves = affordable_solves(data, &split.test, MAX_IMPORTANCE_SOLVES);
+    let affordable = solves / (1 + features.len() * SHUFFLES);
+    let rows = &split.test[..split.test.len().min(affordable)];
+    if rows.len() < MIN_SHUFFLED_ROWS || data.has_absent_costs() {
+        return Ok(Vec::new());
+    }
+    let measured = model.permutation_importance(data, rows, oracle, SHUFFLES, 0, observer)?;
+    let mut importance = Vec::with_capacity(features.len());
+    for (feature, increases) in features.iter().zip(measured) {
+        importance.push(FeatureImportance {
+            feature: feature.clone(),
+            increase: MeanAndDeviation::of(&increases),
+        });
+    }
+    let mean = |entry: &FeatureImportance| entry.increase.mean.unwrap_or(0.0);
+    importance.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
+    Ok(importance)
+}
