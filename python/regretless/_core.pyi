@@ -573,13 +573,16 @@ def _run_backtest(
     X: _Table,
     C: _Table,
     times: Sequence[str],
+    methods: Sequence[str | OwnLoss],
     plan: str,
     folds: Sequence[tuple[Sequence[int], Sequence[int]]] | None,
     predictions: Sequence[tuple[str, Any]],
     decisions: tuple[str, Any] | None,
+    labels: Labels | None,
     parameters: Any,
     settings: dict[str, Any] | None,
-) -> dict[str, Any]: ...
+    shard: str | None = None,
+) -> dict[str, Any] | None: ...
 def train(
     problem: Problem,
     X: _Table,

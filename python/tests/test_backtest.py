@@ -113,3 +113,30 @@ def test_bad_settings_are_refused(history):
             rl.backtest(problem, X, C, **{"time": time, "methods": [], **settings})
     with pytest.raises(TypeError):
         rl.backtest(problem, X, C, time=time, epochz=3)
+
+
+def test_decisions_of_problems_with_known_costs_have_the_values_of_all_columns():
+    # Shipping costs are predicted; a depot costs 5 to open and ships up to 6.
+    A = [[1, 1, 0, 0], [1, 0, -6, 0], [0, 1, 0, -6]]
+    problem = rl.Problem.from_arrays(
+        A,
+        [3, 0, 0],
+        sense="minimize",
+        relations=[">=", "<=", "<="],
+        upper=[9, 9, 1, 1],
+        integer=[False, False, True, True],
+        costs=[0, 1],
+        known_costs=[0, 0, 5, 4],
+    )
+    rng = np.random.default_rng(0)
+    X, C = rng.normal(size=(40, 2)), rng.uniform(1, 3, size=(40, 2))
+    settings = {"time": np.arange(40), "methods": [], "step": 10}
+    made = np.tile([3.0, 0, 1, 0], (40, 1))
+    result = rl.backtest(problem, X, C, decisions=made, **settings)
+    expected = (3 * C[20:, 0] + 5).sum()
+    assert methods(result).loc["present decisions", "cost"] == pytest.approx(expected, rel=1e-6)
+    with pytest.raises(ValueError, match="no values of 2 columns with known costs"):
+        rl.backtest(problem, X, C, decisions=made[:, :2], **settings)
+    made[30] = [3, 0, 0, 1]
+    with pytest.raises(ValueError, match="1 of the decided rows cannot be used"):
+        rl.backtest(problem, X, C, decisions=made, **settings)

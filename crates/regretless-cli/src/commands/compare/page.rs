@@ -1,74 +1,50 @@
 //! The page of a comparison: what it was made from, and the results for `regretless-report`.
 
-use std::ffi::OsString;
-use std::path::Path;
-
 use regretless::experiment::{ExperimentResults, FigureKind, ProblemResults};
 use regretless_report::{ComparisonSummary, comparison_page};
 use time::OffsetDateTime;
 
 use super::super::check::DataFindings;
-use super::{Comparison, ComparisonResult, name, profile_name};
-use crate::args::CompareOptions;
+use super::cells::{Comparison, ComparisonResult, Conclusion};
 use crate::output::grouped;
-use crate::shell::{command_line, quoted};
 
 /// Everything a page is made from.
 pub struct PageInput<'a> {
-    pub options: &'a CompareOptions,
     pub comparison: &'a Comparison,
     pub result: &'a ComparisonResult,
-    /// The verdict in plain words.
-    pub headline: Option<String>,
-    /// The verdict in detail, and warnings.
-    pub sentences: &'a [String],
-    pub folder: &'a Path,
-    pub arguments: &'a [OsString],
+    pub conclusion: &'a Conclusion,
+    /// Commands that repeat the comparison, that of this run first.
+    pub commands: Vec<String>,
+    /// The file with all settings, if there is one.
+    pub settings_file: Option<String>,
 }
 
 /// The page as HTML.
 pub fn html(input: &PageInput<'_>) -> String {
-    let mut verdict: Vec<String> = input.headline.iter().cloned().collect();
-    verdict.extend(input.sentences.iter().cloned());
+    let mut verdict: Vec<String> = input.conclusion.headline.iter().cloned().collect();
+    verdict.extend(input.conclusion.sentences.iter().cloned());
     let labels = input.comparison.label_counts();
     if !labels.are_optimal() {
         verdict.push(format!(
             "Not all labels are proven optimal: {labels}. Regrets are differences to the labels."
         ));
     }
-    let folder = input.folder.display().to_string();
-    let (settings, again) = (format!("{folder}/settings.toml"), format!("{folder}-again"));
+    let findings = input.comparison.table.findings.as_ref();
     let summary = ComparisonSummary {
         verdict,
         facts: facts(input),
-        data_check: input
-            .comparison
-            .findings
-            .as_ref()
-            .map(DataFindings::messages),
-        commands: vec![
-            command_line(input.arguments),
-            format!(
-                "regretless compare --config {} --out {}   # the same settings in a new folder",
-                quoted(&settings),
-                quoted(&again)
-            ),
-        ],
+        data_check: findings.map(DataFindings::messages),
+        commands: input.commands.clone(),
     };
     comparison_page(&results(input), &summary)
 }
 
 /// The results with title, figures and origin.
-fn results(input: &PageInput<'_>) -> ExperimentResults {
+pub fn results(input: &PageInput<'_>) -> ExperimentResults {
     let mut results = input.result.experiment.clone();
-    let table = input.options.data.data.as_ref();
-    let table = table.or(input.options.data.cost_data.as_ref());
-    let what = table.and_then(|path| path.file_name()).map_or_else(
-        || name(input.options),
-        |file| file.to_string_lossy().into_owned(),
-    );
+    let what = &input.comparison.facts.table;
     results.title = format!("Which method decides best on {what}?");
-    results.description = input.comparison.title(input.options);
+    results.description = input.comparison.title();
     results.figures = vec![
         FigureKind::Bars,
         FigureKind::Examples,
@@ -76,11 +52,11 @@ fn results(input: &PageInput<'_>) -> ExperimentResults {
         FigureKind::Curves,
         FigureKind::Solves,
     ];
-    results.provenance.command = command_line(input.arguments);
+    results.provenance.command = input.commands.first().cloned().unwrap_or_default();
     results.provenance.date = OffsetDateTime::now_utc().date().to_string();
     let mut problem = input.result.statistics.clone();
     note_failures(&mut problem, input.result);
-    if let Some(keys) = &input.comparison.keys {
+    if let Some(keys) = &input.comparison.table.keys {
         for example in &mut problem.examples {
             if let Some(key) = keys.values().get(example.row) {
                 example.key = format!("{} {key}", keys.name());
@@ -109,25 +85,11 @@ fn note_failures(problem: &mut ProblemResults, result: &ComparisonResult) {
 
 /// Data, split and settings.
 fn facts(input: &PageInput<'_>) -> Vec<(String, String)> {
-    let (options, comparison) = (input.options, input.comparison);
+    let comparison = input.comparison;
     let data = &comparison.data[0];
     let table = data.data.data();
-    let mut facts = Vec::new();
+    let mut facts = comparison.facts.origin.clone();
     let mut add = |name: &str, value: String| facts.push((name.to_string(), value));
-    for (what, file) in [
-        ("table", &options.data.data),
-        ("costs", &options.data.cost_data),
-    ] {
-        if let Some(file) = file {
-            add(what, file.display().to_string());
-        }
-    }
-    if options.problem.benchmark.is_some() {
-        add(
-            "data",
-            format!("{}, generated for each seed", name(options)),
-        );
-    }
     add("problem", data.problem.name());
     let (rows, costs) = (table.features().instances(), table.costs().cols());
     add(
@@ -143,10 +105,10 @@ fn facts(input: &PageInput<'_>) -> Vec<(String, String)> {
     if !encoding.texts().is_empty() {
         add("encoding", encoding.texts().join("; "));
     }
-    if let Some(unused) = comparison.unused_columns.with(&encoding).text() {
+    if let Some(unused) = comparison.table.unused_columns.with(&encoding).text() {
         add("columns not used", unused);
     }
-    let skipped = comparison.skipped_rows.count();
+    let skipped = comparison.table.skipped_rows.count();
     if skipped > 0 {
         add(
             "rows left out",
@@ -162,28 +124,26 @@ fn facts(input: &PageInput<'_>) -> Vec<(String, String)> {
     let parts = format!("{train} rows to train, {validation} to validate, {test} to test");
     add("split", format!("{parts}; {}, {seeds}", data.split.rule));
     add("labels", comparison.label_counts().to_string());
-    let (first, count) = (options.seed.unwrap_or(0), comparison.data.len());
+    let (first, count) = (comparison.facts.first_seed, comparison.data.len());
     add("seeds", format!("{count}, from {first}"));
-    if let Some(predictor) = &options.split.predictor {
+    if let Some(predictor) = &comparison.predictor {
         add("predictor", predictor.to_string());
     }
     add(
         "training",
         format!(
             "{} epochs, profile {}",
-            options.training.epochs.unwrap_or(0),
-            profile_name(options)
+            comparison.epochs, comparison.facts.profile
         ),
     );
-    if let Some(heuristic) = options.execution.heuristic {
+    if let Some(heuristic) = comparison.heuristic {
         add(
             "decisions",
             format!("by a heuristic, {heuristic}: labels and decisions need not be optimal"),
         );
     }
-    add(
-        "all settings",
-        format!("{}/settings.toml", input.folder.display()),
-    );
+    if let Some(file) = &input.settings_file {
+        add("all settings", file.clone());
+    }
     facts
 }
