@@ -53,7 +53,7 @@ class BacktestResult:
         return self.verdict
 
 
-def _table(rows: list[dict[str, Any]]) -> Any:
+def frame_or_records(rows: list[dict[str, Any]]) -> Any:
     """Return a DataFrame where pandas is there, else the rows."""
     try:
         import pandas
@@ -250,9 +250,9 @@ class BacktestCall:
         return BacktestResult(
             verdict=summary["verdict"],
             summary=summary,
-            periods=_table(found["periods"]),
-            decisions=_table(found["decisions"]),
-            methods=_table(_method_rows(summary)),
+            periods=frame_or_records(found["periods"]),
+            decisions=frame_or_records(found["decisions"]),
+            methods=frame_or_records(_method_rows(summary)),
             notes=found["notes"],
         )
 

@@ -140,3 +140,48 @@ def test_decisions_of_problems_with_known_costs_have_the_values_of_all_columns()
     made[30] = [3, 0, 0, 1]
     with pytest.raises(ValueError, match="1 of the decided rows cannot be used"):
         rl.backtest(problem, X, C, decisions=made, **settings)
+
+
+def test_estimators_of_a_single_number_are_fitted_to_each_cost(history):
+    lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
+    problem, X, C, time = history
+    booster = lightgbm.LGBMRegressor(n_estimators=5, n_jobs=1, verbose=-1)
+    settings = {"time": time, "methods": [], "window": 40, "step": 25}
+    result = rl.backtest(problem, X, C, predictions={"lightgbm": booster}, **settings)
+    expected = np.full(C.shape, np.nan)
+    for first in (40, 65):
+        rows = slice(first, min(first + 25, 90))
+        for item in range(8):
+            model = lightgbm.LGBMRegressor(n_estimators=5, n_jobs=1, verbose=-1)
+            model.fit(X[first - 40 : first], C[first - 40 : first, item])
+            expected[rows, item] = model.predict(X[rows])
+    again = rl.backtest(problem, X, C, predictions={"lightgbm": expected}, **settings)
+    costs = [methods(found).loc["lightgbm", "cost"] for found in (result, again)]
+    assert costs[0] == costs[1]
+
+
+def test_errors_of_estimators_are_not_hidden(history):
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    problem, X, C, time = history
+
+    class Failing(linear_model.LinearRegression):
+        def fit(self, X, y):
+            raise ValueError("no license")
+
+    with pytest.raises(ValueError, match="no license"):
+        rl.backtest(problem, X, C, time=time, methods=[], predictions={"failing": Failing()})
+
+
+def test_times_that_are_repeated_or_missing_are_counted(history):
+    problem, X, C, time = history
+    settings = {"methods": [], "step": 15}
+    with pytest.warns(UserWarning, match="45 of 45 periods have several rows"):
+        twice = rl.backtest(problem, X, C, time=time[np.arange(90) // 2], **settings)
+    assert len(twice.notes) == 1
+    late = time + np.where(np.arange(90) >= 50, 10, 0)
+    with pytest.warns(UserWarning, match="about 10 periods"):
+        rl.backtest(problem, X, C, time=late, **settings)
+    with pytest.raises(ValueError, match="yesterday"):
+        rl.backtest(problem, X, C, time=["yesterday"] * 90, **settings)
+    with pytest.raises(ValueError, match="empty"):
+        rl.backtest(problem, X, C, time=time, unit=" ", **settings)

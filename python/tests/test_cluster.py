@@ -1,4 +1,4 @@
-"""Labels, sweeps and backtests on backends: the same bytes as one process, also after a lost node."""
+"""Labels, sweeps and backtests on backends: the bytes of one process, also after a lost node."""
 
 import contextlib
 import json
