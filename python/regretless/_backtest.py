@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._names import names_of, with_names
 from ._own_loss import OwnLoss
 from ._times import time_column, time_texts
 
@@ -119,15 +120,18 @@ def _are_numbers(times: list[str]) -> bool:
 
 def fitted_predictions(
     estimator: Any, X: Any, C: Any, folds: list[tuple[list[int], list[int]]]
-) -> np.ndarray:
-    """Predict the second rows of each fold by an estimator fitted to the first ones."""
+) -> Any:
+    """Predict the second rows of each fold by an estimator fitted to the first ones.
+
+    The predictions have the names of the costs: those of the problem may have another order.
+    """
     costs = np.asarray(C, dtype=float)
     predictions = np.full(costs.shape, np.nan)
     for train, test in folds:
         predictions[test] = _fit_and_predict(
             estimator, _rows(X, train), costs[train], _rows(X, test)
         )
-    return predictions
+    return with_names(predictions, names_of(C))
 
 
 def _fit_and_predict(estimator: Any, X: Any, C: np.ndarray, test: Any) -> np.ndarray:
@@ -149,7 +153,8 @@ def _may_predict_one_number(estimator: Any) -> bool:
         return not estimator.__sklearn_tags__().target_tags.multi_output
     except AttributeError:
         # scikit-learn before 1.6.
-        return not getattr(estimator, "_get_tags", dict)().get("multioutput", False)
+        tags: dict[str, Any] = getattr(estimator, "_get_tags", dict)()
+        return not tags.get("multioutput", False)
 
 
 def _copy(estimator: Any) -> Any:

@@ -185,3 +185,20 @@ def test_times_that_are_repeated_or_missing_are_counted(history):
         rl.backtest(problem, X, C, time=["yesterday"] * 90, **settings)
     with pytest.raises(ValueError, match="empty"):
         rl.backtest(problem, X, C, time=time, unit=" ", **settings)
+
+
+def test_predictions_of_estimators_keep_the_names_of_the_costs(history):
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    pandas = pytest.importorskip("pandas")
+    _, X, C, time = history
+    names = [f"c{item}" for item in "abcdefgh"]
+    problem = rl.Problem.from_arrays(
+        [np.arange(1, 9)], [12], sense="maximize", integer=True, upper=np.ones(8), names=names
+    )
+    costs = pandas.DataFrame(C, columns=names)
+    settings = {"time": time, "methods": [], "step": 25}
+    given = {"sklearn": linear_model.LinearRegression()}
+    for table in (costs, costs[names[::-1]]):
+        result = rl.backtest(problem, X, table, predictions=given, **settings)
+        found = methods(result)["cost"]
+        assert found["sklearn"] == pytest.approx(found["least squares"])

@@ -320,7 +320,6 @@ impl Comparison {
     pub fn json(&self, conclusion: &Conclusion) -> Value {
         let encoding = self.encoding();
         json!({
-            "title": self.title(),
             "split": self.data[0].split.to_string(),
             "features": self.features(),
             "unused_columns": self.table.unused_columns.with(&encoding).json(),
