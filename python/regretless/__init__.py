@@ -14,6 +14,7 @@ Examples
 """
 
 from regretless._backtest import BacktestResult, backtest
+from regretless._compare import ComparisonResult, compare
 from regretless._core import (
     CostSensitiveSpec,
     Labels,
@@ -49,6 +50,7 @@ from regretless._results import (
 __all__ = [
     "BacktestResult",
     "CandidateReport",
+    "ComparisonResult",
     "CostSensitiveSpec",
     "EpochReport",
     "Evaluation",
@@ -71,6 +73,7 @@ __all__ = [
     "backtest",
     "column",
     "columns",
+    "compare",
     "evaluate",
     "generate",
     "check",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._names import names_of, with_names
+from ._own_loss import OwnLoss
 from ._times import time_column, time_texts
 
 __all__ = ["BacktestResult", "backtest"]
@@ -51,7 +54,7 @@ class BacktestResult:
         return self.verdict
 
 
-def _table(rows: list[dict[str, Any]]) -> Any:
+def frame_or_records(rows: list[dict[str, Any]]) -> Any:
     """Return a DataFrame where pandas is there, else the rows."""
     try:
         import pandas
@@ -115,19 +118,166 @@ def _are_numbers(times: list[str]) -> bool:
     return True
 
 
-def _fitted_predictions(
+def fitted_predictions(
     estimator: Any, X: Any, C: Any, folds: list[tuple[list[int], list[int]]]
-) -> np.ndarray:
-    """Predict the decided rows of each fold by an estimator fitted to its history."""
-    from sklearn.base import clone
+) -> Any:
+    """Predict the second rows of each fold by an estimator fitted to the first ones.
 
+    The predictions have the names of the costs: those of the problem may have another order.
+    """
     costs = np.asarray(C, dtype=float)
     predictions = np.full(costs.shape, np.nan)
-    for history, test in folds:
-        model = clone(estimator).fit(_rows(X, history), costs[history])
-        predicted = np.asarray(model.predict(_rows(X, test)), dtype=float)
-        predictions[test] = predicted.reshape(len(test), -1)
-    return predictions
+    for train, test in folds:
+        predictions[test] = _fit_and_predict(
+            estimator, _rows(X, train), costs[train], _rows(X, test)
+        )
+    return with_names(predictions, names_of(C))
+
+
+def _fit_and_predict(estimator: Any, X: Any, C: np.ndarray, test: Any) -> np.ndarray:
+    """Predict the costs of the rows of `test` by copies of an estimator."""
+    try:
+        predicted = _copy(estimator).fit(X, C).predict(test)
+        return np.asarray(predicted, dtype=float).reshape(len(test), -1)
+    except ValueError:
+        # Whether it takes several costs at once is not reliably stated by estimators.
+        if not _may_predict_one_number(estimator):
+            raise
+    columns = [_copy(estimator).fit(X, costs).predict(test) for costs in C.T]
+    return np.column_stack([np.asarray(column, dtype=float) for column in columns])
+
+
+def _may_predict_one_number(estimator: Any) -> bool:
+    """Return whether an estimator does not state that it predicts several numbers."""
+    try:
+        return not estimator.__sklearn_tags__().target_tags.multi_output
+    except AttributeError:
+        # scikit-learn before 1.6.
+        tags: dict[str, Any] = getattr(estimator, "_get_tags", dict)()
+        return not tags.get("multioutput", False)
+
+
+def _copy(estimator: Any) -> Any:
+    """Return an estimator that is not fitted."""
+    try:
+        from sklearn.base import clone
+    except ImportError:
+        return copy.deepcopy(estimator)
+    return clone(estimator)
+
+
+def is_estimator(value: Any) -> bool:
+    """Return whether a value can be fitted, as estimators of scikit-learn can."""
+    return hasattr(value, "fit") and hasattr(value, "predict")
+
+
+SETTINGS_OF_PLAN = (
+    "predictor",
+    "initial",
+    "step",
+    "horizon",
+    "gap_periods",
+    "validation",
+    "refit",
+    "warm_start",
+    "season",
+    "unit",
+    "seed",
+    "threads",
+    "progress",
+    "heuristic",
+    "gap",
+    "nodes",
+    "seconds",
+)
+"""Arguments of `backtest` that are settings of the plan as they are."""
+
+
+@dataclass(frozen=True)
+class BacktestCall:
+    """The arguments of a backtest, ready for the compiled module; can be pickled."""
+
+    problem: Any
+    X: Any
+    C: Any
+    times: list[str]
+    methods: list[str | OwnLoss]
+    plan: dict[str, Any]
+    folds: list[tuple[list[int], list[int]]] | None
+    predictions: list[tuple[str, Any]]
+    decisions: tuple[str, Any] | None
+    labels: Any
+    parameters: Any
+    settings: dict[str, Any] | None
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> BacktestCall:
+        """Return the call with the arguments of `backtest`; estimators are fitted here."""
+        X, C, out = arguments["X"], arguments["C"], arguments["out"]
+        plan = {name: arguments[name] for name in SETTINGS_OF_PLAN}
+        plan["window"] = str(arguments["window"])
+        plan["out"] = None if out is None else os.fspath(out)
+        times = _times(arguments["time"], X)
+        splitter = arguments["splitter"]
+        folds = None if splitter is None else _splitter_folds(splitter, times)
+        given = []
+        for name, forecaster in (arguments["predictions"] or {}).items():
+            if is_estimator(forecaster):
+                if folds is None:
+                    folds = _core._rolling_folds(times, json.dumps(plan))
+                # Without refits, all later rows are decided by the first model.
+                fitted = folds
+                if not arguments["refit"]:
+                    fitted = [(folds[0][0], [row for _, test in folds for row in test])]
+                forecaster = fitted_predictions(forecaster, X, C, fitted)
+            given.append((name, forecaster))
+        made = arguments["decisions"]
+        return cls(
+            problem=arguments["problem"],
+            X=X,
+            C=C,
+            times=times,
+            methods=list(arguments["methods"]),
+            plan=plan,
+            folds=folds,
+            predictions=given,
+            decisions=None if made is None else ("present decisions", made),
+            labels=arguments["labels"],
+            parameters=arguments["parameters"],
+            settings=arguments["settings"] or None,
+        )
+
+    def run(self) -> BacktestResult:
+        """Run what is missing and return the results."""
+        found = self.run_shard(None)
+        assert found is not None, "only shards have no results"
+        summary = found["summary"]
+        return BacktestResult(
+            verdict=summary["verdict"],
+            summary=summary,
+            periods=frame_or_records(found["periods"]),
+            decisions=frame_or_records(found["decisions"]),
+            methods=frame_or_records(_method_rows(summary)),
+            notes=found["notes"],
+        )
+
+    def run_shard(self, shard: str | None) -> dict[str, Any] | None:
+        """Run the trainings of a shard; without one, all of them, and return the results."""
+        return _core._run_backtest(
+            self.problem,
+            self.X,
+            self.C,
+            self.times,
+            self.methods,
+            json.dumps(self.plan),
+            self.folds,
+            self.predictions,
+            self.decisions,
+            self.labels,
+            self.parameters,
+            self.settings,
+            shard,
+        )
 
 
 def backtest(
@@ -136,7 +286,7 @@ def backtest(
     C: Any,
     *,
     time: Any,
-    methods: Sequence[str] = ("MSE", "MAE(O,S)"),
+    methods: Sequence[str | OwnLoss] = ("MSE", "MAE(O,S)"),
     window: int | str = "expanding",
     initial: int | None = None,
     step: int | None = None,
@@ -153,6 +303,7 @@ def backtest(
     predictor: str | None = None,
     seed: int = 0,
     out: str | os.PathLike[str] | None = None,
+    labels: _core.Labels | None = None,
     parameters: Any = None,
     threads: int | None = None,
     progress: bool = False,
@@ -178,7 +329,7 @@ def backtest(
     time : str or array_like of shape (n,)
         A column of X, or the times of the rows: dates, date-times or numbers. Rows of one time are
         one period.
-    methods : sequence of str, default ("MSE", "MAE(O,S)")
+    methods : sequence of str or losses of one's own, default ("MSE", "MAE(O,S)")
         Methods that are trained.
     window : int or "expanding", default "expanding"
         Periods that a model is trained on: always the latest ones, or all earlier ones.
@@ -203,11 +354,13 @@ def backtest(
         Periods of a season; the costs of a season before are then compared, too.
     decisions : array_like or DataFrame of shape (n, d), optional
         Decisions that were made, "present decisions" in the result. Rows that are not decided may
-        be NaN.
+        be NaN. Where the problem has columns with known costs, their values follow in further
+        columns.
     predictions : mapping of str, optional
         Other forecasters by name: arrays or DataFrames of predicted costs of shape (n, d), of which
-        rows that are not decided may be NaN, or estimators of scikit-learn, which are fitted to the
-        history of each fold.
+        rows that are not decided may be NaN, or estimators with `fit` and `predict`, as in
+        scikit-learn and LightGBM, which are fitted to the history of each fold. One that predicts
+        a single number, such as ``LGBMRegressor``, is fitted to each cost separately.
     unit : str, optional
         The unit of costs, such as EUR, for the verdict.
     predictor : str, optional
@@ -217,6 +370,8 @@ def backtest(
     out : path, optional
         Folder of finished trainings and results. The same call resumes; the files are those of
         ``regretless backtest``.
+    labels : Labels, optional
+        Optimal decisions of the rows; solved here by default.
     parameters : mapping or DataFrame, optional
         Parameters of the rows, as in `Problem.solve_all`.
     threads, progress, heuristic, gap, nodes, seconds : optional
@@ -234,53 +389,5 @@ def backtest(
     >>> result = rl.backtest(problem, X, C, time=dates, methods=["MAE(O,S)", "SPO+"], unit="EUR")
     >>> print(result.verdict)
     """
-    plan = json.dumps(
-        {
-            "methods": list(methods),
-            "predictor": predictor,
-            "window": str(window),
-            "initial": initial,
-            "step": step,
-            "horizon": horizon,
-            "gap_periods": gap_periods,
-            "validation": validation,
-            "refit": refit,
-            "warm_start": warm_start,
-            "season": season,
-            "unit": unit,
-            "out": None if out is None else os.fspath(out),
-            "seed": seed,
-            "threads": threads,
-            "progress": progress,
-            "heuristic": heuristic,
-            "gap": gap,
-            "nodes": nodes,
-            "seconds": seconds,
-        }
-    )
-    times = _times(time, X)
-    folds = None if splitter is None else _splitter_folds(splitter, times)
-    given = []
-    for name, forecaster in (predictions or {}).items():
-        if hasattr(forecaster, "fit") and hasattr(forecaster, "predict"):
-            if folds is None:
-                folds = _core._rolling_folds(times, plan)
-            # Without refits, all later rows are decided by the first model.
-            fitted = folds
-            if not refit:
-                fitted = [(folds[0][0], [row for _, test in folds for row in test])]
-            forecaster = _fitted_predictions(forecaster, X, C, fitted)
-        given.append((name, forecaster))
-    made = None if decisions is None else ("present decisions", decisions)
-    found = _core._run_backtest(
-        problem, X, C, times, plan, folds, given, made, parameters, settings or None
-    )
-    summary = found["summary"]
-    return BacktestResult(
-        verdict=summary["verdict"],
-        summary=summary,
-        periods=_table(found["periods"]),
-        decisions=_table(found["decisions"]),
-        methods=_table(_method_rows(summary)),
-        notes=found["notes"],
-    )
+    arguments = locals()
+    return BacktestCall.of(arguments).run()

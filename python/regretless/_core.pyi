@@ -567,19 +567,39 @@ def label(
     nodes: int | None = None,
     seconds: float | None = None,
 ) -> int: ...
+def _comparison_splits(
+    X: _Table, C: _Table, split: Any, seeds: int, seed: int
+) -> list[tuple[list[int], list[int], list[int]]]: ...
+def _run_comparison(
+    problem: Problem,
+    X: _Table,
+    C: _Table,
+    methods: Sequence[str | OwnLoss] | None,
+    plan: str,
+    split: Any,
+    seeds: int,
+    folds: Sequence[Sequence[Any]] | None,
+    predictions: Sequence[tuple[str, Sequence[Any]]],
+    labels: Labels | None,
+    parameters: Any,
+    settings: dict[str, Any] | None,
+) -> dict[str, Any]: ...
 def _rolling_folds(times: Sequence[str], plan: str) -> list[tuple[list[int], list[int]]]: ...
 def _run_backtest(
     problem: Problem,
     X: _Table,
     C: _Table,
     times: Sequence[str],
+    methods: Sequence[str | OwnLoss],
     plan: str,
     folds: Sequence[tuple[Sequence[int], Sequence[int]]] | None,
     predictions: Sequence[tuple[str, Any]],
     decisions: tuple[str, Any] | None,
+    labels: Labels | None,
     parameters: Any,
     settings: dict[str, Any] | None,
-) -> dict[str, Any]: ...
+    shard: str | None = None,
+) -> dict[str, Any] | None: ...
 def train(
     problem: Problem,
     X: _Table,

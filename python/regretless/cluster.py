@@ -1,4 +1,4 @@
-"""Labels and sweeps on many machines, with Ray, Dask or joblib.
+"""Labels, sweeps and backtests on many machines, with Ray, Dask or joblib.
 
 Work is divided into shards; each is one call that depends only on its number. Results are files in
 a folder that all machines see, written atomically and never changed: the same files that
@@ -11,11 +11,14 @@ Examples
 >>> from regretless import cluster
 >>> labels = cluster.label(problem, C, backend="ray", store="/shared/prices.npy", shards=64)
 >>> reports = cluster.sweep(problem, X, C, runs, backend="ray", folder="/shared/sweep")
+>>> result = cluster.backtest(problem, X, C, time="date", backend="ray", out="/shared/backtest")
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
+import inspect
 import json
 import os
 import pickle
@@ -28,6 +31,7 @@ import numpy as np
 
 import regretless as rl
 from regretless._backends import BACKENDS, ShardJob, Work, run_on_dask
+from regretless._backtest import BacktestCall, BacktestResult
 from regretless._files import write_atomically
 from regretless._frames import check_same_rows
 from regretless._names import column_order, costs_in_order, names_of, with_names
@@ -35,7 +39,7 @@ from regretless._parameters import as_arrays
 from regretless._renamed import refuse_renamed
 from regretless._results import SweepResult, TrainingReport
 
-__all__ = ["label", "map_shards", "sweep"]
+__all__ = ["backtest", "label", "map_shards", "sweep"]
 
 
 @refuse_renamed("cluster.map_shards")
@@ -235,6 +239,97 @@ def sweep(
     arguments = (problem, features, costs, list(runs), str(store), reports, threads, parameters)
     map_shards(backend, train_shard, len(runs), *arguments, retries=retries, threads=threads)
     return SweepResult(runs, [read_report(Path(path)) for path in reports])
+
+
+def backtest(
+    problem: rl.Problem,
+    X: Any,
+    C: Any,
+    *,
+    backend: Any,
+    out: str | os.PathLike[str],
+    shards: int = 16,
+    retries: int = 3,
+    threads: int = 1,
+    **settings: Any,
+) -> BacktestResult:
+    """Decide a history as if it were the present, with the trainings on a backend.
+
+    Parameters
+    ----------
+    problem : regretless.Problem
+        The problem.
+    X : array_like or DataFrame of shape (n, p)
+        Features.
+    C : array_like or DataFrame of shape (n, d)
+        True costs.
+    backend : str or dask.distributed.Client
+        As in :func:`map_shards`.
+    out : path
+        Folder for labels, trainings and results that all machines see.
+    shards : int, default 16
+        Number of shards among which the trainings are divided.
+    retries, threads : int
+        As in :func:`map_shards`.
+    **settings
+        All other arguments of :func:`regretless.backtest`. Estimators among ``predictions`` are
+        fitted here, not on the backend.
+
+    Returns
+    -------
+    regretless.BacktestResult
+        The results, and the trainings and results in ``out``, are the same, byte for byte, as those
+        of :func:`regretless.backtest`; an interrupted backtest resumes with the same call.
+
+    Notes
+    -----
+    The rows are labeled first, on the backend too. With a heuristic or a search limit every shard
+    labels all rows itself.
+    """
+    root = Path(out).absolute()
+    keywords = {**settings, "out": root, "threads": threads}
+    bound = inspect.signature(rl.backtest).bind(problem, X, C, **keywords)
+    bound.apply_defaults()
+    if bound.arguments["labels"] is not None:
+        raise TypeError("cluster.backtest() labels the rows itself; leave 'labels' out")
+    call = BacktestCall.of(bound.arguments)
+    limits = ("heuristic", "gap", "nodes", "seconds")
+    store: Path | None = root / "labels"
+    parameters = as_arrays(call.parameters, X)
+    if any(call.plan[name] is not None for name in limits):
+        store = None
+    else:
+        label(
+            problem,
+            C,
+            backend=backend,
+            store=root / "labels",
+            shards=shards,
+            retries=retries,
+            threads=threads,
+            parameters=parameters,
+        )
+    arguments = (call, store, parameters)
+    map_shards(backend, backtest_shard, shards, *arguments, retries=retries, threads=threads)
+    return labeled_call(*arguments).run()
+
+
+def backtest_shard(
+    shard: str, call: BacktestCall, store: Path | None, parameters: dict[str, np.ndarray] | None
+) -> None:
+    """Run the trainings of one shard that are missing."""
+    labeled_call(call, store, parameters).run_shard(shard)
+
+
+def labeled_call(
+    call: BacktestCall, store: Path | None, parameters: dict[str, np.ndarray] | None
+) -> BacktestCall:
+    """Return a call with the labels of a store, if there is one; labels cannot be pickled."""
+    if store is None:
+        return call
+    threads = call.plan["threads"]
+    labels = rl.label(call.problem, call.C, store=store, parameters=parameters, threads=threads)
+    return dataclasses.replace(call, labels=labels)
 
 
 def train_shard(

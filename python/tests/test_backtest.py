@@ -113,3 +113,92 @@ def test_bad_settings_are_refused(history):
             rl.backtest(problem, X, C, **{"time": time, "methods": [], **settings})
     with pytest.raises(TypeError):
         rl.backtest(problem, X, C, time=time, epochz=3)
+
+
+def test_decisions_of_problems_with_known_costs_have_the_values_of_all_columns():
+    # Shipping costs are predicted; a depot costs 5 to open and ships up to 6.
+    A = [[1, 1, 0, 0], [1, 0, -6, 0], [0, 1, 0, -6]]
+    problem = rl.Problem.from_arrays(
+        A,
+        [3, 0, 0],
+        sense="minimize",
+        relations=[">=", "<=", "<="],
+        upper=[9, 9, 1, 1],
+        integer=[False, False, True, True],
+        costs=[0, 1],
+        known_costs=[0, 0, 5, 4],
+    )
+    rng = np.random.default_rng(0)
+    X, C = rng.normal(size=(40, 2)), rng.uniform(1, 3, size=(40, 2))
+    settings = {"time": np.arange(40), "methods": [], "step": 10}
+    made = np.tile([3.0, 0, 1, 0], (40, 1))
+    result = rl.backtest(problem, X, C, decisions=made, **settings)
+    expected = (3 * C[20:, 0] + 5).sum()
+    assert methods(result).loc["present decisions", "cost"] == pytest.approx(expected, rel=1e-6)
+    with pytest.raises(ValueError, match="no values of 2 columns with known costs"):
+        rl.backtest(problem, X, C, decisions=made[:, :2], **settings)
+    made[30] = [3, 0, 0, 1]
+    with pytest.raises(ValueError, match="1 of the decided rows cannot be used"):
+        rl.backtest(problem, X, C, decisions=made, **settings)
+
+
+def test_estimators_of_a_single_number_are_fitted_to_each_cost(history):
+    lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
+    problem, X, C, time = history
+    booster = lightgbm.LGBMRegressor(n_estimators=5, n_jobs=1, verbose=-1)
+    settings = {"time": time, "methods": [], "window": 40, "step": 25}
+    result = rl.backtest(problem, X, C, predictions={"lightgbm": booster}, **settings)
+    expected = np.full(C.shape, np.nan)
+    for first in (40, 65):
+        rows = slice(first, min(first + 25, 90))
+        for item in range(8):
+            model = lightgbm.LGBMRegressor(n_estimators=5, n_jobs=1, verbose=-1)
+            model.fit(X[first - 40 : first], C[first - 40 : first, item])
+            expected[rows, item] = model.predict(X[rows])
+    again = rl.backtest(problem, X, C, predictions={"lightgbm": expected}, **settings)
+    costs = [methods(found).loc["lightgbm", "cost"] for found in (result, again)]
+    assert costs[0] == costs[1]
+
+
+def test_errors_of_estimators_are_not_hidden(history):
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    problem, X, C, time = history
+
+    class Failing(linear_model.LinearRegression):
+        def fit(self, X, y):
+            raise ValueError("no license")
+
+    with pytest.raises(ValueError, match="no license"):
+        rl.backtest(problem, X, C, time=time, methods=[], predictions={"failing": Failing()})
+
+
+def test_times_that_are_repeated_or_missing_are_counted(history):
+    problem, X, C, time = history
+    settings = {"methods": [], "step": 15}
+    with pytest.warns(UserWarning, match="45 of 45 periods have several rows"):
+        twice = rl.backtest(problem, X, C, time=time[np.arange(90) // 2], **settings)
+    assert len(twice.notes) == 1
+    late = time + np.where(np.arange(90) >= 50, 10, 0)
+    with pytest.warns(UserWarning, match="about 10 periods"):
+        rl.backtest(problem, X, C, time=late, **settings)
+    with pytest.raises(ValueError, match="yesterday"):
+        rl.backtest(problem, X, C, time=["yesterday"] * 90, **settings)
+    with pytest.raises(ValueError, match="empty"):
+        rl.backtest(problem, X, C, time=time, unit=" ", **settings)
+
+
+def test_predictions_of_estimators_keep_the_names_of_the_costs(history):
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    pandas = pytest.importorskip("pandas")
+    _, X, C, time = history
+    names = [f"c{item}" for item in "abcdefgh"]
+    problem = rl.Problem.from_arrays(
+        [np.arange(1, 9)], [12], sense="maximize", integer=True, upper=np.ones(8), names=names
+    )
+    costs = pandas.DataFrame(C, columns=names)
+    settings = {"time": time, "methods": [], "step": 25}
+    given = {"sklearn": linear_model.LinearRegression()}
+    for table in (costs, costs[names[::-1]]):
+        result = rl.backtest(problem, X, table, predictions=given, **settings)
+        found = methods(result)["cost"]
+        assert found["sklearn"] == pytest.approx(found["least squares"])

@@ -1,5 +1,6 @@
-"""Labels and sweeps on backends: the same bytes as one process, also after a lost node."""
+"""Labels, sweeps and backtests on backends: the bytes of one process, also after a lost node."""
 
+import contextlib
 import json
 import threading
 from pathlib import Path
@@ -225,25 +226,19 @@ def test_ray_must_be_connected_first():
         cluster.map_shards("ray", shard_and_sum, 2)
 
 
-def test_a_killed_ray_node_does_not_change_the_result(tmp_path, monkeypatch):
-    ray = pytest.importorskip("ray", reason="ray is not installed")
+def node_of(shard):
+    """Where a shard runs; slow enough that one node cannot take them all."""
+    import ray
+
+    threading.Event().wait(0.3)
+    return ray.get_runtime_context().get_node_id()
+
+
+@contextlib.contextmanager
+def two_ray_nodes(ray):
+    """Two nodes of Ray on this machine; the context is the cluster and its second node."""
     from ray.cluster_utils import Cluster
 
-    def node_of(shard):
-        """Where a shard runs; slow enough that one node cannot take them all."""
-        threading.Event().wait(0.3)
-        return ray.get_runtime_context().get_node_id()
-
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    _, costs = rl.generate("KS12", instances=160, seed=0)
-
-    def slow_choice(cost):
-        """The best item, slow enough that a node dies before the work is done."""
-        threading.Event().wait(0.03)
-        return (np.arange(12) == np.argmax(cost)).astype(float)
-
-    problem = rl.Problem.from_solver(slow_choice, 12, sense="maximize", name="slow choice")
-    rl.label(problem, costs, store=tmp_path / "alone")
     # Ray replaces the first loopback address by an outer one, which does not respond here.
     settings = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": 100 * 2**20}
     nodes = Cluster(
@@ -254,6 +249,25 @@ def test_a_killed_ray_node_does_not_change_the_result(tmp_path, monkeypatch):
             num_cpus=1, node_ip_address="127.0.0.3", object_store_memory=100 * 2**20
         )
         ray.init(address=nodes.address, _node_ip_address="127.0.0.2", log_to_driver=False)
+        yield nodes, second
+    finally:
+        ray.shutdown()
+        nodes.shutdown()
+
+
+def test_a_killed_ray_node_does_not_change_the_result(tmp_path, monkeypatch):
+    ray = pytest.importorskip("ray", reason="ray is not installed")
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    _, costs = rl.generate("KS12", instances=160, seed=0)
+
+    def slow_choice(cost):
+        """The best item, slow enough that a node dies before the work is done."""
+        threading.Event().wait(0.03)
+        return (np.arange(12) == np.argmax(cost)).astype(float)
+
+    problem = rl.Problem.from_solver(slow_choice, 12, sense="maximize", name="slow choice")
+    rl.label(problem, costs, store=tmp_path / "alone")
+    with two_ray_nodes(ray) as (nodes, second):
         places = set(cluster.map_shards("ray", node_of, 8))
         assert len(places) == 2, "both nodes work"
         folder = tmp_path / "shared.labels"
@@ -271,10 +285,57 @@ def test_a_killed_ray_node_does_not_change_the_result(tmp_path, monkeypatch):
         killer.join(timeout=60)
         assert missing and missing[0] > len(costs) / 2, "the node was lost during the work"
         assert not killer.is_alive() and not second.any_processes_alive(), "the node is dead"
-    finally:
-        ray.shutdown()
-        nodes.shutdown()
     assert kept(tmp_path / "alone") == kept(tmp_path / "shared")
+
+
+def backtest_inputs():
+    """A history of 40 days and the settings of a quick backtest."""
+    features, costs = rl.generate("KS12", instances=40, seed=0)
+    settings = {"time": np.arange(40), "methods": ["MSE", "SPO+"], "step": 5, "epochs": 2}
+    return rl.Problem("KS12"), features, costs, settings
+
+
+def backtest_files(folder):
+    """The content of all files of a backtest but the labels, by path."""
+    files = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(name): path.read_bytes()
+        for name, path in files.items()
+        if not str(name).startswith("labels")
+    }
+
+
+@pytest.mark.parametrize("backend", ["local", "joblib", "dask"], indirect=True)
+def test_a_backtest_on_a_backend_has_the_bytes_of_one_process(backend, tmp_path):
+    problem, features, costs, settings = backtest_inputs()
+    alone = rl.backtest(problem, features, costs, out=tmp_path / "alone", **settings)
+    shared = cluster.backtest(
+        problem, features, costs, backend=backend, out=tmp_path / "shared", shards=3, **settings
+    )
+    assert shared.summary == alone.summary
+    files = backtest_files(tmp_path / "alone")
+    # Four folds of least squares, two methods and two other baselines; three files of results.
+    assert len(files) == 4 * 5 + 3
+    assert backtest_files(tmp_path / "shared") == files
+    with pytest.raises(TypeError, match="labels the rows itself"):
+        labels = rl.label(problem, costs)
+        cluster.backtest(
+            problem, features, costs, backend="local", out=tmp_path, labels=labels, **settings
+        )
+
+
+def test_a_backtest_on_two_ray_nodes_has_the_bytes_of_one_process(tmp_path, monkeypatch):
+    ray = pytest.importorskip("ray", reason="ray is not installed")
+    problem, features, costs, settings = backtest_inputs()
+    rl.backtest(problem, features, costs, out=tmp_path / "alone", **settings)
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    with two_ray_nodes(ray):
+        places = set(cluster.map_shards("ray", node_of, 8))
+        assert len(places) == 2, "both nodes work"
+        cluster.backtest(
+            problem, features, costs, backend="ray", out=tmp_path / "shared", shards=8, **settings
+        )
+    assert backtest_files(tmp_path / "shared") == backtest_files(tmp_path / "alone")
 
 
 def test_a_sweep_refuses_rows_in_another_order(tmp_path):

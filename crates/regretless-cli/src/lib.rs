@@ -26,6 +26,14 @@ mod text_table;
 
 use args::Cli;
 
+/// Comparisons without files, for the Python package.
+pub mod comparison {
+    pub use crate::commands::compare::{
+        ComparedCells, ComparisonFacts, ComparisonInput, TableReport, avoid_expensive_validation,
+        compare_cells, default_methods, reference,
+    };
+}
+
 /// Exit code of a command that succeeded, also of `--help` and `--version`.
 const SUCCESS: u8 = 0;
 

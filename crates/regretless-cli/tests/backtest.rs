@@ -358,3 +358,97 @@ fn models_can_be_kept_or_continued() {
         .succeeded();
     assert_eq!(read("again"), read("cold"));
 }
+
+/// A customer is supplied from two depots; shipping costs are predicted, opening costs and the
+/// constant of the objective are known.
+#[cfg(feature = "highs")]
+fn depots() -> TestWorkspace {
+    let workspace = TestWorkspace::new();
+    workspace.write(
+        "model.lp",
+        "Minimize\n cost: 5 open_a + 4 open_b + ship_a + ship_b + 7\nSubject To\n\
+         demand: ship_a + ship_b >= 3\n a: ship_a - 6 open_a <= 0\n b: ship_b - 6 open_b <= 0\n\
+         Binary\n open_a open_b\nEnd\n",
+    );
+    workspace.write(
+        "problem.toml",
+        "kind = 'linear'\nfile = 'model.lp'\ncosts = ['ship_*']\n",
+    );
+    let mut table = "date,load,ship_a,ship_b,was_ship_a,was_ship_b,was_open_a,was_open_b\n".into();
+    for day in 0..40 {
+        let (load, a) = (noise(day, 1), 1.0 + noise(day, 2));
+        // Always the first depot.
+        writeln!(table, "{},{load:.4},{a:.4},2.5,3,0,1,0", date(day)).unwrap();
+    }
+    workspace.write("table.csv", &table);
+    workspace
+}
+
+#[cfg(feature = "highs")]
+#[test]
+fn decisions_with_the_values_of_columns_with_known_costs_cost_the_full_objective() {
+    let workspace = depots();
+    let command = "backtest --data table.csv --costs ship_* --problem problem.toml --time date \
+        --methods MSE --epochs 1";
+    // The pattern of the costs has no stem of its own: columns are listed.
+    let listed = "--decisions was_ship_a,was_ship_b,was_open_a,was_open_b --ignore was_*";
+    workspace
+        .run(&format!("{command} {listed} --out result"))
+        .succeeded();
+    let periods = workspace.read("result/periods.csv");
+    let table = workspace.read("table.csv");
+    let mut rows = 0;
+    for line in periods
+        .lines()
+        .filter(|line| line.contains("present decisions"))
+    {
+        let cells: Vec<&str> = line.split(',').collect();
+        let day = table.lines().find(|row| row.starts_with(cells[0])).unwrap();
+        let shipping: f64 = day.split(',').nth(2).unwrap().parse().unwrap();
+        let cost: f64 = cells[2].parse().unwrap();
+        assert!((cost - (3.0 * shipping + 5.0 + 7.0)).abs() < 1e-5, "{line}");
+        let regret: f64 = cells[3].parse().unwrap();
+        assert!(regret > -1e-6, "{line}");
+        rows += 1;
+    }
+    assert_eq!(rows, 20);
+    let decisions = workspace.read("result/decisions.csv");
+    let own = decisions
+        .lines()
+        .filter(|line| line.contains("present decisions"));
+    assert!(
+        own.clone().any(|line| line.contains("open_a")),
+        "{decisions}"
+    );
+    // Values of the columns with known costs are needed, and they must fit.
+    let missing = "--decisions was_ship_a,was_ship_b --ignore was_*";
+    workspace
+        .run(&format!("{command} {missing} --out missing"))
+        .failed(
+            2,
+            &[
+                "2 columns of decisions for 2 costs and 2 columns with known costs",
+                "open_a",
+            ],
+        );
+    workspace.write("table.csv", &table.replacen(",3,0,1,0", ",3,0,0,1", 35));
+    workspace
+        .run(&format!("{command} {listed} --out closed"))
+        .failed(3, &["15 of the decided rows cannot be used", "row a is 3"]);
+    // A file with the dates must have all columns, too.
+    let mut made = "date,ship_a,ship_b\n".to_owned();
+    for day in 0..40 {
+        writeln!(made, "{},3,0", date(day)).unwrap();
+    }
+    workspace.write("made.csv", &made);
+    let by_file = format!("{command} --decisions made.csv --ignore was_* --out file");
+    workspace
+        .run(&by_file)
+        .failed(3, &["open_a", "column of the problem with a known cost"]);
+    let complete = made
+        .replace("ship_b\n", "ship_b,open_b,open_a\n")
+        .replace(",3,0\n", ",3,0,0,1\n");
+    workspace.write("made.csv", &complete);
+    workspace.run(&by_file).succeeded();
+    assert_eq!(workspace.read("file/periods.csv"), periods);
+}

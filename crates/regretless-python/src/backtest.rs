@@ -12,6 +12,7 @@ use regretless::backtest::{
     TrainingWindow,
 };
 use regretless::data::{FeatureOptions, Matrix, NamedCosts};
+use regretless::label::Shard;
 use regretless::method::Method;
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +20,8 @@ use crate::arrays::{ArrayOwnership, exact_matrix};
 use crate::call_observer::{PyCall, warn};
 use crate::error::to_py_err;
 use crate::keywords::search_limits;
-use crate::label::{check_same_rows, with_labels, with_parameters};
+use crate::label::{Labels, check_same_rows, with_labels, with_parameters};
+use crate::loss::parse_method;
 use crate::names::{match_table, reorder_numbers};
 use crate::parameters::ParameterArgs;
 use crate::problem::Problem;
@@ -30,7 +32,6 @@ use crate::train::{dataset, parse_settings};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BacktestPlan {
-    methods: Vec<String>,
     predictor: Option<String>,
     window: Option<String>,
     initial: Option<usize>,
@@ -80,10 +81,13 @@ impl BacktestPlan {
         origin.folds(periods).map_err(to_py_err)
     }
 
-    fn backtest(&self, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Backtest> {
-        let methods = self.methods.iter().map(|name| name.parse::<Method>());
-        let methods: regretless::Result<Vec<Method>> = methods.collect();
-        let mut backtest = Backtest::new(methods.map_err(to_py_err)?);
+    fn backtest(
+        &self,
+        methods: &[Bound<'_, PyAny>],
+        settings: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Backtest> {
+        let methods = methods.iter().map(|method| parse_method(Some(method)));
+        let mut backtest = Backtest::new(methods.collect::<PyResult<Vec<Method>>>()?);
         if let Some(predictor) = &self.predictor {
             backtest.predictor = Some(predictor.parse().map_err(to_py_err)?);
         }
@@ -179,7 +183,7 @@ impl<'a> BacktestTables<'a> {
 
 /// Numbers for every row of the table, in the order of its costs; those of some rows may be
 /// missing.
-fn given_matrix(value: &Bound<'_, PyAny>, name: &str, target: NamedCosts<'_>) -> PyResult<Matrix> {
+pub fn given_matrix(value: &Bound<'_, PyAny>, name: &str, target: NamedCosts<'_>) -> PyResult<Matrix> {
     let numbers = exact_matrix(value, name, ArrayOwnership::Copy)?;
     reorder_numbers(numbers, value, name, target)
 }
@@ -195,10 +199,11 @@ fn decisions_of(values: &Matrix) -> Vec<Option<Decision>> {
     decisions
 }
 
-/// Runs a backtest; `regretless.backtest` documents it.
+/// Runs a backtest, or the trainings of one shard of it; `regretless.backtest` documents it.
 #[pyfunction]
 #[pyo3(name = "_run_backtest", signature = (
-    problem, X, C, times, plan, folds, predictions, decisions, parameters, settings
+    problem, X, C, times, methods, plan, folds, predictions, decisions, labels, parameters,
+    settings, shard=None
 ))]
 #[expect(
     clippy::too_many_arguments,
@@ -210,16 +215,20 @@ pub fn run_backtest<'py>(
     X: &Bound<'py, PyAny>,
     C: &Bound<'py, PyAny>,
     times: Vec<String>,
+    methods: Vec<Bound<'py, PyAny>>,
     plan: &str,
     folds: Option<Vec<(Vec<usize>, Vec<usize>)>>,
     predictions: Vec<(String, Bound<'py, PyAny>)>,
     decisions: Option<(String, Bound<'py, PyAny>)>,
+    labels: Option<&Bound<'py, Labels>>,
     parameters: Option<&Bound<'py, PyAny>>,
     settings: Option<&Bound<'py, PyDict>>,
+    shard: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let problem = problem.get();
     let plan = BacktestPlan::parse(plan)?;
-    let mut backtest = plan.backtest(settings)?;
+    let mut backtest = plan.backtest(&methods, settings)?;
+    let shard: Option<Shard> = shard.map(str::parse).transpose().map_err(to_py_err)?;
     check_same_rows(X, C, "X", "C")?;
     let mut data = dataset(problem, X, C, None, None, FeatureOptions::default())?;
     let parameters = ParameterArgs::of_features(parameters, X);
@@ -244,10 +253,15 @@ pub fn run_backtest<'py>(
         });
     }
     if let Some((name, values)) = &decisions {
+        // The columns with known costs follow those with predicted costs.
+        let all_names = data
+            .cost_names()
+            .followed_by(problem.problem.auxiliary_names());
+        let target = NamedCosts::new("the problem", &all_names);
         let values = given_matrix(values, name, target)?;
-        problem.check_width(values.cols())?;
         given.push(GivenMethod::Decisions {
             name: name.clone(),
+            columns: values.cols(),
             decisions: Arc::new(decisions_of(&values)),
         });
     }
@@ -261,7 +275,7 @@ pub fn run_backtest<'py>(
             data.parameters(),
         )
         .map_err(to_py_err)?;
-    let data = with_labels(py, problem, &call, &oracle, data, None)?;
+    let data = with_labels(py, problem, &call, &oracle, data, labels)?;
     let periods = periods.restrict_to(&data.rows());
     let folds = match folds {
         Some(folds) => folds
@@ -276,6 +290,7 @@ pub fn run_backtest<'py>(
     }
     let is_selection_given =
         settings.is_some_and(|settings| settings.contains("select").unwrap_or(false));
+    // None for a shard, whose results are those of the call without one.
     let results = call.run(py, |observer| {
         let table = BacktestTable {
             spec: &problem.spec,
@@ -287,12 +302,19 @@ pub fn run_backtest<'py>(
         if !is_selection_given && let Some(note) = backtest.avoid_expensive_validation(&table)? {
             observer.warn(&note);
         }
+        if let Some(shard) = shard {
+            backtest.run_shard(&table, &given, shard, observer)?;
+            return Ok(None);
+        }
         let results = backtest.run(&table, &given, observer)?;
         if let Some(folder) = &plan.out {
             results.write(folder)?;
         }
-        Ok(results)
+        Ok(Some(results))
     })?;
+    let Some(results) = results else {
+        return Ok(py.None().into_bound(py));
+    };
     for failure in &results.failures {
         warn(py, &format!("{} failed: {}", failure.name, failure.error))?;
     }

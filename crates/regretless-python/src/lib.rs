@@ -22,6 +22,7 @@ mod call_observer;
 mod check;
 mod columns;
 mod command_line;
+mod compare;
 mod cost_sensitive;
 mod data;
 mod error;
@@ -55,6 +56,8 @@ mod _core {
     use super::check::check;
     #[pymodule_export]
     use super::command_line::run_command_line;
+    #[pymodule_export]
+    use super::compare::{comparison_splits, run_comparison};
     #[pymodule_export]
     use super::cost_sensitive::CostSensitiveSpec;
     #[pymodule_export]

@@ -263,7 +263,7 @@ pub fn parse_split(
 }
 
 /// A split by lists of rows for training, validation and test.
-fn split_by_rows(parts: &[Bound<'_, PyAny>], rows: usize) -> PyResult<SplitIndices> {
+pub fn split_by_rows(parts: &[Bound<'_, PyAny>], rows: usize) -> PyResult<SplitIndices> {
     if parts.len() > 3 {
         return Err(PyValueError::new_err(
             "split has rows for training, validation and test; there are more than three lists",

@@ -20,6 +20,12 @@ const KIND_WIDTH: usize = 14;
 #[derive(Debug, Clone, Default)]
 pub struct DataFindings(Vec<Finding>);
 
+impl From<Vec<Finding>> for DataFindings {
+    fn from(findings: Vec<Finding>) -> Self {
+        Self(findings)
+    }
+}
+
 impl DataFindings {
     /// Checks a table that was read from these files.
     pub fn of(source: &TableSource, check: DataCheck<'_>, split: &SplitRule) -> Result<Self> {

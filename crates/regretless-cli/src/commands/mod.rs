@@ -24,7 +24,7 @@ use crate::settings;
 
 mod backtest;
 mod check;
-mod compare;
+pub mod compare;
 mod data_split;
 mod decide;
 mod decision_page;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::fold_data::{FoldData, SplitData};
-use super::method::{BacktestMethod, GivenMethod};
+use super::method::{BacktestMethod, GivenMethod, divide_columns};
 use super::runner::{Backtest, BacktestTable};
 use crate::baseline::mean_costs;
 use crate::data::Matrix;
@@ -312,8 +312,11 @@ impl CellRun<'_> {
         if let Some(decisions) = given {
             let mut decided = Vec::with_capacity(rows.len());
             for (row, table_row) in rows.iter().zip(table_rows) {
-                let decision = decisions[*table_row].clone().unwrap_or_default();
-                decided.push(DecidedRow::new(data, *row, &decision, &decision, true));
+                let complete = decisions[*table_row].clone().unwrap_or_default();
+                let problem = self.data.test_oracle.row_problem(*row);
+                let problem = problem.map_err(|failure| Error::solver(*table_row, failure))?;
+                let (decision, _) = divide_columns(&complete, problem.as_ref());
+                decided.push(DecidedRow::new(data, *row, &decision, &complete, true));
             }
             return Ok(decided);
         }

@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::runner::BacktestTable;
-use crate::data::Matrix;
+use crate::data::{Matrix, first_names};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::method::Method;
+use crate::problem::ProblemKind;
 
 /// A way to decide that exists outside the backtest.
 #[derive(Debug, Clone)]
@@ -25,7 +26,10 @@ pub enum GivenMethod {
     Decisions {
         /// Its name in tables.
         name: String,
-        /// The values of the columns with predicted costs, in the order of the problem.
+        /// The columns that the decisions have values of. They must be all of the problem's.
+        columns: usize,
+        /// The values of the columns with predicted costs, in the order of the problem, followed by
+        /// those of the columns with known costs ([`ProblemKind::auxiliary_names`]).
         decisions: Arc<Vec<Option<Decision>>>,
     },
 }
@@ -37,33 +41,35 @@ impl GivenMethod {
     /// # Errors
     /// When they are not; the message has the first such period and the number of them.
     pub(super) fn check(&self, table: &BacktestTable<'_>) -> Result<()> {
-        let (rows, costs) = (table.data.len(), table.data.data().costs().cols());
-        let (own_rows, own_costs) = match self {
-            Self::Predictions { costs, .. } => (costs.rows(), costs.cols()),
-            Self::Decisions { decisions, .. } => (decisions.len(), costs),
-        };
         let name = self.name();
         if name.trim().is_empty() || name.chars().any(char::is_control) {
             return Err(Error::setting(format!(
                 "the name {name:?} is empty or has control characters"
             )));
         }
-        if [own_rows, own_costs] != [rows, costs] {
-            return Err(Error::data(format!(
-                "'{name}' has {own_rows} rows of {own_costs} columns, the table has {rows} rows of \
-                 {costs} costs"
-            )));
-        }
+        let (rows, costs) = (table.data.len(), table.data.data().costs().cols());
         let auxiliary = table.oracle.problem().auxiliary_names();
-        if let Self::Decisions { .. } = self
-            && !auxiliary.is_empty()
-        {
-            return Err(Error::setting(format!(
-                "'{name}' cannot be compared: {} of the problem's columns have known costs, and \
-                 their values are not part of the decisions",
-                auxiliary.len()
+        let (own_rows, own_columns, columns) = match self {
+            Self::Predictions { costs: own, .. } => (own.rows(), own.cols(), costs),
+            Self::Decisions {
+                decisions, columns, ..
+            } => (decisions.len(), *columns, costs + auxiliary.len()),
+        };
+        if own_rows == rows && own_columns == costs && costs < columns {
+            return Err(Error::data(format!(
+                "'{name}' has no values of {} columns with known costs: {}",
+                auxiliary.len(),
+                first_names(auxiliary)
             ))
-            .with_remedy("give predictions instead, or leave the decisions out"));
+            .with_remedy(
+                "give the values of all columns of the problem, or leave the method out",
+            ));
+        }
+        if [own_rows, own_columns] != [rows, columns] {
+            return Err(Error::data(format!(
+                "'{name}' has {own_rows} rows of {own_columns} columns; {rows} rows of {columns} \
+                 columns are needed"
+            )));
         }
         let by_row = table.periods.by_row();
         let mut first: Option<String> = None;
@@ -103,8 +109,9 @@ impl GivenMethod {
                 let decision = decisions[row].as_ref().ok_or("there is no decision")?;
                 let problem = table.oracle.row_problem(row);
                 let problem = problem.map_err(|failure| failure.to_string())?;
+                let (predicted, auxiliary) = divide_columns(decision, problem.as_ref());
                 problem
-                    .check(decision)
+                    .check_complete(&predicted, &auxiliary)
                     .map_err(|message| format!("infeasible: {message}"))
             }
         }
@@ -115,6 +122,26 @@ impl GivenMethod {
             Self::Predictions { name, .. } | Self::Decisions { name, .. } => name,
         }
     }
+}
+
+/// The part of a complete decision that has predicted costs, with the cost of the other columns as
+/// its fixed cost, and the values of those.
+pub(super) fn divide_columns(
+    complete: &Decision,
+    problem: &dyn ProblemKind,
+) -> (Decision, Vec<f64>) {
+    let costs = problem.num_costs();
+    let mut auxiliary = vec![0.0; problem.auxiliary_names().len()];
+    let mut predicted: Vec<(u32, f64)> = Vec::new();
+    for (column, value) in complete.iter() {
+        match column.checked_sub(costs) {
+            None => predicted.push((column as u32, value)),
+            Some(column) => auxiliary[column] = value,
+        }
+    }
+    let fixed = problem.auxiliary_cost(&auxiliary);
+    let predicted = Decision::from_entries(predicted).with_fixed(fixed);
+    (predicted, auxiliary)
 }
 
 /// One method of a backtest.

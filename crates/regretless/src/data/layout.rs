@@ -291,7 +291,7 @@ impl CsvHeader<'_> {
 }
 
 /// The first names of a list, and the number of the others.
-pub(super) fn first_names(names: &[String]) -> String {
+pub(crate) fn first_names(names: &[String]) -> String {
     /// Untuned: keeps messages short.
     const MAX_LISTED_NAMES: usize = 12;
     let shown = names[..names.len().min(MAX_LISTED_NAMES)].join(", ");

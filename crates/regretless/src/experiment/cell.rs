@@ -11,7 +11,7 @@ use super::example::{ExampleDecision, example_decisions};
 use super::method::CellMethod;
 use super::spec::{Experiment, ExperimentMethod, ExperimentProblem};
 use super::store::cell_key;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, regrets_from_results, rows_per_chunk};
 use crate::method::Method;
 use crate::observer::Observer;
@@ -48,7 +48,7 @@ pub(super) struct ExperimentCell {
 #[derive(Debug, Clone, Serialize)]
 struct CellTraining {
     method: CellMethod,
-    /// Hashes of losses of the user's own.
+    /// Hashes of losses and predictions of the user's own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     loss_fingerprints: Vec<String>,
     /// None where `auto` chooses it.
@@ -155,13 +155,9 @@ impl ExperimentCell {
         method: &ExperimentMethod,
         seed: u32,
     ) -> Result<Self> {
-        let loss_fingerprints = match &method.method {
-            CellMethod::Trained(method) => method.loss_fingerprints(),
-            CellMethod::Baseline(_) => Vec::new(),
-        };
         let training = CellTraining {
             method: method.method.clone(),
-            loss_fingerprints,
+            loss_fingerprints: method.method.fingerprints(seed),
             predictor: experiment.predictor_of(method),
             settings: experiment.settings(problem, method, seed)?,
         };
@@ -187,7 +183,9 @@ impl ExperimentCell {
                 .sum(),
             CellMethod::Trained(Method::Auto { .. }) => settings.epochs as f64,
             // `InvalidAuto` is `auto` combined with stages or settings; training refuses it.
-            CellMethod::Trained(Method::InvalidAuto(_)) | CellMethod::Baseline(_) => 0.0,
+            CellMethod::Trained(Method::InvalidAuto(_))
+            | CellMethod::Baseline(_)
+            | CellMethod::Given { .. } => 0.0,
         }
     }
 
@@ -201,7 +199,7 @@ impl ExperimentCell {
         })
     }
 
-    /// Trains, unless the method is a baseline, and evaluates on the test rows.
+    /// Trains, where the method is trained, and evaluates on the test rows.
     pub(super) fn run(
         &self,
         data: &CellData,
@@ -245,6 +243,25 @@ impl ExperimentCell {
                     test_rows: RowRegret::of_few(&test, &context),
                     seconds: started.elapsed().as_secs_f64(),
                     cpu_seconds: cpu_seconds(),
+                    ..CellMetrics::untrained(test)
+                })
+            }
+            CellMethod::Given { name, predictions } => {
+                let predictions = predictions.get(&self.seed).ok_or_else(|| {
+                    Error::setting(format!(
+                        "'{name}' has no predictions for seed {}",
+                        self.seed
+                    ))
+                })?;
+                let predict = |rows: &[usize]| {
+                    let mut costs = predictions.select_rows(rows);
+                    data.data.sense().convert_matrix(&mut costs)?;
+                    data.data.data().complete_predictions(rows, costs)
+                };
+                let rows = &data.split.test;
+                let test = Evaluation::in_chunks(predict, &data.data, rows, oracle, observer)?;
+                Ok(CellMetrics {
+                    test_rows: RowRegret::of_few(&test, &context),
                     ..CellMetrics::untrained(test)
                 })
             }

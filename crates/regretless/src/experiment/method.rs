@@ -1,15 +1,18 @@
-//! What a cell runs: a method that is trained, or a baseline.
+//! What a cell runs: a method that is trained, a baseline, or predictions that exist already.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::baseline::Baseline;
+use crate::data::Matrix;
 use crate::error::{Error, Result};
 use crate::method::Method;
 
-/// A method that is trained, or a baseline, which needs no training.
+/// A method that is trained, or something that needs no training here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum CellMethod {
@@ -17,6 +20,37 @@ pub enum CellMethod {
     Trained(Method),
     /// A baseline.
     Baseline(Baseline),
+    /// Costs predicted by another forecaster. In files it is not known.
+    Given {
+        /// Its name in tables.
+        name: String,
+        /// For each seed the predicted costs, in the user's sense: one row for each row of the
+        /// table. Rows that are not tested may have any values.
+        predictions: Arc<BTreeMap<u32, Matrix>>,
+    },
+}
+
+impl CellMethod {
+    /// Hashes of what the name does not say: losses of the user's own, and predictions.
+    pub(super) fn fingerprints(&self, seed: u32) -> Vec<String> {
+        match self {
+            Self::Trained(method) => method.loss_fingerprints(),
+            Self::Baseline(_) => Vec::new(),
+            Self::Given { predictions, .. } => {
+                let mut hasher = blake3::Hasher::new();
+                let mut values = Vec::new();
+                if let Some(costs) = predictions.get(&seed) {
+                    for row in 0..costs.rows() {
+                        costs.read(row, &mut values);
+                        for value in &values {
+                            hasher.update(&value.to_le_bytes());
+                        }
+                    }
+                }
+                vec![hasher.finalize().to_hex().to_string()]
+            }
+        }
+    }
 }
 
 impl fmt::Display for CellMethod {
@@ -24,6 +58,7 @@ impl fmt::Display for CellMethod {
         match self {
             Self::Trained(method) => method.fmt(f),
             Self::Baseline(baseline) => baseline.fmt(f),
+            Self::Given { name, .. } => f.write_str(name),
         }
     }
 }

@@ -250,7 +250,8 @@ impl ExperimentMethod {
         match &self.method {
             CellMethod::Trained(Method::Stages(_)) => true,
             CellMethod::Trained(Method::Auto { .. } | Method::InvalidAuto(_))
-            | CellMethod::Baseline(_) => false,
+            | CellMethod::Baseline(_)
+            | CellMethod::Given { .. } => false,
         }
     }
 
@@ -334,7 +335,8 @@ impl Experiment {
         match &method.method {
             CellMethod::Trained(Method::Auto { .. }) => given.cloned(),
             CellMethod::Trained(Method::Stages(_) | Method::InvalidAuto(_))
-            | CellMethod::Baseline(_) => Some(given.cloned().unwrap_or(PredictorSpec::Linear)),
+            | CellMethod::Baseline(_)
+            | CellMethod::Given { .. } => Some(given.cloned().unwrap_or(PredictorSpec::Linear)),
         }
     }
 

@@ -435,6 +435,15 @@ impl Problem {
         }
     }
 
+    /// A problem that was built from this description, or for a call of the user's function.
+    pub fn from_parts(kind: Arc<dyn ProblemKind>, spec: ProblemSpec) -> Self {
+        Self {
+            kind,
+            spec,
+            benchmark: None,
+        }
+    }
+
     /// A problem of a type that the user implements: the extension point for solvers with
     /// relaxations, cost ranges or warm starts.
     pub fn from_kind(kind: impl ProblemKind + 'static) -> Self {

@@ -372,6 +372,12 @@ pub trait ProblemKind: Send + Sync + fmt::Debug + std::any::Any {
         &[]
     }
 
+    /// The fixed cost of a decision ([`Decision::fixed`]) by the values of the columns without
+    /// predicted costs, in the order of [`ProblemKind::auxiliary_names`].
+    fn auxiliary_cost(&self, _auxiliary: &[f64]) -> f64 {
+        0.0
+    }
+
     /// Checks a decision with the values of all other columns, in the order of
     /// [`ProblemKind::auxiliary_names`]: every constraint, and the fixed cost of the decision.
     ///

@@ -504,6 +504,7 @@ fn present_decisions_are_checked_by_the_problem_and_cost_what_they_cost() {
     }
     let given = |decisions: &[Option<Decision>]| GivenMethod::Decisions {
         name: "present".into(),
+        columns: 8,
         decisions: Arc::new(decisions.to_vec()),
     };
     let run = |decisions: &[Option<Decision>]| {

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use regretless::Decision;
 use regretless::backtest::{GivenMethod, Periods};
 use regretless::data::{InstanceKeys, Layout, Matrix, TableSource, WideColumns};
+use regretless::error::InputPlace;
 use regretless::{Error, Result};
 
+use super::super::first_names;
 use super::History;
 use crate::args::{BacktestOptions, DataOptions};
 use crate::input::{TableFormat, in_file, predictions, require};
@@ -18,6 +20,7 @@ const DECISIONS_NAME: &str = "present decisions";
 /// All methods that the options give.
 pub fn methods(options: &BacktestOptions, history: &History) -> Result<Vec<GivenMethod>> {
     let mut methods = Vec::new();
+    let cost_names = history.data.data().cost_names().to_vec();
     for entry in options.predictions.iter().flatten() {
         let (name, file) = entry.split_once('=').ok_or_else(|| {
             Error::setting(format!("'{entry}' does not name its predictions"))
@@ -26,20 +29,41 @@ pub fn methods(options: &BacktestOptions, history: &History) -> Result<Vec<Given
         let file = Path::new(file);
         methods.push(GivenMethod::Predictions {
             name: name.trim().to_owned(),
-            costs: Arc::new(rows_of_file(file, options, history)?.values),
+            costs: Arc::new(rows_of_file(file, &cost_names, options, history)?.values),
         });
     }
     if let Some(decisions) = &options.decisions {
+        let auxiliary = history.problem.kind().auxiliary_names();
         let rows = match decision_file(decisions) {
-            Some(file) => rows_of_file(file, options, history)?,
-            None => rows_of_columns(decisions, options, history)?,
+            Some(file) => {
+                let names = [&cost_names, auxiliary].concat();
+                rows_of_file(file, &names, options, history)
+            }
+            None => rows_of_columns(decisions, options, history),
         };
+        let rows = rows.map_err(|error| explain_known_costs(error, auxiliary))?;
         methods.push(GivenMethod::Decisions {
             name: DECISIONS_NAME.into(),
+            columns: rows.values.cols(),
             decisions: Arc::new(rows.decisions()),
         });
     }
     Ok(methods)
+}
+
+/// Adds to an error of reading decisions that the values of columns with known costs are needed,
+/// too.
+fn explain_known_costs(error: Error, auxiliary: &[String]) -> Error {
+    // Cells below the header have remedies of their own.
+    let is_in_header = |place: InputPlace| place.row.is_none_or(|row| row <= 1);
+    if auxiliary.is_empty() || !error.place().is_none_or(is_in_header) {
+        return error;
+    }
+    error.with_remedy(format!(
+        "decisions need a column for each cost and for each column of the problem with a known \
+         cost: {}",
+        first_names(auxiliary)
+    ))
 }
 
 /// The options of the table, without the columns of decisions as features.
@@ -69,7 +93,8 @@ fn decision_file(decisions: &[String]) -> Option<&Path> {
     }
 }
 
-/// Values for rows of the table, one for each cost, in the order of the problem.
+/// Values for rows of the table, in the order of the problem: one for each cost and, in decisions,
+/// one for each column with a known cost.
 struct GivenRows {
     /// NaN in rows without values.
     values: Matrix,
@@ -110,11 +135,15 @@ impl GivenRows {
     }
 }
 
-/// The rows of a file, found by their times; an array has the rows of the table.
-fn rows_of_file(file: &Path, options: &BacktestOptions, history: &History) -> Result<GivenRows> {
-    let names = history.data.data().cost_names().to_vec();
+/// The rows of a file with these columns, found by their times; an array has the rows of the table.
+fn rows_of_file(
+    file: &Path,
+    names: &[String],
+    options: &BacktestOptions,
+    history: &History,
+) -> Result<GivenRows> {
     let csv = &options.data.csv;
-    let values = predictions(file, &names, csv)?;
+    let values = predictions(file, names, csv)?;
     let rows = history.data.len();
     let matched = match TableFormat::of_input(file)? {
         TableFormat::Npy if values.rows() != rows => {
@@ -140,7 +169,7 @@ fn rows_of_file(file: &Path, options: &BacktestOptions, history: &History) -> Re
     GivenRows::new(&values, &matched)
 }
 
-/// The columns of the table that hold decisions, one for each cost.
+/// The columns of the table that hold decisions, one for each column of the problem.
 fn rows_of_columns(
     patterns: &[String],
     options: &BacktestOptions,
@@ -156,7 +185,8 @@ fn rows_of_columns(
     };
     let cost_patterns = options.data.costs.clone().unwrap_or_default();
     let table_costs = history.table_costs.to_vec();
-    let columns = decision_columns(patterns, &cost_patterns, &table_costs)?;
+    let auxiliary = history.problem.kind().auxiliary_names();
+    let columns = decision_columns(patterns, &cost_patterns, &table_costs, auxiliary)?;
     // The costs may be in another order now.
     let mut ordered = Vec::with_capacity(columns.len());
     for cost in history.data.data().cost_names().to_vec() {
@@ -164,18 +194,21 @@ fn rows_of_columns(
         let position = position.unwrap_or(ordered.len());
         ordered.push(columns[position].clone());
     }
+    ordered.extend_from_slice(&columns[table_costs.len()..]);
     let values = predictions(file, &ordered, &options.data.csv)?;
     let all: Vec<Option<usize>> = (0..values.rows()).map(Some).collect();
     GivenRows::new(&values, &all)
 }
 
-/// The column of the decision for each cost. A pattern such as `chosen_*` fits a pattern of the
-/// costs such as `c_*`: cost `c_north` has the column `chosen_north`. Otherwise columns are listed
-/// in the order of the costs.
+/// The column of the decision for each cost, then for each column with a known cost. A pattern such
+/// as `chosen_*` fits a pattern of the costs such as `c_*`: cost `c_north` has the column
+/// `chosen_north`, and the column `stock` with a known cost has `chosen_stock`. Otherwise columns
+/// are listed in the order of the costs, those of known costs behind them.
 fn decision_columns(
     patterns: &[String],
     cost_patterns: &[String],
     costs: &[String],
+    auxiliary: &[String],
 ) -> Result<Vec<String>> {
     if let ([pattern], [costs_pattern]) = (patterns, cost_patterns)
         && let Some((prefix, suffix)) = pattern.split_once('*')
@@ -187,7 +220,9 @@ fn decision_columns(
             Some(format!("{prefix}{stem}{suffix}"))
         };
         let columns: Option<Vec<String>> = costs.iter().map(column).collect();
-        if let Some(columns) = columns {
+        if let Some(mut columns) = columns {
+            let known = auxiliary.iter();
+            columns.extend(known.map(|name| format!("{prefix}{name}{suffix}")));
             return Ok(columns);
         }
     }
@@ -199,9 +234,13 @@ fn decision_columns(
         ))
         .with_remedy("use one pattern with one * for both, or list a column for each cost"));
     }
-    if patterns.len() != costs.len() {
+    if patterns.len() != costs.len() + auxiliary.len() {
+        let known = match auxiliary.len() {
+            0 => String::new(),
+            count => format!(" and {count} columns with known costs"),
+        };
         return Err(Error::setting(format!(
-            "{} columns of decisions for {} costs",
+            "{} columns of decisions for {} costs{known}",
             patterns.len(),
             costs.len()
         ))
@@ -215,9 +254,32 @@ mod tests {
     use super::decision_columns;
 
     fn columns(patterns: &[&str], cost_patterns: &[&str], costs: &[&str]) -> Option<Vec<String>> {
-        let [patterns, cost_patterns, costs] = [patterns, cost_patterns, costs]
-            .map(|list| list.iter().map(|s| s.to_string()).collect::<Vec<_>>());
-        decision_columns(&patterns, &cost_patterns, &costs).ok()
+        complete_columns(patterns, cost_patterns, costs, &[])
+    }
+
+    fn complete_columns(
+        patterns: &[&str],
+        cost_patterns: &[&str],
+        costs: &[&str],
+        auxiliary: &[&str],
+    ) -> Option<Vec<String>> {
+        let [patterns, cost_patterns, costs, auxiliary] =
+            [patterns, cost_patterns, costs, auxiliary]
+                .map(|list| list.iter().map(|s| s.to_string()).collect::<Vec<_>>());
+        decision_columns(&patterns, &cost_patterns, &costs, &auxiliary).ok()
+    }
+
+    #[test]
+    fn columns_with_known_costs_follow_those_of_costs() {
+        let (costs, auxiliary) = (["c_north", "c_south"], ["stock"]);
+        let by_pattern = complete_columns(&["was_*"], &["c_*"], &costs, &auxiliary).unwrap();
+        assert_eq!(by_pattern, ["was_north", "was_south", "was_stock"]);
+        let listed = complete_columns(&["a", "b", "s"], &["c_*"], &costs, &auxiliary).unwrap();
+        assert_eq!(listed, ["a", "b", "s"]);
+        assert_eq!(
+            complete_columns(&["a", "b"], &["c_*"], &costs, &auxiliary),
+            None
+        );
     }
 
     #[test]

@@ -97,6 +97,7 @@ fn no_improvement(method: &Contender<'_>, baseline: &Contender<'_>) -> Option<St
         CellMethod::Baseline(Baseline::LeastSquares) => "a linear regression is enough here",
         CellMethod::Baseline(Baseline::TrainingMean) => "the features do not help these decisions",
         CellMethod::Baseline(Baseline::PreviousRow) => "repeating the last row is enough here",
+        CellMethod::Given { .. } => "this forecaster is enough here",
         CellMethod::Trained(_) => return None,
     };
     // The regret of a method that has not converged may still improve.

@@ -14,7 +14,7 @@ use regretless::error::InputPlace;
 use regretless::experiment::{CellId, CellRecord, CellStore};
 use regretless::{Error, Result};
 
-use super::FailedRun;
+use super::cells::FailedRun;
 use super::summary::ComparisonSummary;
 use crate::output::write_text;
 
@@ -197,7 +197,7 @@ impl ResultFolder {
             write_text(&self.path.join(RESULTS_FILE_NAME), &lines(&earlier)?, true)?;
         }
         Ok(RunLog {
-            folder: self.path.clone(),
+            folder: Some(self.path.clone()),
             settings,
             is_resumed: !earlier.is_empty(),
             state: Mutex::new(LogState {
@@ -234,7 +234,8 @@ impl ResultFolder {
 
 /// Finished runs, one line each. Failed runs are not stored, so that the same command repeats them.
 pub struct RunLog {
-    folder: PathBuf,
+    /// None where runs are kept in memory only.
+    folder: Option<PathBuf>,
     settings: String,
     is_resumed: bool,
     state: Mutex<LogState>,
@@ -248,6 +249,20 @@ struct LogState {
 }
 
 impl RunLog {
+    /// A log without files.
+    pub fn in_memory() -> Self {
+        Self {
+            folder: None,
+            settings: String::new(),
+            is_resumed: false,
+            state: Mutex::new(LogState {
+                records: Vec::new(),
+                failures: Vec::new(),
+                file: None,
+            }),
+        }
+    }
+
     /// Finished and failed runs.
     pub fn into_runs(self) -> (Vec<CellRecord>, Vec<FailedRun>) {
         let state = self
@@ -263,12 +278,15 @@ impl RunLog {
 
     /// Appends a finished run; writes the settings before the first one.
     fn append(&self, record: &CellRecord, log: &mut Option<File>) -> Result<()> {
-        let path = self.folder.join(RESULTS_FILE_NAME);
+        let Some(folder) = &self.folder else {
+            return Ok(());
+        };
+        let path = folder.join(RESULTS_FILE_NAME);
         let file = match log {
             Some(file) => file,
             None => {
-                fs::create_dir_all(&self.folder).map_err(Error::io(&self.folder))?;
-                write_text(&self.folder.join("settings.toml"), &self.settings, true)?;
+                fs::create_dir_all(folder).map_err(Error::io(folder))?;
+                write_text(&folder.join("settings.toml"), &self.settings, true)?;
                 let file = if self.is_resumed {
                     File::options().append(true).open(&path)
                 } else {

@@ -1,76 +1,56 @@
 //! The page of a comparison: what it was made from, and the results for `regretless-report`.
 
-use std::ffi::OsString;
-use std::path::Path;
-
 use regretless::experiment::{DecisionLayout, ExperimentResults, FigureKind, ProblemResults};
 use regretless_report::{PageSummary, comparison_page};
 use time::OffsetDateTime;
 
 use super::super::check::DataFindings;
-use super::super::decision_page::{TableFacts, table_name};
-use super::{Comparison, ComparisonResult, name, profile_name};
-use crate::args::CompareOptions;
+use super::cells::{Comparison, ComparisonResult, Conclusion};
 use crate::output::grouped;
-use crate::shell::{command_line, quoted};
 
 /// Everything a page is made from.
 pub struct PageInput<'a> {
-    pub options: &'a CompareOptions,
     pub comparison: &'a Comparison,
     pub result: &'a ComparisonResult,
     /// How decisions of a user's problem are drawn.
     pub layout: Option<DecisionLayout>,
     /// The unit of costs.
     pub unit: &'a str,
-    /// The verdict in plain words.
-    pub headline: Option<String>,
-    /// The verdict in detail, and warnings.
-    pub sentences: &'a [String],
-    pub folder: &'a Path,
-    pub arguments: &'a [OsString],
+    pub conclusion: &'a Conclusion,
+    /// Commands that repeat the comparison, that of this run first.
+    pub commands: Vec<String>,
+    /// The file with all settings, if there is one.
+    pub settings_file: Option<String>,
 }
 
 /// The page as HTML.
 pub fn html(input: &PageInput<'_>) -> String {
-    let mut verdict: Vec<String> = input.headline.iter().cloned().collect();
-    verdict.extend(input.sentences.iter().cloned());
+    let mut verdict: Vec<String> = input.conclusion.headline.iter().cloned().collect();
+    verdict.extend(input.conclusion.sentences.iter().cloned());
     let labels = input.comparison.label_counts();
     if !labels.are_optimal() {
         verdict.push(format!(
             "Not all labels are proven optimal: {labels}. Regrets are differences to the labels."
         ));
     }
-    let folder = input.folder.display().to_string();
-    let (settings, again) = (format!("{folder}/settings.toml"), format!("{folder}-again"));
+    let findings = input.comparison.table.findings.as_ref();
     let summary = PageSummary {
         verdict,
         unit: input.unit.to_owned(),
         facts: facts(input),
-        data_check: input
-            .comparison
-            .findings
-            .as_ref()
-            .map(DataFindings::messages),
-        commands: vec![
-            command_line(input.arguments),
-            format!(
-                "regretless compare --config {} --out {}   # the same settings in a new folder",
-                quoted(&settings),
-                quoted(&again)
-            ),
-        ],
+        data_check: findings.map(DataFindings::messages),
+        commands: input.commands.clone(),
         ..PageSummary::default()
     };
     comparison_page(&results(input), &summary)
 }
 
 /// The results with title, figures and origin.
-fn results(input: &PageInput<'_>) -> ExperimentResults {
+pub fn results(input: &PageInput<'_>) -> ExperimentResults {
     let mut results = input.result.experiment.clone();
-    let what = table_name(&input.options.data).unwrap_or_else(|| name(input.options));
+    let what = &input.comparison.facts.table;
     results.title = format!("Which method decides best on {what}?");
-    results.description = input.comparison.title(input.options);
+    results.description = input.comparison.title();
     results.figures = vec![
         FigureKind::Bars,
         FigureKind::Examples,
@@ -78,12 +58,12 @@ fn results(input: &PageInput<'_>) -> ExperimentResults {
         FigureKind::Curves,
         FigureKind::Solves,
     ];
-    results.provenance.command = command_line(input.arguments);
+    results.provenance.command = input.commands.first().cloned().unwrap_or_default();
     results.provenance.date = OffsetDateTime::now_utc().date().to_string();
     let mut problem = input.result.statistics.clone();
     note_failures(&mut problem, input.result);
     problem.layout = input.layout.clone().or(problem.layout);
-    if let Some(keys) = &input.comparison.keys {
+    if let Some(keys) = &input.comparison.table.keys {
         for example in &mut problem.examples {
             if let Some(key) = keys.values().get(example.row) {
                 example.key = format!("{} {key}", keys.name());
@@ -112,22 +92,34 @@ fn note_failures(problem: &mut ProblemResults, result: &ComparisonResult) {
 
 /// Data, split and settings.
 fn facts(input: &PageInput<'_>) -> Vec<(String, String)> {
-    let (options, comparison) = (input.options, input.comparison);
+    let comparison = input.comparison;
     let data = &comparison.data[0];
-    let table = TableFacts {
-        options: &options.data,
-        problem: data.problem.name(),
-        table: data.data.data(),
-        encoding: &comparison.encoding(),
-        unused_columns: &comparison.unused_columns,
-        skipped_rows: &comparison.skipped_rows,
-    };
-    let mut facts = table.list();
+    let table = data.data.data();
+    let mut facts = comparison.facts.origin.clone();
     let mut add = |name: &str, value: String| facts.push((name.to_string(), value));
-    if options.problem.benchmark.is_some() {
+    add("problem", data.problem.name());
+    let (rows, costs) = (table.features().instances(), table.costs().cols());
+    add(
+        "rows",
+        format!(
+            "{} rows with {} costs each",
+            grouped(rows as u64),
+            grouped(costs as u64)
+        ),
+    );
+    add("features", comparison.features().join(", "));
+    let encoding = comparison.encoding();
+    if !encoding.texts().is_empty() {
+        add("encoding", encoding.texts().join("; "));
+    }
+    if let Some(unused) = comparison.table.unused_columns.with(&encoding).text() {
+        add("columns not used", unused);
+    }
+    let skipped = comparison.table.skipped_rows.count();
+    if skipped > 0 {
         add(
-            "data",
-            format!("{}, generated for each seed", name(options)),
+            "rows left out",
+            format!("{}, without a decision", grouped(skipped as u64)),
         );
     }
     let [train, validation, test] = data.split.counts().map(|rows| grouped(rows as u64));
@@ -139,28 +131,26 @@ fn facts(input: &PageInput<'_>) -> Vec<(String, String)> {
     let parts = format!("{train} rows to train, {validation} to validate, {test} to test");
     add("split", format!("{parts}; {}, {seeds}", data.split.rule));
     add("labels", comparison.label_counts().to_string());
-    let (first, count) = (options.seed.unwrap_or(0), comparison.data.len());
+    let (first, count) = (comparison.facts.first_seed, comparison.data.len());
     add("seeds", format!("{count}, from {first}"));
-    if let Some(predictor) = &options.split.predictor {
+    if let Some(predictor) = &comparison.predictor {
         add("predictor", predictor.to_string());
     }
     add(
         "training",
         format!(
             "{} epochs, profile {}",
-            options.training.epochs.unwrap_or(0),
-            profile_name(options)
+            comparison.epochs, comparison.facts.profile
         ),
     );
-    if let Some(heuristic) = options.execution.heuristic {
+    if let Some(heuristic) = comparison.heuristic {
         add(
             "decisions",
             format!("by a heuristic, {heuristic}: labels and decisions need not be optimal"),
         );
     }
-    add(
-        "all settings",
-        format!("{}/settings.toml", input.folder.display()),
-    );
+    if let Some(file) = &input.settings_file {
+        add("all settings", file.clone());
+    }
     facts
 }

@@ -11,7 +11,7 @@ use regretless::experiment::{CellId, CellMethod, CellRecord, MethodResults};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{ComparisonResult, FailedRun};
+use super::cells::{ComparisonResult, FailedRun};
 use crate::csv_text::{CsvText, optional_cell};
 use crate::output::{grouped, number, percent};
 use crate::text_table::TextTable;
@@ -69,7 +69,7 @@ impl SummaryRow {
             test_mae: statistics.mae.mean,
             solves: statistics.total_solves.mean,
             seconds: statistics.seconds.mean,
-            is_baseline: matches!(method, CellMethod::Baseline(_)),
+            is_baseline: !matches!(method, CellMethod::Trained(_)),
             not_converged: statistics.not_converged,
             compared: method.clone(),
             regrets,
@@ -225,16 +225,20 @@ other columns: means over seeds; normalized: regret / optimal objective; solves,
 
     /// The table for machines.
     pub fn json(&self, folder: &Path, report: &Path, failures: &[FailedRun]) -> Value {
-        let failed: Vec<Value> = failures
-            .iter()
-            .map(|failure| json!({"run": failure.name(), "error": failure.error.to_string()}))
-            .collect();
         // A path need not be UTF-8, as JSON must be.
         json!({
             "out": folder.to_string_lossy(),
             "report": report.to_string_lossy(),
             "methods": self.rows,
-            "failed": failed,
+            "failed": self.failures_json(failures),
         })
+    }
+
+    /// Failed runs for machines.
+    pub fn failures_json(&self, failures: &[FailedRun]) -> Value {
+        let failures = failures.iter();
+        failures
+            .map(|failure| json!({"run": failure.name(), "error": failure.error.to_string()}))
+            .collect()
     }
 }

@@ -542,6 +542,14 @@ impl ProblemKind for LinearProblem {
         &self.parts.auxiliary_names
     }
 
+    fn auxiliary_cost(&self, auxiliary: &[f64]) -> f64 {
+        let mut fixed = self.model.offset;
+        for (column, value) in self.parts.auxiliary.iter().zip(auxiliary) {
+            fixed += self.model.cost[*column] * value;
+        }
+        fixed
+    }
+
     fn check_complete(
         &self,
         decision: &Decision,
@@ -558,15 +566,13 @@ impl ProblemKind for LinearProblem {
         for (cost, value) in decision.iter() {
             values[self.parts.predicted[cost]] = value;
         }
+        let mut magnitude = 1.0_f64;
         for (column, value) in self.parts.auxiliary.iter().zip(auxiliary) {
             values[*column] = *value;
+            magnitude = magnitude.max((self.model.cost[*column] * value).abs());
         }
         self.model.check(&values)?;
-        let (mut fixed, mut magnitude) = (self.model.offset, 1.0_f64);
-        for (cost, value) in self.model.cost.iter().zip(&values) {
-            fixed += cost * value;
-            magnitude = magnitude.max((cost * value).abs());
-        }
+        let fixed = self.auxiliary_cost(auxiliary);
         let difference = (fixed - decision.fixed()).abs();
         if difference <= FIXED_COST_TOLERANCE * magnitude.max(fixed.abs()) {
             Ok(())

@@ -305,6 +305,10 @@ impl ProblemKind for ParametricProblem {
         self.base.auxiliary_names()
     }
 
+    fn auxiliary_cost(&self, auxiliary: &[f64]) -> f64 {
+        self.base.auxiliary_cost(auxiliary)
+    }
+
     fn check_complete(
         &self,
         decision: &Decision,

@@ -110,6 +110,15 @@ impl KnapsackItems {
         self.weights == weights
     }
 
+    /// The weights of the only dimension, their granularity and the capacity plus tolerance; none
+    /// where there are several dimensions or no granularity.
+    pub(super) fn only_row(&self) -> Option<(&[f64], f64, f64)> {
+        match (self.weights.as_slice(), self.granularities.as_slice()) {
+            ([row], [Some(granularity)]) => Some((row, *granularity, self.limits[0])),
+            _ => None,
+        }
+    }
+
     pub(super) fn count(&self) -> usize {
         self.count
     }

@@ -7,10 +7,12 @@
 //!
 //! * `items`: scaled weights and the feasibility check. `tableau`, `dual_simplex`, `refactor`,
 //!   `simd`: the LP. `search_tree`, `incumbent`, `greedy_rounding`: branch and bound.
+//! * `dynamic_program`: one dimension with small integer weights, where the optimum is unique.
 //! * `lp_vertex`, `relaxation`: the LP relaxation with cost ranges and adjacent vertices.
 //! * `warm_start`: warm starts and certificates.
 
 mod dual_simplex;
+mod dynamic_program;
 mod greedy_rounding;
 mod incumbent;
 mod items;
@@ -22,6 +24,7 @@ mod simd;
 mod tableau;
 mod warm_start;
 
+use self::dynamic_program::KnapsackDynamicProgram;
 use self::items::{KnapsackItems, scale_to_unit};
 pub use self::lp_vertex::{KnapsackBasicVariable, LpVertex};
 pub use self::relaxation::KnapsackRelaxation;
@@ -54,6 +57,7 @@ enum RootModel {
 pub struct KnapsackBranchAndBound {
     items: KnapsackItems,
     limits: SearchLimits,
+    dynamic_program: Option<KnapsackDynamicProgram>,
     workspace: Workspace,
     /// Costs times a power of two.
     scaled_costs: Vec<f64>,
@@ -66,6 +70,7 @@ impl KnapsackBranchAndBound {
         let items = KnapsackItems::new(weights, capacity);
         Self {
             scaled_costs: vec![0.0; items.count()],
+            dynamic_program: KnapsackDynamicProgram::new(&items),
             items,
             limits,
             workspace: Workspace::default(),
@@ -79,6 +84,7 @@ impl KnapsackBranchAndBound {
         let has_same_items = self.items.has_weights(weights);
         if has_same_items {
             self.items.set_capacity(capacity);
+            self.dynamic_program = KnapsackDynamicProgram::new(&self.items);
         }
         has_same_items
     }
@@ -193,6 +199,9 @@ impl Solver for KnapsackBranchAndBound {
 
     fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         let scale = self.load(costs)?;
+        if let Some(solution) = self.solve_by_dynamic_program(costs) {
+            return Ok(solution);
+        }
         self.solve_root(RootModel::Integer);
         Ok(self.search(costs, scale, None))
     }
@@ -208,6 +217,10 @@ impl Solver for KnapsackBranchAndBound {
         let scale = self.load(costs)?;
         self.solve_root(RootModel::Integer);
         let prices = self.root_duals(scale);
+        if let Some(solution) = self.solve_by_dynamic_program(costs) {
+            warm_start.set(KnapsackWarmStart::new(&solution.decision, &prices));
+            return Ok(solution);
+        }
         let previous = warm_start
             .take::<KnapsackWarmStart>()
             .filter(|previous| previous.fits(&self.items) && has_no_granularity(costs));
@@ -236,6 +249,19 @@ impl Solver for KnapsackBranchAndBound {
 }
 
 impl KnapsackBranchAndBound {
+    /// The solution without a search, where a dynamic program finds a unique optimum. Limited
+    /// searches run as they are limited.
+    fn solve_by_dynamic_program(&mut self, costs: &[f64]) -> Option<Solution> {
+        if self.limits.may_stop_early() || self.limits.nodes != SearchLimits::default().nodes {
+            return None;
+        }
+        let chosen = self.dynamic_program.as_mut()?.solve(costs)?;
+        self.nodes = 0;
+        let decision = Decision::from_indices(chosen);
+        let objective = decision.dot(costs);
+        Some(Solution::optimal(decision, objective))
+    }
+
     /// Searches below the solved root; `known_objective` is the objective of a known selection.
     fn search(&mut self, costs: &[f64], scale: f64, known_objective: Option<f64>) -> Solution {
         let granularity = granularity(costs).map_or(0.0, |granularity| granularity * scale);

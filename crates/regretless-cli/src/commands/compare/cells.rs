@@ -1,0 +1,429 @@
+//! The core of a comparison, without files: labeled rows of each seed in, statistics and the page
+//! out. The command and the Python package share it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use regretless::baseline::Baseline;
+use regretless::data::{Finding, InstanceKeys};
+use regretless::experiment::{
+    CellData, CellId, CellMethod, CellRecord, DataFiles, DecisionLayout, Experiment,
+    ExperimentResults, ExperimentRunner, ProblemResults,
+};
+use regretless::label::LabelCounts;
+use regretless::method::Method;
+use regretless::observer::Observer;
+use regretless::oracle::{Heuristic, Oracle};
+use regretless::parallel::Threads;
+use regretless::predict::PredictorSpec;
+use regretless::settings::TrainingSettings;
+use regretless::train::TrainingContext;
+use regretless::{Error, Evaluation, Result, Trainer};
+use serde_json::{Value, json};
+
+use super::super::UnusedColumns;
+use super::super::check::DataFindings;
+use super::super::encoding::EncodingReport;
+use super::super::skipped_rows::SkippedRows;
+use super::conclusion;
+use super::files::RunLog;
+use super::page::{self, PageInput};
+use super::summary::ComparisonSummary;
+
+/// What is compared.
+pub struct ComparisonInput<'a> {
+    /// Labeled and divided rows of consecutive seeds.
+    pub data: Vec<CellData>,
+    /// Decides; its limits and heuristic are those of all runs.
+    pub oracle: &'a Oracle,
+    /// Methods that are trained, MSE among them.
+    pub methods: Vec<Method>,
+    /// Predictions that exist already ([`CellMethod::Given`]).
+    pub given: Vec<CellMethod>,
+    /// What is trained; by default a linear predictor, and for `auto` the best of several.
+    pub predictor: Option<PredictorSpec>,
+    /// Settings of every training.
+    pub training: TrainingSettings,
+    /// How many runs there are at a time.
+    pub threads: Threads,
+    /// How the comparison is described.
+    pub facts: ComparisonFacts,
+    /// What is known about the table.
+    pub table: TableReport,
+}
+
+/// How a comparison is described to people.
+#[derive(Debug, Clone, Default)]
+pub struct ComparisonFacts {
+    /// Its name: the benchmark or the table.
+    pub name: String,
+    /// What the title of the page asks about: a file or a benchmark.
+    pub table: String,
+    /// Where the rows come from: what it is, and its value.
+    pub origin: Vec<(String, String)>,
+    /// The first seed.
+    pub first_seed: u32,
+    /// The profile of the training settings.
+    pub profile: String,
+}
+
+/// What is known about a table besides its rows.
+#[derive(Debug, Clone, Default)]
+pub struct TableReport {
+    /// Columns that were not read.
+    pub(super) unused_columns: UnusedColumns,
+    /// Rows without a label.
+    pub(super) skipped_rows: SkippedRows,
+    /// Findings of the check of the user's table.
+    pub(super) findings: Option<DataFindings>,
+    /// How the user calls the rows of the table.
+    pub(super) keys: Option<InstanceKeys>,
+}
+
+impl TableReport {
+    /// A table that was checked with these findings.
+    pub fn with_findings(findings: Vec<Finding>) -> Self {
+        Self {
+            findings: Some(findings.into()),
+            ..Self::default()
+        }
+    }
+}
+
+/// The outcome of [`compare_cells`].
+pub struct ComparedCells {
+    /// The terminal's table with its notes.
+    pub text: String,
+    /// Methods with averages and intervals, verdict, split and failures.
+    pub json: Value,
+    /// Every run as CSV.
+    pub runs_csv: String,
+    /// The page as HTML.
+    pub page: String,
+    /// The figures of the page as SVG files: name and content.
+    pub figures: Vec<(String, String)>,
+}
+
+/// Compares methods as the command `compare` does, without a folder. `command` repeats the
+/// comparison; the page shows it.
+///
+/// # Errors
+/// When a setting is invalid, no method could be trained, or the user interrupts.
+pub fn compare_cells(
+    input: ComparisonInput<'_>,
+    command: String,
+    observer: &dyn Observer,
+) -> Result<ComparedCells> {
+    let comparison = Comparison::new(input)?;
+    let runs = comparison.runner.cell_ids()?;
+    let result = comparison.run(observer, &runs, RunLog::in_memory())?;
+    if observer.interrupted() {
+        return Err(Error::Interrupted);
+    }
+    let conclusion = comparison.conclude(&result, result.failures.is_empty());
+    let layout = DecisionLayout::for_problem(comparison.data[0].problem.spec(), None)?;
+    let input = PageInput {
+        comparison: &comparison,
+        result: &result,
+        layout,
+        unit: "",
+        conclusion: &conclusion,
+        commands: vec![command],
+        settings_file: None,
+    };
+    let page_results = page::results(&input);
+    let mut json = comparison.json(&conclusion);
+    json["methods"] = methods_with_intervals(&conclusion.summary, &page_results);
+    json["failed"] = conclusion.summary.failures_json(&result.failures);
+    let figures = regretless_report::figures(&page_results);
+    Ok(ComparedCells {
+        text: conclusion.summary.text(),
+        json,
+        runs_csv: conclusion.summary.runs_csv(&result.runs)?,
+        page: page::html(&input),
+        figures: figures
+            .into_iter()
+            .map(|figure| (figure.name, figure.svg))
+            .collect(),
+    })
+}
+
+/// The rows of the summary with the intervals of the page: ratio minus 1, where seeds are tested on
+/// different rows.
+fn methods_with_intervals(summary: &ComparisonSummary, results: &ExperimentResults) -> Value {
+    let mut rows = json!(summary.rows);
+    let statistics = results.problems.iter().flat_map(|problem| &problem.methods);
+    for (row, method) in rows.as_array_mut().into_iter().flatten().zip(statistics) {
+        let interval = method.difference;
+        row["difference"] = json!(interval.map(|interval| interval.mean));
+        row["lower"] = json!(interval.map(|interval| interval.lower));
+        row["upper"] = json!(interval.map(|interval| interval.upper));
+    }
+    rows
+}
+
+/// Selects epochs by validation loss where the solves for validation regret take too long; returns
+/// what to tell the user then. The reference decides for all methods, so that they are compared on
+/// equal terms.
+pub fn avoid_expensive_validation(
+    training: &mut TrainingSettings,
+    data: &CellData,
+    oracle: &Oracle,
+    observer: &dyn Observer,
+) -> Option<String> {
+    let mut trainer = Trainer::new(reference()).settings(*training);
+    let note = trainer.avoid_expensive_validation(&TrainingContext {
+        data: &data.data,
+        split: &data.split,
+        oracle,
+        observer,
+    });
+    if note.is_some() {
+        *training = trainer.settings;
+    }
+    note
+}
+
+/// The method whose regret is the denominator of all ratios.
+pub fn reference() -> Method {
+    Method::mse().into()
+}
+
+/// What follows from the results.
+pub(super) struct Conclusion {
+    pub summary: ComparisonSummary,
+    /// The verdict in plain words; none for an incomplete comparison.
+    pub headline: Option<String>,
+    /// The verdict in detail, and warnings.
+    pub sentences: Vec<String>,
+}
+
+/// An experiment with one problem, and the data of each seed.
+pub(super) struct Comparison {
+    pub methods: Vec<CellMethod>,
+    pub data: Vec<CellData>,
+    pub runner: ExperimentRunner,
+    pub facts: ComparisonFacts,
+    pub table: TableReport,
+    pub epochs: usize,
+    pub predictor: Option<PredictorSpec>,
+    pub heuristic: Option<Heuristic>,
+}
+
+/// A run and its error.
+pub(super) struct FailedRun {
+    pub run: CellId,
+    pub error: Error,
+}
+
+impl FailedRun {
+    /// The run, for people.
+    pub fn name(&self) -> String {
+        format!("{}, seed {}", self.run.name, self.run.seed)
+    }
+}
+
+/// Results of all runs, in order, and their statistics by method.
+pub(super) struct ComparisonResult {
+    pub runs: Vec<CellRecord>,
+    pub failures: Vec<FailedRun>,
+    pub statistics: ProblemResults,
+    /// What the page shows, without its problem, which is `statistics`.
+    pub experiment: ExperimentResults,
+}
+
+impl Comparison {
+    /// The experiment of a comparison. The baselines run too.
+    ///
+    /// # Errors
+    /// When there are no test rows, or rows of another kind that a method or setting needs.
+    pub fn new(input: ComparisonInput<'_>) -> Result<Self> {
+        let ComparisonInput {
+            data,
+            oracle,
+            methods: trained,
+            given,
+            predictor,
+            training,
+            threads,
+            facts,
+            table,
+        } = input;
+        if data.is_empty() || data.iter().any(|data| data.split.test.is_empty()) {
+            return Err(Error::setting("compare needs test rows")
+                .with_remedy("give the split a fraction or a number of test rows"));
+        }
+        for data in &data {
+            training.check(&data.split)?;
+        }
+        let has_auto = trained
+            .iter()
+            .any(|method| matches!(method, Method::Auto { .. }));
+        if has_auto && data.iter().any(|data| data.split.validation.is_empty()) {
+            return Err(Error::setting("auto needs validation rows")
+                .with_remedy("give the split a fraction or a number of them"));
+        }
+        let mut methods: Vec<CellMethod> = trained.into_iter().map(CellMethod::Trained).collect();
+        methods.extend(given);
+        for baseline in [Baseline::LeastSquares, Baseline::TrainingMean] {
+            methods.push(CellMethod::Baseline(baseline));
+        }
+        // Elsewhere the row before a test row need not be known when the test row is decided, or
+        // need not have the same items.
+        let has_previous_rows =
+            |data: &CellData| data.split.is_chronological && !data.data.has_absent_costs();
+        if data.iter().all(has_previous_rows) {
+            methods.push(CellMethod::Baseline(Baseline::PreviousRow));
+        }
+        let experiment = Experiment::comparison(
+            facts.name.clone(),
+            facts.first_seed,
+            data.clone(),
+            oracle,
+            &methods,
+            predictor.clone(),
+            &training,
+        )?;
+        let runner = ExperimentRunner {
+            experiment,
+            folder: PathBuf::new(),
+            labels: PathBuf::new(),
+            files: DataFiles::default(),
+            time_budget: None,
+            shard: None,
+            threads,
+        };
+        Ok(Self {
+            methods,
+            data,
+            runner,
+            facts,
+            table,
+            epochs: training.epochs,
+            predictor,
+            heuristic: oracle.heuristic(),
+        })
+    }
+
+    /// Averages, verdict and warnings.
+    pub fn conclude(&self, result: &ComparisonResult, is_complete: bool) -> Conclusion {
+        let summary = ComparisonSummary::new(&self.methods, result);
+        let same_rows = self.shares_test_rows();
+        let mut sentences = conclusion::sentences(&summary, is_complete, same_rows);
+        sentences.extend(Evaluation::few_rows_warning("test", self.min_test_rows()));
+        let headline = is_complete.then(|| conclusion::headline(&summary, same_rows));
+        Conclusion {
+            summary,
+            headline: headline.flatten(),
+            sentences,
+        }
+    }
+
+    /// Split, features, what happened to the table, and the verdict.
+    pub fn json(&self, conclusion: &Conclusion) -> Value {
+        let encoding = self.encoding();
+        json!({
+            "split": self.data[0].split.to_string(),
+            "features": self.features(),
+            "unused_columns": self.table.unused_columns.with(&encoding).json(),
+            "encoding": encoding.json(),
+            "skipped_rows": self.table.skipped_rows,
+            "verdict": conclusion.sentences,
+        })
+    }
+
+    /// Names of the features.
+    pub fn features(&self) -> &[String] {
+        self.data[0].data.data().features().names()
+    }
+
+    /// What the encoding of the first seed does to columns.
+    pub fn encoding(&self) -> EncodingReport {
+        EncodingReport::of(self.data[0].data.data().features())
+    }
+
+    /// Problem, rows, seeds and settings in a line.
+    pub fn title(&self) -> String {
+        let data = &self.data[0];
+        let seeds = if self.data.len() == 1 {
+            "1 seed".into()
+        } else {
+            format!("{} seeds", self.data.len())
+        };
+        let (name, mut title) = (&self.facts.name, data.problem.name());
+        if title != *name {
+            title = format!("{name}: {title}");
+        }
+        format!(
+            "{title}, {}, {seeds}, {} epochs, profile {}",
+            data.split, self.epochs, self.facts.profile
+        )
+    }
+
+    /// Whether all seeds are tested on the same rows of the same table.
+    pub fn shares_test_rows(&self) -> bool {
+        let first = &self.data[0];
+        // A table is read once for all seeds; built-in data are generated for each seed.
+        let same = |data: &CellData| {
+            data.split.test == first.split.test && Arc::ptr_eq(&data.data, &first.data)
+        };
+        self.data[1..].iter().all(same)
+    }
+
+    /// Labels of the first seed by their proven quality; those of a table are the same for all
+    /// seeds.
+    pub fn label_counts(&self) -> LabelCounts {
+        let data = &self.data[0].data;
+        data.label_counts(&data.rows())
+    }
+
+    fn min_test_rows(&self) -> usize {
+        self.data
+            .iter()
+            .map(|data| data.split.test.len())
+            .min()
+            .unwrap_or(0)
+    }
+
+    /// Runs the missing runs of the log; sorts all of them in the order of `runs`.
+    ///
+    /// # Errors
+    /// The first failure, or the interruption, where no method was trained.
+    pub fn run(
+        &self,
+        observer: &dyn Observer,
+        runs: &[CellId],
+        log: RunLog,
+    ) -> Result<ComparisonResult> {
+        let mut results = match self.runner.run_in(&log, observer) {
+            Err(Error::Interrupted) => self.runner.results_in(&log)?,
+            other => other?,
+        };
+        observer.end();
+        let (mut records, mut failures) = log.into_runs();
+        let position = |id: &CellId| runs.iter().position(|run| run == id);
+        records.sort_by_cached_key(|record| position(&record.id));
+        failures.sort_by_cached_key(|failure| position(&failure.run));
+        let is_trained = |record: &CellRecord| !is_baseline(&record.id.name);
+        let statistics = results.problems.pop();
+        match statistics.filter(|_| records.iter().any(is_trained)) {
+            Some(statistics) => Ok(ComparisonResult {
+                runs: records,
+                failures,
+                statistics,
+                experiment: results,
+            }),
+            None => Err(failures
+                .into_iter()
+                .next()
+                .map_or(Error::Interrupted, |failure| failure.error)),
+        }
+    }
+}
+
+/// Whether a run of this name is that of a baseline.
+fn is_baseline(name: &str) -> bool {
+    Baseline::ALL
+        .iter()
+        .any(|baseline| baseline.to_string() == name)
+}

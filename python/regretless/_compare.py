@@ -1,0 +1,287 @@
+"""Comparisons of methods on one table, as the command ``regretless compare`` makes them."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._backtest import fitted_predictions, frame_or_records, is_estimator
+from ._files import write_atomically
+from ._own_loss import OwnLoss
+
+__all__ = ["ComparisonResult", "compare"]
+
+VALIDATION_FRACTION = 0.2
+"""Fraction of the training rows of a splitter that choose the best epoch."""
+
+
+@dataclass(frozen=True)
+class ComparisonResult:
+    """Outcome of a comparison.
+
+    Attributes
+    ----------
+    verdict : list of str
+        Conclusions in sentences, the most important one first, and warnings.
+    methods : pandas.DataFrame or list of dict
+        One row per method and baseline: means over seeds of the ratio to MSE, regrets, errors,
+        solves and seconds; ``difference`` is the ratio minus 1 with its 95 % interval from
+        ``lower`` to ``upper``, where seeds are tested on different rows.
+    runs : pandas.DataFrame or list of dict
+        One row per method and seed.
+    figures : dict of str
+        The figures of the page by name, as SVG.
+    page : str
+        The page that `report` writes.
+    failed : list of dict
+        Runs that failed, with their errors.
+    text : str
+        The table as the command line prints it.
+    """
+
+    verdict: list[str]
+    methods: Any
+    runs: Any
+    figures: dict[str, str]
+    page: str
+    failed: list[dict[str, str]]
+    text: str
+
+    def report(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the page of ``regretless compare``: one file, without requests.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        force : bool, default False
+            Whether an existing file is replaced.
+
+        Raises
+        ------
+        FileExistsError
+            Where the file exists and `force` is false.
+        """
+        write_atomically(Path(path), self.page.encode(), force=force)
+
+    def __str__(self) -> str:
+        """Return the table and the verdict."""
+        return "\n".join([self.text.rstrip("\n"), "", *self.verdict])
+
+    def _repr_html_(self) -> str:
+        """Return the verdict, the table and the first figure, for notebooks."""
+        verdict = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.verdict)
+        table = f"<pre>{html.escape(self.text)}</pre>"
+        figure = next(iter(self.figures.values()), "")
+        return f"<div>{verdict}{table}{figure}</div>"
+
+
+def _number(text: str) -> Any:
+    """Return a cell of a table as a number, None where it is empty, or the text."""
+    if not text:
+        return None
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _records(table: str) -> list[dict[str, Any]]:
+    """Return the rows of a CSV text; the column of methods stays text."""
+    rows = csv.DictReader(io.StringIO(table))
+    return [
+        {name: cell if name == "method" else _number(cell) for name, cell in row.items()}
+        for row in rows
+    ]
+
+
+def _splitter_rows(splitter: Any, rows: int, validation: float) -> list[list[list[int]]]:
+    """Return rows for training, validation and test of every split of a splitter.
+
+    The last training rows, in the order of the splitter, choose the best epoch.
+    """
+    if not 0 <= validation < 1:
+        raise ValueError(f"validation must be at least 0 and below 1, not {validation}")
+    splits = []
+    for train, test in splitter.split(np.arange(rows).reshape(-1, 1)):
+        count = len(train) - round(validation * len(train))
+        train, test = np.asarray(train).tolist(), np.asarray(test).tolist()
+        splits.append([train[:count], train[count:], test])
+    if not splits:
+        raise ValueError("splitter: it returned no split")
+    return splits
+
+
+def _given(
+    predictions: Mapping[str, Any] | None, X: Any, C: Any, splits: list[Any]
+) -> list[tuple[str, list[Any]]]:
+    """Return predicted costs of all rows for each split; estimators are fitted to training rows."""
+    given = []
+    for name, forecaster in (predictions or {}).items():
+        if is_estimator(forecaster):
+            by_split = [fitted_predictions(forecaster, X, C, [(s[0], s[2])]) for s in splits]
+        else:
+            by_split = [forecaster] * len(splits)
+        given.append((name, by_split))
+    return given
+
+
+def compare(
+    problem: Any,
+    X: Any,
+    C: Any,
+    *,
+    methods: Sequence[str | OwnLoss] | None = None,
+    split: Any = None,
+    splitter: Any = None,
+    validation: float = VALIDATION_FRACTION,
+    seeds: int = 5,
+    seed: int = 0,
+    predictions: Mapping[str, Any] | None = None,
+    predictor: str | None = None,
+    profile: str = "default",
+    labels: _core.Labels | None = None,
+    parameters: Any = None,
+    threads: int | None = None,
+    progress: bool = False,
+    heuristic: str | None = None,
+    gap: float | None = None,
+    nodes: int | None = None,
+    seconds: float | None = None,
+    **settings: Any,
+) -> ComparisonResult:
+    """Compare methods on one table, on several seeds.
+
+    Every method is trained and tested on the same rows. Least squares, the mean of the training
+    rows and, where rows are in order of time, the previous row are compared, too; MSE always runs,
+    as the reference of the ratios.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    X : array_like or DataFrame of shape (n, p) or (n, d, p)
+        Features.
+    C : array_like or DataFrame of shape (n, d)
+        True costs.
+    methods : sequence of str or losses of one's own, optional
+        Methods that are trained; by default MSE and MAE with all subsets of C, O and S.
+    split : optional
+        As in `train`. A random split depends on the seed; with others, all seeds are tested on the
+        same rows, and there are no intervals.
+    splitter : object with split, optional
+        The rows of each run instead of `split` and `seeds`, such as ``TimeSeriesSplit`` or
+        ``KFold`` of scikit-learn; its splits take the place of seeds.
+    validation : float, default 0.2
+        Fraction of the training rows of a splitter, the last ones, that choose the best epoch.
+    seeds : int, default 5
+        Number of seeds.
+    seed : int, default 0
+        The first seed.
+    predictions : mapping of str, optional
+        Other forecasters by name: arrays or DataFrames of predicted costs of shape (n, d), or
+        estimators with `fit` and `predict`, as in scikit-learn and LightGBM, which are fitted to
+        the training rows of each seed.
+    predictor : str, optional
+        "linear", "mlp" or "mlp:64,32".
+    profile : {"default", "paper"}
+        The defaults of all settings.
+    labels : Labels, optional
+        Optimal decisions of the rows; solved here by default.
+    parameters : mapping, DataFrame or list of str, optional
+        As in `train`.
+    threads, progress, heuristic, gap, nodes, seconds : optional
+        As in `train`.
+    **settings
+        Training settings, as in `train`.
+
+    Returns
+    -------
+    ComparisonResult
+        Verdict, tables, figures and the page.
+
+    Raises
+    ------
+    TypeError
+        For an unknown setting, and for both `split` and `splitter`.
+    ValueError
+        For an invalid setting or table.
+
+    Notes
+    -----
+    The numbers are those of ``regretless compare`` with the same settings.
+
+    Examples
+    --------
+    >>> result = rl.compare(problem, X, C, methods=["MSE", "MAE(O,S)", "SPO+"], epochs=20)
+    >>> print(result)
+    >>> result.report("report.html")
+    """
+    if splitter is not None and split is not None:
+        raise TypeError("compare() takes either 'split' or 'splitter', not both")
+    folds = None
+    if splitter is not None:
+        folds = _splitter_rows(splitter, len(C), validation)
+    given: list[tuple[str, list[Any]]] = []
+    if predictions:
+        splits: list[Any] = folds or _core._comparison_splits(X, C, split, seeds, seed)
+        given = _given(predictions, X, C, splits)
+    names = None if methods is None else [str(method) for method in methods]
+    plan = json.dumps(
+        {
+            "predictor": predictor,
+            "profile": profile,
+            "seed": seed,
+            "threads": threads,
+            "progress": progress,
+            "heuristic": heuristic,
+            "gap": gap,
+            "nodes": nodes,
+            "seconds": seconds,
+            "command": _call_text(names, seeds, seed, settings),
+        }
+    )
+    found = _core._run_comparison(
+        problem,
+        X,
+        C,
+        None if methods is None else list(methods),
+        plan,
+        split,
+        seeds,
+        folds,
+        given,
+        labels,
+        parameters,
+        settings or None,
+    )
+    return ComparisonResult(
+        verdict=found["verdict"],
+        methods=frame_or_records(found["methods"]),
+        runs=frame_or_records(_records(found["runs_csv"])),
+        figures=found["figures"],
+        page=found["page"],
+        failed=found["failed"],
+        text=found["text"],
+    )
+
+
+def _call_text(
+    methods: list[str] | None, seeds: int, seed: int, settings: Mapping[str, Any]
+) -> str:
+    """Return the call for people, without the tables."""
+    arguments = {"methods": methods, "seeds": seeds, "seed": seed, **settings}
+    shown = [f"{name}={value!r}" for name, value in arguments.items() if value is not None]
+    return f"regretless.compare(problem, X, C, {', '.join(shown)})"

@@ -1,0 +1,127 @@
+"""Comparisons in Python: the numbers and the page of the command line."""
+
+import csv
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import regretless as rl
+
+
+@pytest.fixture
+def table():
+    X, C = rl.generate("KS8", instances=120, seed=0)
+    return rl.Problem("KS8"), X, C
+
+
+def records(table):
+    """Return rows as dicts, whatever kind of table it is."""
+    return table.to_dict("records") if hasattr(table, "to_dict") else table
+
+
+def by_method(result):
+    return {row["method"]: row for row in records(result.methods)}
+
+
+QUICK = {"methods": ["MSE", "MAE(O,S)"], "seeds": 2, "epochs": 2}
+
+
+def test_methods_and_baselines_are_compared(table, tmp_path):
+    result = rl.compare(*table, **QUICK)
+    rows = by_method(result)
+    assert list(rows) == ["MSE", "MAE(O,S)", "least squares", "training mean"]
+    assert rows["MSE"]["ratio"] == 1
+    interval = rows["MAE(O,S)"]
+    assert interval["lower"] <= interval["difference"] <= interval["upper"]
+    assert len(result.runs) == 8
+    assert result.verdict and result.verdict[0] in str(result)
+    assert "MAE(O,S)" in result._repr_html_() and "<svg" in result._repr_html_()
+    assert any(svg.startswith("<svg") for svg in result.figures.values())
+    result.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert page == result.page and "Which method decides best" in page
+    with pytest.raises(FileExistsError):
+        result.report(tmp_path / "report.html")
+
+
+def test_the_numbers_are_those_of_the_command_line(table, tmp_path):
+    problem, X, C = table
+    command = [sys.executable, "-m", "regretless", "generate", "--benchmark", "KS8"]
+    command += ["--instances", "120", "--out", "ks8"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    command = [sys.executable, "-m", "regretless", "compare", "--data", "ks8/table.csv"]
+    command += ["--costs", "c*", "--problem", "ks8/problem.toml", "--methods", "MSE;MAE(O,S)"]
+    command += ["--seeds", "2", "--epochs", "2", "--out", "cmp"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    with (tmp_path / "cmp" / "results.csv").open() as file:
+        expected = [float(row["test_regret"]) for row in csv.DictReader(file)]
+    runs = records(rl.compare(problem, X, C, **QUICK).runs)
+    assert [run["test_regret"] for run in runs] == pytest.approx(expected, rel=1e-5)
+
+
+def test_estimators_and_predictions_are_compared(table):
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    problem, X, C = table
+    given = {"sklearn": linear_model.LinearRegression(), "oracle": C}
+    rows = by_method(rl.compare(problem, X, C, predictions=given, **QUICK))
+    assert rows["oracle"]["test_regret"] == pytest.approx(0, abs=1e-6)
+    expected = rows["least squares"]["test_regret"]
+    assert rows["sklearn"]["test_regret"] == pytest.approx(expected, rel=1e-6)
+    assert rows["sklearn"]["is_baseline"]
+
+
+def test_splits_of_a_splitter_take_the_place_of_seeds(table):
+    selection = pytest.importorskip("sklearn.model_selection")
+    problem, X, C = table
+    seen = []
+
+    class Recorder:
+        def fit(self, X, y):
+            seen.append(len(X))
+            self.mean = y.mean(axis=0)
+            return self
+
+        def predict(self, X):
+            return np.tile(self.mean, (len(X), 1))
+
+    result = rl.compare(
+        problem,
+        X,
+        C,
+        methods=["MSE"],
+        epochs=1,
+        splitter=selection.TimeSeriesSplit(3),
+        predictions={"recorder": Recorder()},
+    )
+    # A quarter of the rows each; a fifth of the training rows validates.
+    assert seen == [24, 48, 72]
+    assert len(result.runs) == 3 * 4
+    rows = by_method(result)
+    expected = rows["training mean"]["test_regret"]
+    assert rows["recorder"]["test_regret"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_losses_of_ones_own_are_compared(table):
+    @rl.loss
+    def compared_squares(predicted, true):
+        error = predicted - true
+        return (error**2).mean(axis=1), 2 * error / error.shape[1]
+
+    rows = by_method(rl.compare(*table, methods=[compared_squares], seeds=1, epochs=2))
+    assert list(rows)[:2] == ["MSE", "compared_squares"]
+
+
+def test_bad_settings_are_refused(table):
+    problem, X, C = table
+    for settings, error, message in [
+        ({"seeds": 0}, ValueError, "at least 1"),
+        ({"split": (0.2, 0)}, ValueError, "test rows"),
+        ({"split": 0.2, "splitter": object()}, TypeError, "either"),
+        ({"epochz": 3}, TypeError, "epochz"),
+        ({"predictions": {"short": C[:5]}}, ValueError, "short"),
+        ({"profile": "fast"}, ValueError, "profile"),
+    ]:
+        with pytest.raises(error, match=message):
+            rl.compare(problem, X, C, **{"methods": ["MSE"], "epochs": 1, **settings})
