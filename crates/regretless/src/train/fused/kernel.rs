@@ -58,11 +58,6 @@ impl TileBlock<'_> {
     pub(super) fn num_tiles(&self) -> usize {
         self.output_maps.len()
     }
-
-    /// Parameters per cost.
-    pub(super) fn width(&self) -> usize {
-        self.tiles.len() / (2 * self.num_tiles())
-    }
 }
 
 impl RowSums {

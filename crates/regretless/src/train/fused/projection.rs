@@ -34,13 +34,13 @@
 
 use super::kernel::{ROWS_PER_PANEL, TileBlock};
 use super::tile_incidence::{
-    BlockVectors, HALF, IncidenceScratch, SlotLayout, TileIncidence, add_products_to_gradient,
+    BlockVectors, CHUNK, IncidenceScratch, SlotLayout, TileIncidence, add_products_to_gradient,
     add_sums, write_projected_parameters,
 };
 use super::worker_columns::{BlockPosition, PartialSums};
 use crate::loss::NormalizingProjection;
 use crate::problem::EqualityProjection;
-use crate::simd::{AlignedF32x16, SimdToken, dispatch_simd};
+use crate::simd::{AlignedF32x16, SimdToken, dispatch_lanes, dispatch_simd};
 
 /// The fraction of a diagonal entry of WᵀW below which that of WᵀP W is not computed as a
 /// difference. Sums in single precision have relative errors of about 1e-7, the difference then
@@ -96,6 +96,8 @@ pub(super) struct ProjectionWorker<'a> {
     gradient_solution: Vec<f32>,
     /// C, its rows padded to a multiple of eight.
     correction: Vec<f32>,
+    /// The diagonal of the Gram matrix before the projection.
+    diagonal: Vec<f64>,
     scratch: IncidenceScratch,
 }
 
@@ -124,7 +126,8 @@ impl<'a> ProjectionWorker<'a> {
             right_hand_side: vec![0.0; layout.num_values()],
             parameter_solution,
             gradient_solution: layout.zeros(),
-            correction: vec![0.0; width * width.next_multiple_of(HALF)],
+            correction: vec![0.0; width * width.next_multiple_of(CHUNK)],
+            diagonal: Vec::with_capacity(width),
             scratch: IncidenceScratch::new(width),
         }
     }
@@ -178,7 +181,7 @@ impl<'a> ProjectionWorker<'a> {
         let (simd, layout, width) = (self.simd, self.layout, self.width);
         let out = &mut self.gradient_solution;
         solve_system(simd, self.fused, layout, &mut self.system, out);
-        let stride = width.next_multiple_of(HALF);
+        let stride = width.next_multiple_of(CHUNK);
         for (i, columns) in interleaved_correction.chunks_exact(width).enumerate() {
             for (row, entries) in columns.iter().enumerate() {
                 let row = &mut self.correction[row * stride..(row + 1) * stride];
@@ -198,7 +201,8 @@ impl<'a> ProjectionWorker<'a> {
         let (simd, width) = (self.simd, self.width);
         let solution = &mut self.parameter_solution;
         solve_system(simd, self.fused, self.layout, &mut self.system, solution);
-        let before: Vec<f64> = gram.iter().step_by(width + 1).copied().collect();
+        self.diagonal.clear();
+        self.diagonal.extend(gram.iter().step_by(width + 1));
         subtract_gram(
             simd,
             &self.fused.incidence,
@@ -208,7 +212,7 @@ impl<'a> ProjectionWorker<'a> {
             &self.system,
             gram,
         );
-        let mut diagonal = gram.iter().step_by(width + 1).zip(before);
+        let mut diagonal = gram.iter().step_by(width + 1).zip(&self.diagonal);
         diagonal.all(|(after, before)| *after >= MIN_PROJECTED_FRACTION * before)
     }
 
@@ -249,9 +253,9 @@ impl<'a> ProjectionWorker<'a> {
     }
 }
 
-dispatch_simd! {
+dispatch_lanes! {
     /// Adds A V for a block.
-    add_block_sums = add_sums [] (
+    add_block_sums = add_sums (
         incidence: &TileIncidence,
         layout: SlotLayout,
         block: &TileBlock<'_>,
@@ -299,9 +303,9 @@ dispatch_simd! {
     )
 }
 
-dispatch_simd! {
+dispatch_lanes! {
     /// Adds Aᵀ V to the local gradient of a block.
-    project_gradient = add_products_to_gradient [] (
+    project_gradient = add_products_to_gradient (
         incidence: &TileIncidence,
         layout: SlotLayout,
         values: &[f32],
@@ -310,9 +314,9 @@ dispatch_simd! {
     )
 }
 
-dispatch_simd! {
+dispatch_lanes! {
     /// Writes W + Aᵀ V for a block.
-    project_parameters = write_projected_parameters [] (
+    project_parameters = write_projected_parameters (
         incidence: &TileIncidence,
         layout: SlotLayout,
         values: &[f32],
@@ -345,7 +349,7 @@ fn solve_system_body(
         match &fused.incidence {
             TileIncidence::Runs(_) => fused.projection.solve::<1>(row.as_chunks_mut().0),
             TileIncidence::Pairs(_) | TileIncidence::Sparse { .. } => {
-                fused.projection.solve::<HALF>(row.as_chunks_mut().0);
+                fused.projection.solve::<CHUNK>(row.as_chunks_mut().0);
             }
         }
         for (negated, value) in negated.iter_mut().zip(row) {
@@ -364,9 +368,9 @@ fn add_corrected_body(
     out: &mut [f32],
 ) {
     if let TileIncidence::Runs(_) = incidence {
-        let stride = layout.rows.next_multiple_of(HALF);
+        let stride = layout.rows.next_multiple_of(CHUNK);
         for (q, out) in layout.padded_rows_mut(out).enumerate() {
-            for (i, out) in out.as_chunks_mut::<HALF>().0.iter_mut().enumerate() {
+            for (i, out) in out.as_chunks_mut::<CHUNK>().0.iter_mut().enumerate() {
                 let mut sum = simd.load_f32x8(out);
                 for (row, entries) in layout.padded_rows(solution).zip(correction.chunks(stride)) {
                     let value = simd.load_f32x8(&row.as_chunks().0[i]);
@@ -377,13 +381,13 @@ fn add_corrected_body(
         }
         return;
     }
-    let stride = HALF * layout.rows;
+    let stride = CHUNK * layout.rows;
     for (chunk, out) in layout.padded_rows_mut(out).enumerate() {
-        for (slot, out) in out.as_chunks_mut::<HALF>().0.iter_mut().enumerate() {
+        for (slot, out) in out.as_chunks_mut::<CHUNK>().0.iter_mut().enumerate() {
             let mut sum = simd.load_f32x8(out);
             let rows = layout.padded_rows(solution);
-            for (row, correction) in rows.zip(correction.chunks(HALF * stride)) {
-                let values = &row.as_chunks::<HALF>().0[slot];
+            for (row, correction) in rows.zip(correction.chunks(CHUNK * stride)) {
+                let values = &row.as_chunks::<CHUNK>().0[slot];
                 for (value, entries) in values.iter().zip(correction.chunks_exact(stride)) {
                     let entries = simd.load_f32x8(&entries.as_chunks().0[chunk]);
                     sum = simd.splat_f32x8(*value).mul_add(entries, sum);
@@ -414,18 +418,18 @@ fn subtract_gram_body(
             }
             continue;
         }
-        let sums = sums[a / HALF * row_length..][..row_length].as_chunks::<HALF>();
+        let sums = sums[a / CHUNK * row_length..][..row_length].as_chunks::<CHUNK>();
         let rows = solution.chunks_exact(row_length).enumerate();
-        for (chunk, solution) in rows.skip(a / HALF) {
-            let mut products = [0.0; HALF];
-            for (sums, values) in sums.0.iter().zip(solution.as_chunks::<HALF>().0) {
-                let factor = sums[a % HALF];
-                for lane in 0..HALF {
+        for (chunk, solution) in rows.skip(a / CHUNK) {
+            let mut products = [0.0; CHUNK];
+            for (sums, values) in sums.0.iter().zip(solution.as_chunks::<CHUNK>().0) {
+                let factor = sums[a % CHUNK];
+                for lane in 0..CHUNK {
                     products[lane] = factor.mul_add(values[lane], products[lane]);
                 }
             }
-            let first = chunk * HALF;
-            for b in a.max(first)..width.min(first + HALF) {
+            let first = chunk * CHUNK;
+            for b in a.max(first)..width.min(first + CHUNK) {
                 gram[a * width + b] -= products[b - first];
                 gram[b * width + a] = gram[a * width + b];
             }
@@ -436,11 +440,11 @@ fn subtract_gram_body(
 /// The inner product.
 #[inline(always)]
 fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let (a_chunks, a_rest) = a.as_chunks::<HALF>();
-    let (b_chunks, b_rest) = b.as_chunks::<HALF>();
-    let mut products = [0.0; HALF];
+    let (a_chunks, a_rest) = a.as_chunks::<CHUNK>();
+    let (b_chunks, b_rest) = b.as_chunks::<CHUNK>();
+    let mut products = [0.0; CHUNK];
     for (a, b) in a_chunks.iter().zip(b_chunks) {
-        for lane in 0..HALF {
+        for lane in 0..CHUNK {
             products[lane] = a[lane].mul_add(b[lane], products[lane]);
         }
     }

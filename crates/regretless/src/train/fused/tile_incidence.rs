@@ -5,8 +5,8 @@
 //! one per row of A and parameter; the numbers of a row are in its slot.
 //!
 //! * **Runs** of costs with a row in common and consecutive second rows (tours, assignments,
-//!   groups): the sums of a parameter are consecutive in memory, a window of them is added to half
-//!   a tile at a time, and masks (1 or 0) separate the runs in it.
+//!   groups): the sums of a parameter are consecutive in memory, the costs of a tile are added to a
+//!   window of them, and masks (1 or 0) separate the runs in it.
 //! * **Entries**, any rows: tiles are transposed to one vector of parameters per cost, eight
 //!   parameters (a chunk) at a time, which is added to the sums of the rows of the cost.
 
@@ -14,18 +14,22 @@
     clippy::needless_range_loop,
     reason = "loops with a fixed end over several arrays read best with an index"
 )]
+#![allow(
+    unsafe_code,
+    reason = "the innermost loops skip bounds checks that are made once per block"
+)]
 
 use std::slice::{ChunksExact, ChunksExactMut};
 
 use super::kernel::{TileBlock, scaled_parameters};
 use crate::problem::{Incidence, SparseIncidence, VariableRun};
-use crate::simd::{AlignedF32x8, AlignedF32x16, F32_LANES, SimdToken};
+use crate::simd::{AlignedF32x8, AlignedF32x16, F32_LANES, Lanes, SimdToken};
 
-/// Half a tile, and the parameters of a chunk.
-pub(super) const HALF: usize = F32_LANES / 2;
-/// Zeros before and after the numbers of a row of [`SlotNumbers`]: windows of half a tile may begin
-/// before the first slot and end after the last one.
-const PADDING: usize = HALF;
+/// Parameters of a chunk.
+pub(super) const CHUNK: usize = F32_LANES / 2;
+/// Zeros before and after the numbers of a row of runs: windows of a tile may begin before the
+/// first slot and end after the last one.
+const PADDING: usize = F32_LANES;
 
 /// Which rows of A each cost is in.
 pub(super) enum TileIncidence {
@@ -46,29 +50,50 @@ pub(super) struct IncidenceEntry {
     factor: f32,
 }
 
-/// The parts of runs in each half of each tile; all factors are 1.
+/// The parts of runs in each tile; all factors are 1.
 pub(super) struct RunPieces {
     /// The first piece of each tile, then the number of all.
     starts: Vec<usize>,
     pieces: Vec<RunPiece>,
-    /// 1 in a range of lanes, 0 elsewhere, for every range: that of `from..to` is at
-    /// [`mask_index`].
-    masks: Vec<AlignedF32x8>,
+    /// Where the last window ends.
+    end: usize,
 }
 
-/// Consecutive costs of half a tile that have a row in common.
+/// Consecutive costs of a tile that have a row in common.
 #[derive(Clone, Copy)]
 struct RunPiece {
     /// Where the numbers of the common row are.
     common: u32,
     /// Where the window of the second rows begins; in the padding where there are none.
     own: u32,
-    half: u32,
-    mask: u32,
+    /// Its lanes.
+    from: u32,
+    to: u32,
 }
 
-fn mask_index(from: usize, to: usize) -> usize {
-    from * HALF + to - 1
+/// Zeros, ones and zeros: windows of it are 1 from a lane on, or before a lane.
+static MASKS: [f32; 3 * F32_LANES] = {
+    let mut masks = [0.0; 3 * F32_LANES];
+    let mut lane = F32_LANES;
+    while lane < 2 * F32_LANES {
+        masks[lane] = 1.0;
+        lane += 1;
+    }
+    masks
+};
+
+impl RunPiece {
+    /// 1 in its lanes, 0 elsewhere.
+    #[inline(always)]
+    fn mask<V: Lanes>(&self, token: V::Token) -> V {
+        let window = |start: u32| {
+            let window = MASKS[start as usize..].first_chunk::<F32_LANES>();
+            V::load(token, window.unwrap_or(&ONES.0))
+        };
+        let not_before = window(F32_LANES as u32 - self.from);
+        let not_after = window(2 * F32_LANES as u32 - self.to);
+        not_before.mul_add(not_after, V::splat(token, 0.0))
+    }
 }
 
 /// How the numbers of all slots and parameters are stored: in rows between paddings.
@@ -150,14 +175,18 @@ impl TileIncidence {
     pub(super) fn layout(&self, slots: usize, width: usize) -> SlotLayout {
         let (rows, row_length, padding) = match self {
             Self::Runs(_) => (width, slots, PADDING),
-            Self::Pairs(_) | Self::Sparse { .. } => (width.div_ceil(HALF), HALF * slots, 0),
+            Self::Pairs(_) | Self::Sparse { .. } => (width.div_ceil(CHUNK), CHUNK * slots, 0),
         };
-        SlotLayout {
+        let layout = SlotLayout {
             rows,
             row_length,
             padding,
-            stride: (row_length + 2 * padding).next_multiple_of(HALF),
+            stride: (row_length + 2 * padding).next_multiple_of(CHUNK),
+        };
+        if let Self::Runs(runs) = self {
+            assert!(runs.end <= layout.stride, "rows must contain all windows");
         }
+        layout
     }
 }
 
@@ -165,8 +194,8 @@ impl RunPieces {
     fn new(runs: &[VariableRun], num_costs: usize) -> Self {
         let (mut starts, mut pieces) = (vec![0], Vec::new());
         let mut first_run = 0;
-        for first in (0..num_costs.next_multiple_of(F32_LANES)).step_by(HALF) {
-            let end = num_costs.min(first + HALF);
+        for first in (0..num_costs).step_by(F32_LANES) {
+            let end = num_costs.min(first + F32_LANES);
             for run in &runs[first_run..] {
                 if run.variables.start >= end {
                     break;
@@ -178,27 +207,20 @@ impl RunPieces {
                     pieces.push(RunPiece {
                         common: (PADDING + run.common) as u32,
                         own: run.first_own.map_or(0, own) as u32,
-                        half: (first / HALF % 2) as u32,
-                        mask: mask_index(from - first, to - first) as u32,
+                        from: (from - first) as u32,
+                        to: (to - first) as u32,
                     });
                 }
-                // The last run may continue in the next half.
+                // The last run may continue in the next tile.
                 first_run += usize::from(run.variables.end <= end);
             }
-            if first / HALF % 2 == 1 {
-                starts.push(pieces.len());
-            }
+            starts.push(pieces.len());
         }
-        let mut masks = vec![AlignedF32x8::ZERO; HALF * HALF];
-        for from in 0..HALF {
-            for to in from + 1..=HALF {
-                masks[mask_index(from, to)].0[from..to].fill(1.0);
-            }
-        }
+        let ends = pieces.iter().map(|piece| piece.own.max(piece.common));
         Self {
+            end: ends.max().unwrap_or(0) as usize + F32_LANES,
             starts,
             pieces,
-            masks,
         }
     }
 
@@ -211,18 +233,18 @@ impl RunPieces {
 /// Scratch for a tile.
 pub(super) struct IncidenceScratch {
     /// A chunk of a tile, by parameters, with zeros beyond the width of W, and by costs.
-    parameters: [AlignedF32x16; HALF],
+    parameters: [AlignedF32x16; CHUNK],
     costs: [AlignedF32x8; F32_LANES],
     /// Sums of the current run, one vector per parameter.
-    common: Vec<AlignedF32x8>,
+    common: Vec<AlignedF32x16>,
 }
 
 impl IncidenceScratch {
     pub(super) fn new(width: usize) -> Self {
         Self {
-            parameters: [AlignedF32x16::ZERO; HALF],
+            parameters: [AlignedF32x16::ZERO; CHUNK],
             costs: [AlignedF32x8::ZERO; F32_LANES],
-            common: vec![AlignedF32x8::ZERO; width],
+            common: vec![AlignedF32x16::ZERO; width],
         }
     }
 }
@@ -255,32 +277,10 @@ impl BlockVectors {
     }
 }
 
-/// Half of a vector.
-#[inline(always)]
-fn half(vector: &AlignedF32x16, half: u32) -> &[f32; HALF] {
-    &vector.0.as_chunks().0[half as usize]
-}
-
-#[inline(always)]
-fn half_mut(vector: &mut AlignedF32x16, half: u32) -> &mut [f32; HALF] {
-    &mut vector.0.as_chunks_mut().0[half as usize]
-}
-
-/// Eight numbers of a row.
-#[inline(always)]
-fn window(row: &[f32], start: u32) -> &[f32; HALF] {
-    &row[start as usize..][..HALF].as_chunks().0[0]
-}
-
-#[inline(always)]
-fn window_mut(row: &mut [f32], start: u32) -> &mut [f32; HALF] {
-    &mut row[start as usize..][..HALF].as_chunks_mut().0[0]
-}
-
 /// Adds A V for a block.
 #[inline(always)]
-pub(super) fn add_sums(
-    simd: SimdToken,
+pub(super) fn add_sums<V: Lanes>(
+    token: V::Token,
     incidence: &TileIncidence,
     layout: SlotLayout,
     block: &TileBlock<'_>,
@@ -290,69 +290,77 @@ pub(super) fn add_sums(
 ) {
     match incidence {
         TileIncidence::Runs(runs) => {
-            add_run_sums(
-                simd,
-                runs,
-                layout,
-                block,
-                vectors,
-                sums,
-                &mut scratch.common,
-            );
+            let common = &mut scratch.common;
+            add_run_sums::<V>(token, runs, layout, block, vectors, sums, common);
         }
         TileIncidence::Pairs(_) | TileIncidence::Sparse { .. } => {
+            let simd = V::simd(token);
             add_entry_sums(simd, incidence, layout, block, vectors, sums, scratch);
         }
     }
 }
 
 #[inline(always)]
-fn add_run_sums(
-    simd: SimdToken,
+fn add_run_sums<V: Lanes>(
+    token: V::Token,
     runs: &RunPieces,
     layout: SlotLayout,
     block: &TileBlock<'_>,
     vectors: BlockVectors,
     sums: &mut [f32],
-    common: &mut [AlignedF32x8],
+    common: &mut [AlignedF32x16],
 ) {
-    let width = common.len();
+    let (width, stride) = (common.len(), layout.stride);
+    assert!(
+        runs.end <= stride && sums.len() >= width * stride,
+        "rows must contain all windows"
+    );
+    let sums_start = sums.as_mut_ptr();
     let mut run = 0;
     for t in 0..block.num_tiles() {
         let (vectors, scale) = vectors.of_tile(block, t, width);
+        let scale = V::load(token, &scale.0);
         for piece in runs.of_tile(block.first_tile + t) {
             if piece.common != run {
-                finish_run(simd, layout, run, sums, common);
+                finish_run(V::simd(token), stride, run, sums_start, common);
                 run = piece.common;
             }
-            let mask = simd.load_f32x8(&runs.masks[piece.mask as usize].0);
-            let scale = simd.load_f32x8(half(scale, piece.half));
-            let factor = scale.mul_add(mask, simd.splat_f32x8(0.0));
-            let rows = layout.padded_rows_mut(sums).zip(vectors);
-            for ((row, vector), common) in rows.zip(common.iter_mut()) {
-                let value = simd.load_f32x8(half(vector, piece.half));
-                let own = window_mut(row, piece.own);
-                value.mul_add(factor, simd.load_f32x8(own)).store(own);
-                let sum = simd.load_f32x8(&common.0);
+            let factor = scale.mul_add(piece.mask(token), V::splat(token, 0.0));
+            let mut own = sums_start.wrapping_add(piece.own as usize);
+            for (vector, common) in vectors.iter().zip(common.iter_mut()) {
+                let value = V::load(token, &vector.0);
+                // SAFETY: by the assertion the window is in the row of this parameter.
+                let window = unsafe { &mut *own.cast::<[f32; F32_LANES]>() };
+                value.mul_add(factor, V::load(token, window)).store(window);
+                let sum = V::load(token, &common.0);
                 value.mul_add(factor, sum).store(&mut common.0);
+                own = own.wrapping_add(stride);
             }
         }
     }
-    finish_run(simd, layout, run, sums, common);
+    finish_run(V::simd(token), stride, run, sums_start, common);
 }
 
-/// Adds the sums of a run to its row; before the first run they are 0.
+/// Adds the sums of a run to its row; before the first run they are 0. The sums of the first row
+/// begin at `sums`; [`add_run_sums`] has checked that the rows contain the run.
 #[inline(always)]
 fn finish_run(
     simd: SimdToken,
-    layout: SlotLayout,
+    stride: usize,
     run: u32,
-    sums: &mut [f32],
-    common: &mut [AlignedF32x8],
+    sums: *mut f32,
+    common: &mut [AlignedF32x16],
 ) {
-    for (row, common) in layout.padded_rows_mut(sums).zip(common) {
-        row[run as usize] += simd.load_f32x8(&common.0).sum();
-        *common = AlignedF32x8::ZERO;
+    let mut total = sums.wrapping_add(run as usize);
+    for common in common {
+        let [low, high] = common.0.as_chunks::<CHUNK>().0 else {
+            return;
+        };
+        let sum = simd.load_f32x8(low).add(simd.load_f32x8(high)).sum();
+        // SAFETY: checked by the caller.
+        unsafe { *total += sum };
+        *common = AlignedF32x16::ZERO;
+        total = total.wrapping_add(stride);
     }
 }
 
@@ -371,7 +379,7 @@ fn add_entry_sums(
         let (vectors, scale) = vectors.of_tile(block, t, width);
         let scale = simd.load(&scale.0);
         let rows = layout.padded_rows_mut(sums);
-        for (row, vectors) in rows.zip(vectors.chunks(HALF)) {
+        for (row, vectors) in rows.zip(vectors.chunks(CHUNK)) {
             for (out, vector) in scratch.parameters.iter_mut().zip(vectors) {
                 scale.mul(simd.load(&vector.0)).store(out);
             }
@@ -390,7 +398,7 @@ fn add_entries(
     incidence: &TileIncidence,
     tile: usize,
     costs: &[AlignedF32x8; F32_LANES],
-    sums: &mut [[f32; HALF]],
+    sums: &mut [[f32; CHUNK]],
 ) {
     let first = tile * F32_LANES;
     match incidence {
@@ -421,8 +429,8 @@ fn add_entries(
 
 /// Adds Aᵀ V to the local gradient of a block, for V in the layout of the slots.
 #[inline(always)]
-pub(super) fn add_products_to_gradient(
-    simd: SimdToken,
+pub(super) fn add_products_to_gradient<V: Lanes>(
+    token: V::Token,
     incidence: &TileIncidence,
     layout: SlotLayout,
     values: &[f32],
@@ -433,14 +441,14 @@ pub(super) fn add_products_to_gradient(
     for (t, tile) in block.tiles.chunks_exact_mut(2 * width).enumerate() {
         let gradient = &mut tile[width..];
         let tile = block.first_tile + t;
-        add_products(simd, incidence, layout, values, tile, gradient, scratch);
+        add_products::<V>(token, incidence, layout, values, tile, gradient, scratch);
     }
 }
 
 /// Writes W + Aᵀ V for the tiles of a block, for V in the layout of the slots.
 #[inline(always)]
-pub(super) fn write_projected_parameters(
-    simd: SimdToken,
+pub(super) fn write_projected_parameters<V: Lanes>(
+    token: V::Token,
     incidence: &TileIncidence,
     layout: SlotLayout,
     values: &[f32],
@@ -454,16 +462,16 @@ pub(super) fn write_projected_parameters(
         .zip(block.output_maps)
         .zip(out.chunks_exact_mut(width));
     for (t, ((tile, map), w)) in tiles.enumerate() {
-        scaled_parameters(simd, &tile[..width], map, w);
+        scaled_parameters(V::simd(token), &tile[..width], map, w);
         let tile = block.first_tile + t;
-        add_products(simd, incidence, layout, values, tile, w, scratch);
+        add_products::<V>(token, incidence, layout, values, tile, w, scratch);
     }
 }
 
 /// Adds Aᵀ V to the vectors of a tile.
 #[inline(always)]
-fn add_products(
-    simd: SimdToken,
+fn add_products<V: Lanes>(
+    token: V::Token,
     incidence: &TileIncidence,
     layout: SlotLayout,
     values: &[f32],
@@ -471,20 +479,33 @@ fn add_products(
     vectors: &mut [AlignedF32x16],
     scratch: &mut IncidenceScratch,
 ) {
-    let rows = layout.padded_rows(values);
     if let TileIncidence::Runs(runs) = incidence {
+        let stride = layout.stride;
+        assert!(
+            runs.end <= stride && values.len() >= vectors.len() * stride,
+            "rows must contain all windows"
+        );
         for piece in runs.of_tile(tile) {
-            let mask = simd.load_f32x8(&runs.masks[piece.mask as usize].0);
-            for (row, vector) in rows.clone().zip(&mut *vectors) {
-                let common = simd.splat_f32x8(row[piece.common as usize]);
-                let product = simd.load_f32x8(window(row, piece.own)).add(common);
-                let out = half_mut(vector, piece.half);
-                product.mul_add(mask, simd.load_f32x8(out)).store(out);
+            let mask: V = piece.mask(token);
+            let mut row = values.as_ptr();
+            for vector in &mut *vectors {
+                // SAFETY: by the assertion the row of this parameter contains the window and the
+                // common number.
+                let (own, common) = unsafe {
+                    let own = row.add(piece.own as usize).cast::<[f32; F32_LANES]>();
+                    (&*own, *row.add(piece.common as usize))
+                };
+                let product = V::load(token, own).add(V::splat(token, common));
+                let sum = V::load(token, &vector.0);
+                product.mul_add(mask, sum).store(&mut vector.0);
+                row = row.wrapping_add(stride);
             }
         }
         return;
     }
-    for (row, vectors) in rows.zip(vectors.chunks_mut(HALF)) {
+    let simd = V::simd(token);
+    let rows = layout.padded_rows(values);
+    for (row, vectors) in rows.zip(vectors.chunks_mut(CHUNK)) {
         write_entry_products(simd, incidence, tile, row.as_chunks().0, &mut scratch.costs);
         simd.transpose_to_vectors(&scratch.costs, &mut scratch.parameters);
         for (vector, product) in vectors.iter_mut().zip(&scratch.parameters) {
@@ -500,7 +521,7 @@ fn write_entry_products(
     simd: SimdToken,
     incidence: &TileIncidence,
     tile: usize,
-    values: &[[f32; HALF]],
+    values: &[[f32; CHUNK]],
     costs: &mut [AlignedF32x8; F32_LANES],
 ) {
     let first = tile * F32_LANES;
