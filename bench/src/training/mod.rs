@@ -1,4 +1,5 @@
-//! Training suite: epochs of losses without solver calls, compared with torch, two threads each.
+//! Training suite: epochs of losses without solver calls, compared with torch. Times are wall-clock
+//! times, on one thread CPU times, which other programs on the machine affect less.
 //!
 //! Both train on the same arrays from the same parameters with the same batches, so that their
 //! losses can be compared epoch by epoch. Ours is the public `train` call, whose report has the
@@ -22,7 +23,7 @@ use crate::epochs::{BATCH_SIZE, Epochs};
 use crate::machine::Machine;
 use crate::peer::Peer;
 use crate::report::{Report, ReportTable};
-use crate::statistics::{milliseconds, ratio};
+use crate::statistics::{Times, milliseconds, ratio};
 
 /// Makes glibc keep the pages of freed arrays instead of returning them to the operating system.
 const KEEP_PAGES: [(&str, &str); 2] = [
@@ -45,10 +46,11 @@ struct TorchResponse {
 pub fn run_suite(cli: &Cli) -> Result<Report> {
     let mut report = Report::default();
     let before = Machine::measure(cli.threads, cli.smoke);
+    let clock = EpochClockKind::of(cli.threads);
     let title = format!(
-        "Training: milliseconds per epoch, batch 32, Adam, {} threads each (minimum wall-clock \
-            time)",
-        cli.threads
+        "Training: milliseconds per epoch, batch 32, Adam, {} threads each (minimum {} time)",
+        cli.threads,
+        clock.name()
     );
     let heading = [
         "model",
@@ -75,7 +77,10 @@ pub fn run_suite(cli: &Cli) -> Result<Report> {
     {
         eprintln!("bench: {}", case.name());
         let measurement = TrainingMeasurement::measure(cli, &case)?;
-        eprintln!("bench: {}", measurement.row(&case, &before).join(" | "));
+        eprintln!(
+            "bench: {}",
+            measurement.row(&case, &before, clock).join(" | ")
+        );
         measurement
             .torch_version
             .iter()
@@ -85,7 +90,7 @@ pub fn run_suite(cli: &Cli) -> Result<Report> {
     // Other programs only slow a machine down: its limits are the higher of both measurements.
     let machine = before.max_with(Machine::measure(cli.threads, cli.smoke));
     for (case, measurement) in &measurements {
-        table.row(measurement.row(case, &machine));
+        table.row(measurement.row(case, &machine, clock));
         report.raw.push(measurement.to_json(case, &machine));
     }
     report.tables.push(table);
@@ -109,6 +114,33 @@ const NOTES: [&str; 5] = [
 fn note_once(report: &mut Report, note: &str) {
     if !report.notes.iter().any(|known| known == note) {
         report.notes.push(note.to_owned());
+    }
+}
+
+/// Which times of epochs are compared.
+#[derive(Debug, Clone, Copy)]
+enum EpochClockKind {
+    Wall,
+    Cpu,
+}
+
+impl EpochClockKind {
+    fn of(threads: usize) -> Self {
+        if threads == 1 { Self::Cpu } else { Self::Wall }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Wall => "wall-clock",
+            Self::Cpu => "CPU",
+        }
+    }
+
+    fn times(self, epochs: &Epochs) -> &Times {
+        match self {
+            Self::Wall => &epochs.wall,
+            Self::Cpu => &epochs.cpu,
+        }
     }
 }
 
@@ -180,8 +212,8 @@ impl TrainingMeasurement {
         Ok(())
     }
 
-    fn row(&self, case: &TrainingCase, machine: &Machine) -> Vec<String> {
-        let ours = &self.ours.wall;
+    fn row(&self, case: &TrainingCase, machine: &Machine, clock: EpochClockKind) -> Vec<String> {
+        let ours = clock.times(&self.ours);
         let limit = roofline::seconds(case, machine);
         let mut cells = vec![
             case.model(),
@@ -195,7 +227,7 @@ impl TrainingMeasurement {
         ];
         for variant in ["eager", "eager, pages kept", "optimized, pages kept"] {
             let run = self.torch.iter().find(|run| run.name == variant);
-            let theirs = run.map_or(f64::NAN, |run| run.wall.min());
+            let theirs = run.map_or(f64::NAN, |run| clock.times(run).min());
             cells.extend([milliseconds(theirs), ratio(theirs, ours.min())]);
         }
         cells.push(self.agreement());
