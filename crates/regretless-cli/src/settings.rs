@@ -54,7 +54,9 @@ pub fn merged<O: Args + Serialize + DeserializeOwned>(
     }
     check_names::<O>(&table, path, command)?;
     check_values::<O>(&table, path)?;
-    let flags = Table::try_from(flags).map_err(|e| Error::setting(e.to_string()))?;
+    let mut flags = Table::try_from(flags).map_err(|e| Error::setting(e.to_string()))?;
+    // A flag that may be repeated and was not given is an empty list.
+    flags.retain(|_, value| !value.as_array().is_some_and(Vec::is_empty));
     table.extend(flags);
     table
         .try_into()

@@ -149,6 +149,19 @@ fn what_cannot_be_explained_is_refused_with_a_remedy() {
 }
 
 #[test]
+fn choices_of_a_settings_file_are_answered_and_flags_replace_them() {
+    let workspace = workspace();
+    workspace.write("explain.toml", "force_choice = [\"c1\"]\n");
+    let with_file = format!("{EXPLAIN} --row 1 --json --config explain.toml");
+    let by_flag = format!("{EXPLAIN} --row 1 --json --force-choice c1");
+    let expected = workspace.run(&by_flag).json();
+    assert!(!expected["choices"].as_array().unwrap().is_empty());
+    assert_eq!(workspace.run(&with_file).json()["choices"], expected["choices"]);
+    let other = workspace.run(&format!("{with_file} --force-choice c2")).json();
+    assert_ne!(other["choices"], expected["choices"]);
+}
+
+#[test]
 fn decisions_that_are_not_binary_have_ranges_and_no_list() {
     let workspace = TestWorkspace::new();
     workspace.write(
