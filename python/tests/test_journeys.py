@@ -1,9 +1,9 @@
-"""The tables of docs/journeys.md are those that its script writes."""
+"""The tables of docs/tutorials/journeys.md are those that its script writes."""
 
 import runpy
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parents[2] / "docs" / "journeys"
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "tutorials" / "journeys"
 
 
 def test_the_script_writes_the_tables_of_the_journeys(tmp_path):

@@ -79,10 +79,10 @@ fn the_page_about_explanations_is_true() {
 /// section of the report page explains a decision.
 fn check_journey(heading: &str) {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    let page = std::fs::read_to_string(docs.join("journeys.md")).unwrap();
+    let page = std::fs::read_to_string(docs.join("tutorials/journeys.md")).unwrap();
     let journey = page.split("\n## ").find(|part| part.starts_with(heading));
     let workspace = TestWorkspace::new();
-    for entry in std::fs::read_dir(docs.join("journeys")).unwrap() {
+    for entry in std::fs::read_dir(docs.join("tutorials/journeys")).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "csv") {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
