@@ -121,6 +121,8 @@ def test_bad_settings_are_refused(table):
         ({"split": 0.2, "splitter": object()}, TypeError, "either"),
         ({"epochz": 3}, TypeError, "epochz"),
         ({"predictions": {"short": C[:5]}}, ValueError, "short"),
+        ({"predictions": {"MSE": C}}, ValueError, "two methods have the name 'MSE'"),
+        ({"predictions": {"gaps": np.full(C.shape, np.nan)}}, RuntimeError, "finite"),
         ({"profile": "fast"}, ValueError, "profile"),
     ]:
         with pytest.raises(error, match=message):
