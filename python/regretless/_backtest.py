@@ -163,7 +163,8 @@ def _copy(estimator: Any) -> Any:
         from sklearn.base import clone
     except ImportError:
         return copy.deepcopy(estimator)
-    return clone(estimator)
+    # Not every forecaster has the parameters of an estimator.
+    return clone(estimator, safe=False)
 
 
 def is_estimator(value: Any) -> bool:

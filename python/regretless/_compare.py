@@ -7,6 +7,7 @@ import html
 import io
 import json
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +45,7 @@ class ComparisonResult:
     page : str
         The page that `report` writes.
     failed : list of dict
-        Runs that failed, with their errors.
+        Runs that failed, with their errors; a warning was raised for each.
     text : str
         The table as the command line prints it.
     """
@@ -267,6 +268,8 @@ def compare(
         parameters,
         settings or None,
     )
+    for failure in found["failed"]:
+        warnings.warn(f"{failure['run']} failed: {failure['error']}", stacklevel=2)
     return ComparisonResult(
         verdict=found["verdict"],
         methods=frame_or_records(found["methods"]),

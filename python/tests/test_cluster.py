@@ -226,12 +226,15 @@ def test_ray_must_be_connected_first():
         cluster.map_shards("ray", shard_and_sum, 2)
 
 
-def node_of(shard):
-    """Where a shard runs; slow enough that one node cannot take them all."""
-    import ray
+def ray_places(ray):
+    """The nodes of Ray on which shards run; slow enough that one node cannot take them all."""
 
-    threading.Event().wait(0.3)
-    return ray.get_runtime_context().get_node_id()
+    # Workers cannot import this file: the function is sent as a whole.
+    def node_of(shard):
+        threading.Event().wait(0.3)
+        return ray.get_runtime_context().get_node_id()
+
+    return set(cluster.map_shards("ray", node_of, 8))
 
 
 @contextlib.contextmanager
@@ -268,8 +271,7 @@ def test_a_killed_ray_node_does_not_change_the_result(tmp_path, monkeypatch):
     problem = rl.Problem.from_solver(slow_choice, 12, sense="maximize", name="slow choice")
     rl.label(problem, costs, store=tmp_path / "alone")
     with two_ray_nodes(ray) as (nodes, second):
-        places = set(cluster.map_shards("ray", node_of, 8))
-        assert len(places) == 2, "both nodes work"
+        assert len(ray_places(ray)) == 2, "both nodes work"
         folder = tmp_path / "shared.labels"
 
         def kill_when_it_works():
@@ -330,8 +332,7 @@ def test_a_backtest_on_two_ray_nodes_has_the_bytes_of_one_process(tmp_path, monk
     rl.backtest(problem, features, costs, out=tmp_path / "alone", **settings)
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     with two_ray_nodes(ray):
-        places = set(cluster.map_shards("ray", node_of, 8))
-        assert len(places) == 2, "both nodes work"
+        assert len(ray_places(ray)) == 2, "both nodes work"
         cluster.backtest(
             problem, features, costs, backend="ray", out=tmp_path / "shared", shards=8, **settings
         )

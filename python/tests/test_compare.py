@@ -121,7 +121,17 @@ def test_bad_settings_are_refused(table):
         ({"split": 0.2, "splitter": object()}, TypeError, "either"),
         ({"epochz": 3}, TypeError, "epochz"),
         ({"predictions": {"short": C[:5]}}, ValueError, "short"),
+        ({"predictions": {"MSE": C}}, ValueError, "two methods have the name 'MSE'"),
         ({"profile": "fast"}, ValueError, "profile"),
     ]:
         with pytest.raises(error, match=message):
             rl.compare(problem, X, C, **{"methods": ["MSE"], "epochs": 1, **settings})
+
+
+def test_runs_that_fail_are_named_and_the_others_compared(table):
+    problem, X, C = table
+    given = {"gaps": np.full(C.shape, np.nan)}
+    with pytest.warns(UserWarning, match="gaps, seed 0 failed"):
+        result = rl.compare(problem, X, C, methods=["MSE"], seeds=1, epochs=1, predictions=given)
+    assert [failure["run"] for failure in result.failed] == ["gaps, seed 0"]
+    assert by_method(result)["MSE"]["ratio"] == 1

@@ -374,7 +374,8 @@ fn depots() -> TestWorkspace {
         "problem.toml",
         "kind = 'linear'\nfile = 'model.lp'\ncosts = ['ship_*']\n",
     );
-    let mut table = "date,load,ship_a,ship_b,was_ship_a,was_ship_b,was_open_a,was_open_b\n".into();
+    let mut table =
+        "date,load,ship_a,ship_b,was_ship_a,was_ship_b,was_open_a,was_open_b\n".to_owned();
     for day in 0..40 {
         let (load, a) = (noise(day, 1), 1.0 + noise(day, 2));
         // Always the first depot.

@@ -183,7 +183,11 @@ impl<'a> BacktestTables<'a> {
 
 /// Numbers for every row of the table, in the order of its costs; those of some rows may be
 /// missing.
-pub fn given_matrix(value: &Bound<'_, PyAny>, name: &str, target: NamedCosts<'_>) -> PyResult<Matrix> {
+pub fn given_matrix(
+    value: &Bound<'_, PyAny>,
+    name: &str,
+    target: NamedCosts<'_>,
+) -> PyResult<Matrix> {
     let numbers = exact_matrix(value, name, ArrayOwnership::Copy)?;
     reorder_numbers(numbers, value, name, target)
 }

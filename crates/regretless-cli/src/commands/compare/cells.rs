@@ -263,6 +263,7 @@ impl Comparison {
             return Err(Error::setting("auto needs validation rows")
                 .with_remedy("give the split a fraction or a number of them"));
         }
+        check_given(&given, &data[0])?;
         let mut methods: Vec<CellMethod> = trained.into_iter().map(CellMethod::Trained).collect();
         methods.extend(given);
         for baseline in [Baseline::LeastSquares, Baseline::TrainingMean] {
@@ -275,6 +276,7 @@ impl Comparison {
         if data.iter().all(has_previous_rows) {
             methods.push(CellMethod::Baseline(Baseline::PreviousRow));
         }
+        check_names(&methods)?;
         let experiment = Experiment::comparison(
             facts.name.clone(),
             facts.first_seed,
@@ -426,4 +428,40 @@ fn is_baseline(name: &str) -> bool {
     Baseline::ALL
         .iter()
         .any(|baseline| baseline.to_string() == name)
+}
+
+/// Refuses predictions that do not have a number for each cost of each row.
+fn check_given(given: &[CellMethod], data: &CellData) -> Result<()> {
+    let costs = data.data.data().costs();
+    for method in given {
+        let CellMethod::Given { name, predictions } = method else {
+            continue;
+        };
+        for predicted in predictions.values() {
+            if [predicted.rows(), predicted.cols()] != [costs.rows(), costs.cols()] {
+                return Err(Error::data(format!(
+                    "'{name}' has {} rows of {} columns, the table has {} rows of {} costs",
+                    predicted.rows(),
+                    predicted.cols(),
+                    costs.rows(),
+                    costs.cols()
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses two methods of the same name, whose results could not be told apart.
+fn check_names(methods: &[CellMethod]) -> Result<()> {
+    let names: Vec<String> = methods.iter().map(ToString::to_string).collect();
+    for (index, name) in names.iter().enumerate() {
+        if names[..index].contains(name) {
+            return Err(
+                Error::setting(format!("two methods have the name '{name}'"))
+                    .with_remedy("leave one of them out, or give it another name"),
+            );
+        }
+    }
+    Ok(())
 }

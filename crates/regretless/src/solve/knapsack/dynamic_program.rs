@@ -9,9 +9,9 @@
 use super::incumbent::min_improvement;
 use super::items::KnapsackItems;
 
-/// Largest number of loads times items. Measured on random costs that are proportional to weights
-/// up to noise: at 2^14 a dynamic program takes about 10 µs, as long as branch and bound takes for
-/// easy costs.
+/// Largest number of loads times items. A dynamic program of this size takes about 9 µs of an AMD
+/// EPYC core; one of 48 items and 61 loads takes 2 µs where branch and bound takes 90 to 200 µs
+/// (the trainings of bench/backtest_energy.py).
 const MAX_CELLS: usize = 1 << 14;
 /// How much clearer than the tolerance of branch and bound a unique optimum must be.
 const TOLERANCE_FACTOR: f64 = 4.0;
