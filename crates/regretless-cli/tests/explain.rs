@@ -156,8 +156,13 @@ fn choices_of_a_settings_file_are_answered_and_flags_replace_them() {
     let by_flag = format!("{EXPLAIN} --row 1 --json --force-choice c1");
     let expected = workspace.run(&by_flag).json();
     assert!(!expected["choices"].as_array().unwrap().is_empty());
-    assert_eq!(workspace.run(&with_file).json()["choices"], expected["choices"]);
-    let other = workspace.run(&format!("{with_file} --force-choice c2")).json();
+    assert_eq!(
+        workspace.run(&with_file).json()["choices"],
+        expected["choices"]
+    );
+    let other = workspace
+        .run(&format!("{with_file} --force-choice c2"))
+        .json();
     assert_ne!(other["choices"], expected["choices"]);
 }
 

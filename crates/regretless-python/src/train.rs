@@ -705,7 +705,8 @@ pub fn train<'py>(
             ));
         }
         let module = py.import("regretless._own_predictor")?;
-        let result = module.call_method("train", (problem, X, C, method, own), own_options.as_ref())?;
+        let result =
+            module.call_method("train", (problem, X, C, method, own), own_options.as_ref())?;
         return Ok(result.cast_into::<PyTuple>()?);
     }
     let (python_problem, given_features, given_costs) = (problem, X, C);

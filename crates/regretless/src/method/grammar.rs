@@ -525,10 +525,7 @@ mod tests {
         ] {
             assert_eq!(name.parse::<Method>().unwrap().to_string(), name);
         }
-        assert_eq!(
-            "auto 60".parse::<Method>().unwrap(),
-            Method::auto()
-        );
+        assert_eq!("auto 60".parse::<Method>().unwrap(), Method::auto());
         assert!(
             "auto soon"
                 .parse::<Method>()
@@ -539,7 +536,12 @@ mod tests {
         assert!("autumn".parse::<Method>().is_err());
         assert!("auto 60s solve".parse::<Method>().is_err());
         assert!("auto 60s solve -1s".parse::<Method>().is_err());
-        for name in ["auto with", "auto with ", "auto with auto", "auto with MSE or auto 5s"] {
+        for name in [
+            "auto with",
+            "auto with ",
+            "auto with auto",
+            "auto with MSE or auto 5s",
+        ] {
             assert!(name.parse::<Method>().is_err(), "{name}");
         }
     }
