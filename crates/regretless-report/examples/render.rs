@@ -70,6 +70,7 @@ fn comparison(results: &ExperimentResults) -> String {
         facts: vec![("table".into(), "table.csv".into())],
         data_check: Some(vec![format!("A finding about {}.", results.title)]),
         commands: vec![results.provenance.command.clone()],
+        ..PageSummary::default()
     };
     comparison_page(&results, &summary)
 }

@@ -129,7 +129,7 @@ fn signed(text: &str) -> String {
 pub(crate) fn coded(text: &str) -> String {
     let text = escaped(text);
     let parts: Vec<&str> = text.split('`').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return text;
     }
     let mut out = String::with_capacity(text.len() + 13 * parts.len());

@@ -105,7 +105,7 @@ impl SourceSums {
         let mut costs: Vec<CostSource> = self.costs.into_values().collect();
         costs.sort_by(|a, b| b.share.total_cmp(&a.share));
         let total: f64 = costs.iter().map(|cost| cost.share).sum();
-        (self.rows > 0).then(|| RegretSources {
+        (self.rows > 0).then_some(RegretSources {
             rows: self.rows,
             regret: self.regret,
             gap: total - self.regret,
