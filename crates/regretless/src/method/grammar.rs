@@ -297,7 +297,7 @@ impl fmt::Display for AutoBudget {
 
 #[cfg(test)]
 mod tests {
-    use super::{AutoBudget, Method};
+    use super::Method;
 
     #[test]
     fn names_parse_and_print_as_themselves() {
