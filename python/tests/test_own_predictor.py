@@ -135,7 +135,8 @@ class Oracle:
     """A regressor that knows the true costs of every row, or the opposite of them."""
 
     def __init__(self, X, C, sign):
-        self.costs = {features.tobytes(): sign * costs for features, costs in zip(X, C, strict=True)}
+        pairs = zip(X, C, strict=True)
+        self.costs = {features.tobytes(): sign * costs for features, costs in pairs}
 
     def fit(self, X, C):
         return self

@@ -626,7 +626,8 @@ pub fn epoch_rows(
 #[pyo3(signature = (
     problem, X, C, method=None, *, labels=None, parameters=None, weights=None, split=None,
     predictor=None, candidates=None, init_model=None, seed=0, profile="default",
-    feature_names=None, cost_names=None, categories=None, target_statistics=None, dates=None, holidays=None,
+    feature_names=None, cost_names=None, categories=None, target_statistics=None, dates=None,
+    holidays=None,
     missing="impute", checkpoint=None, threads=None, progress=false, heuristic=None, gap=None,
     nodes=None, seconds=None, **settings
 ))]

@@ -247,6 +247,11 @@ fn models_and_decisions(folder: &Path, fold: usize) -> BTreeMap<String, serde_js
         for row in cell["rows"].as_array_mut().unwrap() {
             row["cost"].take();
             row["regret"].take();
+            // Predictions of the costs of the decision, and of that in hindsight, which may change.
+            let decided = row["columns"].clone();
+            let is_decided =
+                |pair: &serde_json::Value| decided.as_array().unwrap().contains(&pair[0]);
+            row["predicted"].as_array_mut().unwrap().retain(is_decided);
         }
         let name = cell["name"].as_str().unwrap().to_owned();
         let outcome = serde_json::json!([cell["model_hash"], cell["rows"]]);

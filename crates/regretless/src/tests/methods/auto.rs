@@ -95,7 +95,7 @@ fn methods_of_the_user_are_candidates_with_their_settings() {
         .iter()
         .map(|candidate| candidate.method.as_str())
         .collect();
-    for part in ["MAE(O,S) lr 0.05 epochs 2", "MSE(O_S) lr 0.02", "NCE lr"] {
+    for part in ["MAE(O,S) lr 0.2 epochs 2 ", "MSE(O_S) lr 0.02", "NCE lr"] {
         let with_part = names.iter().filter(|name| name.contains(part));
         // A linear predictor and a network.
         assert!(with_part.count() >= 2, "{part}: {names:?}");

@@ -72,7 +72,7 @@ struct RunPiece {
 }
 
 /// Zeros, ones and zeros: windows of it are 1 from a lane on, or before a lane.
-static MASKS: [f32; 3 * F32_LANES] = {
+static TILE_WINDOW_MASKS: [f32; 3 * F32_LANES] = {
     let mut masks = [0.0; 3 * F32_LANES];
     let mut lane = F32_LANES;
     while lane < 2 * F32_LANES {
@@ -87,7 +87,7 @@ impl RunPiece {
     #[inline(always)]
     fn mask<V: Lanes>(&self, token: V::Token) -> V {
         let window = |start: u32| {
-            let window = MASKS[start as usize..].first_chunk::<F32_LANES>();
+            let window = TILE_WINDOW_MASKS[start as usize..].first_chunk::<F32_LANES>();
             V::load(token, window.unwrap_or(&ONES.0))
         };
         let not_before = window(F32_LANES as u32 - self.from);
