@@ -1,5 +1,4 @@
-//! Training suite: epochs of losses without solver calls, compared with torch. Times are wall-clock
-//! times, on one thread CPU times, which other programs on the machine affect less.
+//! Training suite: epochs of losses without solver calls, compared with torch, two threads each.
 //!
 //! Both train on the same arrays from the same parameters with the same batches, so that their
 //! losses can be compared epoch by epoch. Ours is the public `train` call, whose report has the
@@ -23,7 +22,7 @@ use crate::epochs::{BATCH_SIZE, Epochs};
 use crate::machine::Machine;
 use crate::peer::Peer;
 use crate::report::{Report, ReportTable};
-use crate::statistics::{Times, milliseconds, ratio};
+use crate::statistics::{milliseconds, ratio};
 
 /// Makes glibc keep the pages of freed arrays instead of returning them to the operating system.
 const KEEP_PAGES: [(&str, &str); 2] = [
@@ -46,11 +45,10 @@ struct TorchResponse {
 pub fn run_suite(cli: &Cli) -> Result<Report> {
     let mut report = Report::default();
     let before = Machine::measure(cli.threads, cli.smoke);
-    let clock = EpochClockKind::of(cli.threads);
     let title = format!(
-        "Training: milliseconds per epoch, batch 32, Adam, {} threads each (minimum {} time)",
-        cli.threads,
-        clock.name()
+        "Training: milliseconds per epoch, batch 32, Adam, {} threads each (minimum wall-clock \
+            time)",
+        cli.threads
     );
     let heading = [
         "model",
@@ -77,10 +75,7 @@ pub fn run_suite(cli: &Cli) -> Result<Report> {
     {
         eprintln!("bench: {}", case.name());
         let measurement = TrainingMeasurement::measure(cli, &case)?;
-        eprintln!(
-            "bench: {}",
-            measurement.row(&case, &before, clock).join(" | ")
-        );
+        eprintln!("bench: {}", measurement.row(&case, &before).join(" | "));
         measurement
             .torch_version
             .iter()
@@ -90,7 +85,7 @@ pub fn run_suite(cli: &Cli) -> Result<Report> {
     // Other programs only slow a machine down: its limits are the higher of both measurements.
     let machine = before.max_with(Machine::measure(cli.threads, cli.smoke));
     for (case, measurement) in &measurements {
-        table.row(measurement.row(case, &machine, clock));
+        table.row(measurement.row(case, &machine));
         report.raw.push(measurement.to_json(case, &machine));
     }
     report.tables.push(table);
@@ -114,33 +109,6 @@ const NOTES: [&str; 5] = [
 fn note_once(report: &mut Report, note: &str) {
     if !report.notes.iter().any(|known| known == note) {
         report.notes.push(note.to_owned());
-    }
-}
-
-/// Which times of epochs are compared.
-#[derive(Debug, Clone, Copy)]
-enum EpochClockKind {
-    Wall,
-    Cpu,
-}
-
-impl EpochClockKind {
-    fn of(threads: usize) -> Self {
-        if threads == 1 { Self::Cpu } else { Self::Wall }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Wall => "wall-clock",
-            Self::Cpu => "CPU",
-        }
-    }
-
-    fn times(self, epochs: &Epochs) -> &Times {
-        match self {
-            Self::Wall => &epochs.wall,
-            Self::Cpu => &epochs.cpu,
-        }
     }
 }
 
@@ -212,8 +180,8 @@ impl TrainingMeasurement {
         Ok(())
     }
 
-    fn row(&self, case: &TrainingCase, machine: &Machine, clock: EpochClockKind) -> Vec<String> {
-        let ours = clock.times(&self.ours);
+    fn row(&self, case: &TrainingCase, machine: &Machine) -> Vec<String> {
+        let ours = &self.ours.wall;
         let limit = roofline::seconds(case, machine);
         let mut cells = vec![
             case.model(),
@@ -227,7 +195,7 @@ impl TrainingMeasurement {
         ];
         for variant in ["eager", "eager, pages kept", "optimized, pages kept"] {
             let run = self.torch.iter().find(|run| run.name == variant);
-            let theirs = run.map_or(f64::NAN, |run| clock.times(run).min());
+            let theirs = run.map_or(f64::NAN, |run| run.wall.min());
             cells.extend([milliseconds(theirs), ratio(theirs, ours.min())]);
         }
         cells.push(self.agreement());

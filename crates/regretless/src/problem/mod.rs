@@ -56,8 +56,7 @@ pub(crate) use benchmark::paper_weights;
 pub(crate) use choice_fixing::{ChoiceFixing, FixedChoices};
 pub use cvrp::Cvrp;
 pub(crate) use equality::{
-    EqualityConstraints, EqualityProjection, Incidence, ProjectionScratch, SparseIncidence,
-    VariableRun,
+    EqualityConstraints, EqualityProjection, Incidence, ProjectionScratch, VariableRun,
 };
 pub use external::ExternalProblem;
 pub use from_file::{FileFormat, FileProblem, ReadOptions};

@@ -208,9 +208,9 @@ impl SimdToken {
     }
 
     #[inline(always)]
-    pub(crate) fn load_f32x8(self, values: &[f32; F32_LANES / 2]) -> F32x8 {
+    pub(crate) fn load_f32x8(self, values: &AlignedF32x8) -> F32x8 {
         // SAFETY: eight values begin there.
-        F32x8(unsafe { _mm256_loadu_ps(values.as_ptr()) })
+        F32x8(unsafe { _mm256_loadu_ps(values.0.as_ptr()) })
     }
 
     /// A vector with only the sign bit set (−0.0) in lane i if bit i of half `half` of `word` is 1
@@ -366,23 +366,10 @@ impl F32x8 {
         Self(unsafe { _mm256_fmadd_ps(self.0, factor.0, term.0) })
     }
 
-    /// Stores to memory of any alignment.
     #[inline(always)]
-    pub(crate) fn store(self, out: &mut [f32; F32_LANES / 2]) {
+    pub(crate) fn store(self, out: &mut AlignedF32x8) {
         // SAFETY: eight values begin there.
-        unsafe { _mm256_storeu_ps(out.as_mut_ptr(), self.0) }
-    }
-
-    /// The sum of all lanes: lanes i and i + 4, then i and i + 2, then the last two.
-    #[inline(always)]
-    pub(crate) fn sum(self) -> f32 {
-        // SAFETY: as above.
-        unsafe {
-            let upper = _mm256_extractf128_ps::<1>(self.0);
-            let four = _mm_add_ps(_mm256_castps256_ps128(self.0), upper);
-            let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
-            _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
-        }
+        unsafe { _mm256_storeu_ps(out.0.as_mut_ptr(), self.0) }
     }
 }
 

@@ -330,10 +330,9 @@ mod tests {
             let mut rows = [AlignedF32x8::ZERO; F32_LANES];
             simd.transpose_to_rows(&vectors, &mut rows);
             assert_eq!(rows[11].0[3], 59.0);
-            let eight = simd.load_f32x8(&half.0);
+            let eight = simd.load_f32x8(&half);
             let sum = eight.mul_add(simd.splat_f32x8(1.7), eight.add(eight));
-            sum.store(&mut rows[0].0);
-            found.push(sum.sum().to_bits());
+            sum.store(&mut rows[0]);
             found.extend(rows.iter().flat_map(|row| bits(&row.0)));
             let mut back = [AlignedF32x16::ZERO; 8];
             simd.transpose_to_vectors(&rows, &mut back);

@@ -93,8 +93,8 @@ impl SimdToken {
     }
 
     #[inline(always)]
-    pub(crate) fn load_f32x8(self, values: &[f32; F32_LANES / 2]) -> F32x8 {
-        F32x8(*values)
+    pub(crate) fn load_f32x8(self, values: &AlignedF32x8) -> F32x8 {
+        F32x8(values.0)
     }
 
     /// A vector with only the sign bit set (−0.0) in lane i if bit i of half `half` of `word` is 1
@@ -221,17 +221,9 @@ impl F32x8 {
         }))
     }
 
-    /// Stores to memory of any alignment.
     #[inline(always)]
-    pub(crate) fn store(self, out: &mut [f32; F32_LANES / 2]) {
-        *out = self.0;
-    }
-
-    /// The sum of all lanes: lanes i and i + 4, then i and i + 2, then the last two.
-    #[inline(always)]
-    pub(crate) fn sum(self) -> f32 {
-        let four: [f32; 4] = std::array::from_fn(|lane| self.0[lane] + self.0[lane + 4]);
-        (four[0] + four[2]) + (four[1] + four[3])
+    pub(crate) fn store(self, out: &mut AlignedF32x8) {
+        out.0 = self.0;
     }
 }
 

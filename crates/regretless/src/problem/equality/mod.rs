@@ -33,9 +33,6 @@ use factorization::Factorization;
 
 use crate::error::{Error, Result};
 
-/// Partial sums of the total of a vector: two AVX2 registers.
-const NUM_PARTIAL_TOTALS: usize = 8;
-
 /// The coefficients of a row: variables and factors.
 pub type ConstraintRow = Vec<(u32, f64)>;
 
@@ -482,20 +479,7 @@ fn scale<const LANES: usize>(sum: &mut [f64; LANES], factor: f64) {
 #[inline(always)]
 fn total<const LANES: usize>(sums: &[[f64; LANES]]) -> [f64; LANES] {
     let mut total = [0.0; LANES];
-    let mut rest = sums;
-    if LANES == 1 {
-        // One addition does not wait for the one before.
-        let (chunks, remainder) = sums.as_chunks::<NUM_PARTIAL_TOTALS>();
-        let mut partial = [0.0; NUM_PARTIAL_TOTALS];
-        for chunk in chunks {
-            for i in 0..NUM_PARTIAL_TOTALS {
-                partial[i] += chunk[i][0];
-            }
-        }
-        total[0] = partial.iter().sum();
-        rest = remainder;
-    }
-    for sum in rest {
+    for sum in sums {
         for lane in 0..LANES {
             total[lane] += sum[lane];
         }

@@ -2,16 +2,14 @@
 //! the evaluation of rows in the same call. A tile is sixteen costs, a block some tiles that stay
 //! in cache.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::adam::AdamCoefficients;
 use super::expanded_squares;
 use super::kernel::{self, TileScratch};
-use super::parallel_epoch::{NormalizedParameters, ParallelEpoch};
-use super::projection::ProjectionWorker;
+use super::parallel_epoch::ParallelEpoch;
+use super::projection::{BlockVectors, ProjectionWorker};
 use super::row_constants::{OuterProductSum, RowCoefficients};
-use super::tile_incidence::BlockVectors;
 use super::tiled_targets::BatchPlan;
 use super::worker_columns::{PartialSums, WorkerColumns};
 use super::worker_scratch::{StepRows, WorkerScratch, store_group_gram};
@@ -78,19 +76,6 @@ impl FusedContext<'_> {
         coefficients
     }
 
-    /// One of several workers of the projection, if there is one.
-    pub(super) fn projection_worker(
-        &self,
-        workers: usize,
-        solution: &[f32],
-    ) -> Option<ProjectionWorker<'_>> {
-        let projection = self.projection.as_ref()?;
-        let (simd, width) = (self.simd, self.width());
-        Some(ProjectionWorker::new(
-            simd, projection, width, workers, solution,
-        ))
-    }
-
     /// Products of the features of each step's rows, for expanded squares.
     fn products(&self, plan: &BatchPlan<'_>) -> Vec<OuterProductSum> {
         (0..plan.steps())
@@ -113,6 +98,7 @@ impl FusedState {
     ) {
         let (count, vectors) = (context.groups.len(), 2 * context.width());
         let (mut tiles, mut moments) = (self.tiles.as_mut_slice(), self.moments.as_mut_slice());
+        let mut projected = self.projected.as_mut_slice();
         let mut blocks = Vec::with_capacity(workers);
         for worker in 0..workers {
             let groups = worker * count / workers..(worker + 1) * count / workers;
@@ -123,57 +109,55 @@ impl FusedState {
             } else {
                 full_tiles * vectors
             };
-            let (block_tiles, block_moments);
+            let (block_tiles, block_moments, block_projected);
             (block_tiles, tiles) = tiles.split_at_mut(size);
             (block_moments, moments) = moments.split_at_mut(size);
+            let size = if projected.is_empty() { 0 } else { size / 2 };
+            (block_projected, projected) = projected.split_at_mut(size);
             blocks.push(WorkerColumns {
                 groups,
                 tiles: block_tiles,
                 moments: block_moments,
+                projected: block_projected,
             });
         }
         context.threads(workers).run_on_each(blocks, work);
     }
 
-    /// Solves for the projection of the current parameters, if there is one: as in a step, bit for
-    /// bit.
-    pub(super) fn solve_projection(&mut self, context: &FusedContext<'_>) {
+    /// Projects the current parameters, if there is a projection: as in a step, bit for bit.
+    pub(super) fn project_parameters(&mut self, context: &FusedContext<'_>) {
         let Some(projection) = &context.projection else {
             return;
         };
-        let (width, groups) = (context.width(), context.groups.len());
-        let sums = projection.partial_sums(1, groups, width);
-        let solution = OnceLock::new();
+        let width = context.width();
+        let sums = PartialSums::new(context.groups.len(), projection.num_sums(width));
         self.run_on_worker_columns(context, 1, |_, columns| {
-            let mut worker = ProjectionWorker::new(context.simd, projection, width, 1, &[]);
+            let mut worker = ProjectionWorker::new(projection, width);
+            let (simd, parameters) = (context.simd, BlockVectors::Parameters);
             columns.for_each_block(context, UPDATE_BLOCK_TILES, |position, block| {
-                worker.add_block(block, BlockVectors::Parameters, &sums, position);
+                worker.add_block(simd, projection, block, parameters);
+                if position.is_last_of_group {
+                    worker.store_group_sums(&sums, position.group);
+                }
             });
-            // The Gram matrix is known, or computed from the projected parameters.
-            worker.solve_parameters(&sums, &mut vec![0.0; width * width]);
-            // Set once: there is one worker.
-            let _ = solution.set(worker.into_parameter_solution());
+            worker.solve(simd, projection, &sums);
+            columns.for_each_block(context, UPDATE_BLOCK_TILES, |_, block| {
+                worker.project_block(simd, projection, block, parameters);
+            });
         });
-        self.projection_solution = solution.into_inner().unwrap_or_default();
     }
 
     /// Computes the Gram matrix of the current parameters.
     pub(super) fn compute_gram(&mut self, context: &FusedContext<'_>) {
         let (groups, width) = (context.groups.len(), context.width());
         let grams = PartialSums::new(groups, width * width);
-        let solution = std::mem::take(&mut self.projection_solution);
         self.run_on_worker_columns(context, 1, |_, columns| {
             let mut scratch = TileScratch::new(width, 0);
-            let mut projection = context.projection_worker(1, &solution);
             columns.for_each_block(context, UPDATE_BLOCK_TILES, |position, block| {
-                if let Some(projection) = &mut projection {
-                    projection.project_parameters(block, &mut scratch.projected);
-                }
                 kernel::gram_pass(context.simd, block, &mut scratch);
                 store_group_gram(&mut scratch, &grams, position);
             });
         });
-        self.projection_solution = solution;
         self.gram = vec![0.0; width * width];
         grams.sum_groups(&mut self.gram);
     }
@@ -260,20 +244,19 @@ impl FusedState {
         evaluated_rows: &BatchPlan<'_>,
     ) -> Result<Vec<f64>> {
         let workers = context.workers(plan.batch_size().max(evaluated_rows.len()));
-        let initial = NormalizedParameters {
-            gram: std::mem::take(&mut self.gram),
-            projection_solution: std::mem::take(&mut self.projection_solution),
-        };
-        let epoch =
-            ParallelEpoch::new(context, workers, plan, evaluated_rows, &initial, self.steps);
+        let mut gram = std::mem::take(&mut self.gram);
+        let epoch = ParallelEpoch::new(context, workers, plan, evaluated_rows, &gram, self.steps);
         self.run_on_worker_columns(context, workers, |worker, columns| {
             epoch.run_worker(worker, columns, context);
         });
         self.steps += plan.steps() as i32;
-        let (sums, last) = epoch.finish();
-        let last = last.unwrap_or(initial);
-        self.gram = last.gram;
-        self.projection_solution = last.projection_solution;
+        let sums = epoch.loss_sums();
+        if plan.steps() > 0 {
+            let mut final_gram = vec![0.0; gram.len()];
+            epoch.final_gram(&mut final_gram);
+            gram = final_gram;
+        }
+        self.gram = gram;
         sums.ok_or(Error::Interrupted)
     }
 }
@@ -416,12 +399,12 @@ impl EpochRunner for FusedLinear<'_> {
         self.state = FusedState {
             tiles: unflatten(&state.parameters),
             moments: join_moments(&state.moments.mean, &state.moments.square, width),
-            projection_solution: Vec::new(),
+            projected: std::mem::take(&mut self.state.projected),
             gram: state.gram,
             expansion_is_accurate: state.expansion_is_accurate,
             steps: state.moments.steps,
         };
-        self.state.solve_projection(&self.context);
+        self.state.project_parameters(&self.context);
         true
     }
 }

@@ -31,7 +31,7 @@
 use super::adam::{AdamBroadcast, AdamCoefficients};
 use super::gram::{self, GramAccumulator};
 use super::slope::{RowTargets, StaticSlopeKind, slopes};
-use crate::simd::{AlignedF32x8, AlignedF32x16, F32x16, SimdToken, dispatch_simd};
+use crate::simd::{AlignedF32x8, AlignedF32x16, AlignedF64x16, F32x16, SimdToken, dispatch_simd};
 
 /// Rows processed together, so that a value loaded from memory is used four times; their sums take
 /// eight of the sixteen AVX2 registers.
@@ -58,6 +58,11 @@ impl TileBlock<'_> {
     pub(super) fn num_tiles(&self) -> usize {
         self.output_maps.len()
     }
+
+    /// Parameters per cost.
+    pub(super) fn width(&self) -> usize {
+        self.tiles.len() / (2 * self.num_tiles())
+    }
 }
 
 impl RowSums {
@@ -77,6 +82,8 @@ pub(super) struct TileBlock<'a> {
     pub(super) tiles: &'a mut [AlignedF32x16],
     /// For each tile Adam's first moments, then its second moments.
     pub(super) moments: &'a mut [AlignedF32x16],
+    /// For each tile the projected parameters of `projection.rs`; empty without a projection.
+    pub(super) projected: &'a mut [AlignedF32x16],
     /// The affine map from outputs to costs, per tile.
     pub(super) output_maps: &'a [TileAffine],
     /// Pinball weights of under-prediction; empty for other losses.
@@ -116,9 +123,6 @@ impl RowBatch<'_> {
 pub(super) struct TileScratch {
     /// W for one tile: parameters as they act on features.
     w: Vec<AlignedF32x16>,
-    /// The projected parameters of the block of the next pass, for each tile; empty without a
-    /// projection. The update pass does not read them.
-    pub(super) projected: Vec<AlignedF32x16>,
     /// Gradients of a few tiles, each padded to a multiple of four vectors.
     gradients: Vec<AlignedF32x16>,
     /// Sums of the rows of a batch.
@@ -132,7 +136,6 @@ impl TileScratch {
         let vectors = gram::TILES_PER_GATHER * width.next_multiple_of(ROWS_PER_PANEL);
         Self {
             w: vec![AlignedF32x16::ZERO; width],
-            projected: Vec::new(),
             gradients: vec![AlignedF32x16::ZERO; vectors],
             sums: vec![[RowSums::ZERO; ROWS_PER_PANEL]; panels],
             gram: GramAccumulator::new(width),
@@ -182,7 +185,7 @@ dispatch_simd! {
 
 /// W for one tile: parameters times the scale of their outputs, the offset added to the bias.
 #[inline(always)]
-pub(super) fn scaled_parameters(
+fn scaled_parameters(
     simd: SimdToken,
     weights: &[AlignedF32x16],
     map: &TileAffine,
@@ -359,7 +362,7 @@ fn row_sums_pass_body<K: StaticSlopeKind>(
     let tiles = block.tiles.chunks_exact_mut(2 * width);
     for (t, (tile, map)) in tiles.zip(block.output_maps).enumerate() {
         let (weights, gradient) = tile.split_at_mut(width);
-        let projected = projected_tile(&scratch.projected, t, width);
+        let projected = projected_tile(block.projected, t, width);
         let parameters = TileParameters {
             w: predicting_parameters(simd, weights, map, projected, &mut scratch.w),
             tau: block.quantile_weights.get(t),
@@ -416,7 +419,7 @@ fn loss_pass_body<K: StaticSlopeKind>(
     );
     let tiles = block.tiles.chunks_exact(2 * width);
     for (t, (tile, map)) in tiles.zip(block.output_maps).enumerate() {
-        let projected = projected_tile(&scratch.projected, t, width);
+        let projected = projected_tile(block.projected, t, width);
         let parameters = TileParameters {
             w: predicting_parameters(simd, &tile[..width], map, projected, &mut scratch.w),
             tau: block.quantile_weights.get(t),
@@ -442,28 +445,39 @@ fn update_pass_body(
     let width = scratch.w.len();
     let vectors = gram::TILES_PER_GATHER * 2 * width;
     let padded_width = width.next_multiple_of(ROWS_PER_PANEL);
+    // The new parameters are projected before their Gram matrix is known.
+    let has_projection = !block.projected.is_empty();
     let gathers = block
         .tiles
         .chunks_mut(vectors)
         .zip(block.moments.chunks_mut(vectors));
     let maps = block.output_maps.chunks(gram::TILES_PER_GATHER);
-    for ((tiles, moments), maps) in gathers.zip(maps) {
+    for (gather, ((tiles, moments), maps)) in gathers.zip(maps).enumerate() {
+        let first = gather * gram::TILES_PER_GATHER;
         // Two separate loops, so that the square roots and divisions of many parameters overlap.
         let gradients = scratch.gradients.chunks_exact_mut(padded_width);
         let updates = tiles.chunks_exact(2 * width).zip(gradients).zip(maps);
-        for ((tile, gradient), map) in updates {
-            scaled_parameters(simd, &tile[..width], map, &mut scratch.w);
-            add_correction(simd, &scratch.w, &tile[width..], correction, gradient);
+        for (t, ((tile, gradient), map)) in updates.enumerate() {
+            let projected = projected_tile(block.projected, first + t, width);
+            let weights = &tile[..width];
+            let w = predicting_parameters(simd, weights, map, projected, &mut scratch.w);
+            add_correction(simd, w, &tile[width..], correction, gradient);
         }
         let states = tiles
             .chunks_exact_mut(2 * width)
             .zip(moments.chunks_exact_mut(2 * width));
         for (t, ((tile, moments), map)) in states.zip(maps).enumerate() {
             let gradient = &scratch.gradients[t * padded_width..];
-            let w = scratch.gram.tile_mut(t);
+            let w: &mut [AlignedF64x16] = if has_projection {
+                &mut []
+            } else {
+                scratch.gram.tile_mut(t)
+            };
             adam.step_tile(simd, &mut tile[..width], gradient, moments, map, w);
         }
-        scratch.gram.add(simd, maps.len());
+        if !has_projection {
+            scratch.gram.add(simd, maps.len());
+        }
     }
 }
 
@@ -504,7 +518,7 @@ fn gram_pass_body(simd: SimdToken, block: &mut TileBlock<'_>, scratch: &mut Tile
     for (gather, (tiles, maps)) in gathers.zip(maps).enumerate() {
         let first = gather * gram::TILES_PER_GATHER;
         for (t, (tile, map)) in tiles.chunks_exact(2 * width).zip(maps).enumerate() {
-            let projected = projected_tile(&scratch.projected, first + t, width);
+            let projected = projected_tile(block.projected, first + t, width);
             let weights = &tile[..width];
             let w = predicting_parameters(simd, weights, map, projected, &mut scratch.w);
             for (w, wide) in w.iter().zip(scratch.gram.tile_mut(t)) {

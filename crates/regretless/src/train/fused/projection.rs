@@ -11,17 +11,9 @@
 //! P V = V − Aᵀ Y
 //! ```
 //!
-//! S needs all costs, hence a barrier of all workers before Y. There are no passes over the costs
-//! but those of a normalized loss without projection:
-//!
-//! * The row-sums pass projects the parameters of a block when it predicts with them, and adds the
-//!   local gradient V to its sums.
-//! * The update pass needs P V + P W C, with C the correction of the normalization. With Y of V and
-//!   Y′ of W that is V + W C − Aᵀ (Y + Y′ C): it subtracts a product from the local gradient and
-//!   goes on with parameters that are not projected, which it adds to their sums.
-//! * The Gram matrix of the projected parameters follows from that of W: WᵀP W = WᵀW − Sᵀ Y.
-//!   Where little of W is left, the difference loses digits, and the matrix is computed by a pass
-//!   over the projected parameters.
+//! S needs all costs, hence a barrier of all workers before Y. Tiles have one vector of sixteen
+//! costs per parameter; for sums over costs they are transposed to one vector of parameters per
+//! cost, eight parameters (a chunk) at a time.
 
 #![allow(
     clippy::needless_range_loop,
@@ -32,428 +24,465 @@
     reason = "functions compiled for AVX2 and FMA are called after the CPU features were detected"
 )]
 
-use super::kernel::{ROWS_PER_PANEL, TileBlock};
-use super::tile_incidence::{
-    BlockVectors, CHUNK, IncidenceScratch, SlotLayout, TileIncidence, add_products_to_gradient,
-    add_sums, write_projected_parameters,
-};
-use super::worker_columns::{BlockPosition, PartialSums};
+use std::ops::Range;
+
+use super::kernel::TileBlock;
+use super::tile_values;
+use super::worker_columns::PartialSums;
 use crate::loss::NormalizingProjection;
-use crate::problem::EqualityProjection;
-use crate::simd::{AlignedF32x16, SimdToken, dispatch_lanes, dispatch_simd};
+use crate::problem::{EqualityProjection, Incidence, ProjectionScratch, VariableRun};
+use crate::simd::{AlignedF32x8, AlignedF32x16, F32_LANES, SimdToken, dispatch_simd};
 
-/// The fraction of a diagonal entry of WᵀW below which that of WᵀP W is not computed as a
-/// difference. Sums in single precision have relative errors of about 1e-7, the difference then
-/// about 1e-5. In the benchmarks of `benches/equality.rs` the fraction is above 0.3 at all steps.
-const MIN_PROJECTED_FRACTION: f64 = 0.01;
+/// Parameters that are summed together.
+const CHUNK: usize = 8;
 
-/// The projection of the parameters of a linear predictor.
+/// The projection, and the projected offset of the cost scaler.
 pub(super) struct FusedProjection<'a> {
     projection: &'a EqualityProjection,
     incidence: TileIncidence,
+    /// Per tile.
+    offsets: Vec<AlignedF32x16>,
+}
+
+/// Which rows of A each cost is in; the sums of a row are in its slot.
+enum TileIncidence {
+    /// Factors of 1.
+    Segments {
+        /// The first segment of each tile, then the number of all.
+        starts: Vec<usize>,
+        segments: Vec<TileSegment>,
+    },
+    /// At most two rows per cost, as for arcs of a network.
+    Pairs(Vec<[IncidenceEntry; 2]>),
+    /// Any number of rows.
+    Sparse {
+        /// The first entry of each cost, then the number of all.
+        starts: Vec<usize>,
+        entries: Vec<IncidenceEntry>,
+    },
+}
+
+/// Consecutive costs of a tile that have a row in common.
+struct TileSegment {
+    lanes: Range<usize>,
+    common: usize,
+    /// The slot of the second row of the first cost; those of the others follow.
+    first_own: Option<usize>,
+}
+
+#[derive(Clone, Copy)]
+struct IncidenceEntry {
+    slot: u32,
+    factor: f32,
+}
+
+impl TileIncidence {
+    fn new(incidence: &Incidence, num_costs: usize) -> Self {
+        match incidence {
+            Incidence::Runs(runs) => Self::of_runs(runs, num_costs),
+            Incidence::Sparse(sparse) => {
+                let (mut starts, mut entries) = (vec![0], Vec::new());
+                for cost in 0..num_costs {
+                    for (slot, factor) in sparse.entries(cost) {
+                        let (slot, factor) = (slot as u32, factor as f32);
+                        entries.push(IncidenceEntry { slot, factor });
+                    }
+                    starts.push(entries.len());
+                }
+                if starts.windows(2).any(|range| range[1] - range[0] > 2) {
+                    return Self::Sparse { starts, entries };
+                }
+                let none = IncidenceEntry {
+                    slot: 0,
+                    factor: 0.0,
+                };
+                let pair = |range: &[usize]| {
+                    let entry = |i: usize| if i < range[1] { entries[i] } else { none };
+                    [entry(range[0]), entry(range[0] + 1)]
+                };
+                Self::Pairs(starts.windows(2).map(pair).collect())
+            }
+        }
+    }
+
+    fn of_runs(runs: &[VariableRun], num_costs: usize) -> Self {
+        let (mut starts, mut segments) = (vec![0], Vec::new());
+        let mut first_run = 0;
+        for first in (0..num_costs).step_by(F32_LANES) {
+            let end = num_costs.min(first + F32_LANES);
+            for run in &runs[first_run..] {
+                let (from, to) = (run.variables.start.max(first), run.variables.end.min(end));
+                if run.variables.start >= end {
+                    break;
+                }
+                if from < to {
+                    segments.push(TileSegment {
+                        lanes: from - first..to - first,
+                        common: run.common,
+                        first_own: run.first_own.map(|own| own + from - run.variables.start),
+                    });
+                }
+                // The last run may continue in the next tile.
+                first_run += usize::from(run.variables.end <= end);
+            }
+            starts.push(segments.len());
+        }
+        Self::Segments { starts, segments }
+    }
 }
 
 impl<'a> FusedProjection<'a> {
-    /// The projection of parameters for this number of costs; `None` where some of them are
+    /// The projection of parameters whose outputs have these offsets; `None` where some costs are
     /// absent.
-    pub(super) fn new(projection: &'a NormalizingProjection, num_costs: usize) -> Option<Self> {
-        let (projection, incidence) = projection.equalities()?;
+    pub(super) fn new(projection: &'a NormalizingProjection, offset: &[f64]) -> Option<Self> {
+        let mut offset = offset.to_vec();
+        let num_costs = offset.len();
+        let (equalities, incidence) = projection.equalities()?;
+        projection.project(&mut offset, &mut ProjectionScratch::default());
+        let tiles = 0..num_costs.div_ceil(F32_LANES);
         Some(Self {
-            projection,
+            projection: equalities,
             incidence: TileIncidence::new(incidence, num_costs),
+            offsets: tiles
+                .map(|tile| tile_values(tile, num_costs, |j| offset[j]))
+                .collect(),
         })
     }
 
-    fn layout(&self, width: usize) -> SlotLayout {
-        self.incidence.layout(self.projection.num_slots(), width)
-    }
-
-    /// Storage for the sums of all groups, for `width` parameters per cost. A single worker needs
-    /// none.
-    pub(super) fn partial_sums(&self, workers: usize, groups: usize, width: usize) -> PartialSums {
-        let groups = if workers == 1 { 0 } else { groups };
-        PartialSums::new(groups, self.layout(width).num_values())
+    /// Numbers of the sums S, for `width` parameters per cost.
+    pub(super) fn num_sums(&self, width: usize) -> usize {
+        self.projection.num_slots() * CHUNK * width.div_ceil(CHUNK)
     }
 }
 
-/// Sums, solutions and scratch of one worker.
-pub(super) struct ProjectionWorker<'a> {
-    simd: SimdToken,
-    fused: &'a FusedProjection<'a>,
-    layout: SlotLayout,
-    width: usize,
-    /// Whether there are no other workers: the sums of groups are then added as they come.
-    is_alone: bool,
-    /// S of the current group.
-    sums: Vec<f32>,
+/// One worker's sums and solution.
+pub(super) struct ProjectionWorker {
+    /// S of the current group: for each chunk of parameters, one vector per slot.
+    sums: Vec<AlignedF32x8>,
     /// S of all groups, then Y.
-    system: Vec<f64>,
-    /// S, where Y is in its place.
-    right_hand_side: Vec<f64>,
-    /// −Y of the parameters.
-    parameter_solution: Vec<f32>,
-    /// −Y of the gradient, then −(Y + Y′ C).
-    gradient_solution: Vec<f32>,
-    /// C, its rows padded to a multiple of eight.
-    correction: Vec<f32>,
-    /// The diagonal of the Gram matrix before the projection.
-    diagonal: Vec<f64>,
-    scratch: IncidenceScratch,
+    system: Vec<[f64; CHUNK]>,
+    /// Y, ordered as the sums.
+    solution: Vec<AlignedF32x8>,
+    scratch: TransposedTile,
 }
 
-impl<'a> ProjectionWorker<'a> {
-    /// One of `workers` workers; `solution` is that of the parameters, if it is known.
-    pub(super) fn new(
-        simd: SimdToken,
-        fused: &'a FusedProjection<'a>,
-        width: usize,
-        workers: usize,
-        solution: &[f32],
-    ) -> Self {
-        let layout = fused.layout(width);
-        let mut parameter_solution = layout.zeros();
-        if !solution.is_empty() {
-            parameter_solution.copy_from_slice(solution);
-        }
+/// A chunk of a tile, by parameters and by costs. Parameters beyond the width of W are not written
+/// to tiles, and have any values.
+struct TransposedTile {
+    parameters: [AlignedF32x16; CHUNK],
+    costs: [AlignedF32x8; F32_LANES],
+}
+
+/// Which vectors of a block are projected.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum BlockVectors {
+    /// The local gradient, in place.
+    Gradient,
+    /// Parameters as they act on features, to the projected parameters.
+    Parameters,
+}
+
+impl ProjectionWorker {
+    pub(super) fn new(projection: &FusedProjection<'_>, width: usize) -> Self {
+        let vectors = projection.num_sums(width) / CHUNK;
         Self {
-            simd,
-            fused,
-            layout,
-            width,
-            is_alone: workers == 1,
-            sums: layout.zeros(),
-            system: vec![0.0; layout.num_values()],
-            right_hand_side: vec![0.0; layout.num_values()],
-            parameter_solution,
-            gradient_solution: layout.zeros(),
-            correction: vec![0.0; width * width.next_multiple_of(CHUNK)],
-            diagonal: Vec::with_capacity(width),
-            scratch: IncidenceScratch::new(width),
+            sums: vec![AlignedF32x8::ZERO; vectors],
+            system: vec![[0.0; CHUNK]; vectors],
+            solution: vec![AlignedF32x8::ZERO; vectors],
+            scratch: TransposedTile {
+                parameters: [AlignedF32x16::ZERO; CHUNK],
+                costs: [AlignedF32x8::ZERO; F32_LANES],
+            },
         }
     }
 
-    /// −Y of the parameters.
-    pub(super) fn into_parameter_solution(self) -> Vec<f32> {
-        self.parameter_solution
-    }
-
-    /// Adds a block to the sums of its group, and stores these after the last block.
+    /// Adds a block to the sums.
     pub(super) fn add_block(
         &mut self,
+        simd: SimdToken,
+        projection: &FusedProjection<'_>,
         block: &TileBlock<'_>,
         vectors: BlockVectors,
-        sums: &PartialSums,
-        position: BlockPosition,
     ) {
-        let (incidence, layout) = (&self.fused.incidence, self.layout);
-        add_block_sums(
-            self.simd,
-            incidence,
-            layout,
-            block,
-            vectors,
-            &mut self.sums,
-            &mut self.scratch,
-        );
-        if !position.is_last_of_group {
-            return;
+        let (sums, scratch) = (&mut self.sums, &mut self.scratch);
+        add_sums(simd, projection, block, vectors, sums, scratch);
+    }
+
+    /// Stores the sums of a group and clears them for the next. The sums of a single group stay
+    /// with its only worker.
+    pub(super) fn store_group_sums(&mut self, sums: &PartialSums, group: usize) {
+        if sums.num_groups() > 1 {
+            sums.store_vectors(group, &self.sums);
+            self.sums.fill(AlignedF32x8::ZERO);
         }
-        if self.is_alone {
-            if position.group == 0 {
-                self.system.fill(0.0);
-            }
-            add_group(self.simd, layout, &self.sums, &mut self.system);
+    }
+
+    /// Solves for Y, given the sums of all groups.
+    pub(super) fn solve(
+        &mut self,
+        simd: SimdToken,
+        projection: &FusedProjection<'_>,
+        sums: &PartialSums,
+    ) {
+        if sums.num_groups() > 1 {
+            sums.sum_groups(self.system.as_flattened_mut());
         } else {
-            let values = layout.rows(&self.sums).flatten();
-            sums.store(position.group, 0, values.map(|value| f64::from(*value)));
+            for (system, sum) in self.system.iter_mut().zip(&self.sums) {
+                for lane in 0..CHUNK {
+                    system[lane] = f64::from(sum.0[lane]);
+                }
+            }
+            self.sums.fill(AlignedF32x8::ZERO);
         }
-        self.sums.fill(0.0);
-    }
-
-    /// Solves for Y of the gradient, given the sums of all groups, and adds the product of Y of the
-    /// parameters and the correction of the normalization, interleaved as the kernel reads it.
-    pub(super) fn solve_gradient(
-        &mut self,
-        sums: &PartialSums,
-        interleaved_correction: &[[f32; ROWS_PER_PANEL]],
-    ) {
-        self.sum_groups(sums);
-        let (simd, layout, width) = (self.simd, self.layout, self.width);
-        let out = &mut self.gradient_solution;
-        solve_system(simd, self.fused, layout, &mut self.system, out);
-        let stride = width.next_multiple_of(CHUNK);
-        for (i, columns) in interleaved_correction.chunks_exact(width).enumerate() {
-            for (row, entries) in columns.iter().enumerate() {
-                let row = &mut self.correction[row * stride..(row + 1) * stride];
-                row[ROWS_PER_PANEL * i..][..ROWS_PER_PANEL].copy_from_slice(entries);
+        solve_system(simd, projection.projection, &mut self.system);
+        for (solution, system) in self.solution.iter_mut().zip(&self.system) {
+            for lane in 0..CHUNK {
+                solution.0[lane] = system[lane] as f32;
             }
         }
-        let parameters = &self.parameter_solution;
-        let incidence = &self.fused.incidence;
-        add_corrected(simd, incidence, layout, parameters, &self.correction, out);
     }
 
-    /// Solves for Y of the parameters, given the sums of all groups, and makes the Gram matrix of
-    /// the parameters that of the projected ones. Returns whether it has enough digits.
-    pub(super) fn solve_parameters(&mut self, sums: &PartialSums, gram: &mut [f64]) -> bool {
-        self.sum_groups(sums);
-        self.right_hand_side.copy_from_slice(&self.system);
-        let (simd, width) = (self.simd, self.width);
-        let solution = &mut self.parameter_solution;
-        solve_system(simd, self.fused, self.layout, &mut self.system, solution);
-        self.diagonal.clear();
-        self.diagonal.extend(gram.iter().step_by(width + 1));
-        subtract_gram(
-            simd,
-            &self.fused.incidence,
-            width,
-            self.layout.row_length,
-            &self.right_hand_side,
-            &self.system,
-            gram,
-        );
-        let mut diagonal = gram.iter().step_by(width + 1).zip(&self.diagonal);
-        diagonal.all(|(after, before)| *after >= MIN_PROJECTED_FRACTION * before)
-    }
-
-    fn sum_groups(&mut self, sums: &PartialSums) {
-        if !self.is_alone {
-            sums.sum_groups(&mut self.system);
-        }
-    }
-
-    /// Projects the local gradient of a block, after [`Self::solve_gradient`].
-    pub(super) fn project_gradient(&mut self, block: &mut TileBlock<'_>) {
-        project_gradient(
-            self.simd,
-            &self.fused.incidence,
-            self.layout,
-            &self.gradient_solution,
-            block,
-            &mut self.scratch,
-        );
-    }
-
-    /// Writes the projected parameters of a block, after [`Self::solve_parameters`].
-    pub(super) fn project_parameters(
+    /// Projects a block, after Y is known.
+    pub(super) fn project_block(
         &mut self,
-        block: &TileBlock<'_>,
-        out: &mut Vec<AlignedF32x16>,
+        simd: SimdToken,
+        projection: &FusedProjection<'_>,
+        block: &mut TileBlock<'_>,
+        vectors: BlockVectors,
     ) {
-        out.resize(block.num_tiles() * self.width, AlignedF32x16::ZERO);
-        project_parameters(
-            self.simd,
-            &self.fused.incidence,
-            self.layout,
-            &self.parameter_solution,
-            block,
-            &mut self.scratch,
-            out,
-        );
+        let (solution, scratch) = (&self.solution, &mut self.scratch);
+        subtract(simd, projection, block, vectors, solution, scratch);
     }
 }
 
-dispatch_lanes! {
+dispatch_simd! {
     /// Adds A V for a block.
-    add_block_sums = add_sums (
-        incidence: &TileIncidence,
-        layout: SlotLayout,
+    add_sums = add_sums_body [] (
+        projection: &FusedProjection<'_>,
         block: &TileBlock<'_>,
         vectors: BlockVectors,
-        sums: &mut [f32],
-        scratch: &mut IncidenceScratch,
+        sums: &mut [AlignedF32x8],
+        scratch: &mut TransposedTile,
     )
 }
 
 dispatch_simd! {
-    /// Adds the sums of a group to those of all.
-    add_group = add_group_body [] (layout: SlotLayout, sums: &[f32], system: &mut [f64])
-}
-
-dispatch_simd! {
-    /// Solves A Aᵀ Y = S in place, and writes −Y.
-    solve_system = solve_system_body [] (
-        fused: &FusedProjection<'_>,
-        layout: SlotLayout,
-        system: &mut [f64],
-        negated: &mut [f32],
-    )
-}
-
-dispatch_simd! {
-    /// Adds Y C.
-    add_corrected = add_corrected_body [] (
-        incidence: &TileIncidence,
-        layout: SlotLayout,
-        solution: &[f32],
-        correction: &[f32],
-        out: &mut [f32],
-    )
-}
-
-dispatch_simd! {
-    /// Subtracts Sᵀ Y, which is symmetric.
-    subtract_gram = subtract_gram_body [] (
-        incidence: &TileIncidence,
-        width: usize,
-        row_length: usize,
-        sums: &[f64],
-        solution: &[f64],
-        gram: &mut [f64],
-    )
-}
-
-dispatch_lanes! {
-    /// Adds Aᵀ V to the local gradient of a block.
-    project_gradient = add_products_to_gradient (
-        incidence: &TileIncidence,
-        layout: SlotLayout,
-        values: &[f32],
+    /// V − Aᵀ Y for a block.
+    subtract = subtract_body [] (
+        projection: &FusedProjection<'_>,
         block: &mut TileBlock<'_>,
-        scratch: &mut IncidenceScratch,
+        vectors: BlockVectors,
+        solution: &[AlignedF32x8],
+        scratch: &mut TransposedTile,
     )
 }
 
-dispatch_lanes! {
-    /// Writes W + Aᵀ V for a block.
-    project_parameters = write_projected_parameters (
-        incidence: &TileIncidence,
-        layout: SlotLayout,
-        values: &[f32],
-        block: &TileBlock<'_>,
-        scratch: &mut IncidenceScratch,
-        out: &mut [AlignedF32x16],
+dispatch_simd! {
+    /// Solves A Aᵀ Y = S for all chunks.
+    solve_system = solve_system_body [] (
+        projection: &EqualityProjection,
+        system: &mut [[f64; CHUNK]],
     )
 }
 
 #[inline(always)]
-fn add_group_body(_: SimdToken, layout: SlotLayout, sums: &[f32], system: &mut [f64]) {
-    let rows = system.chunks_exact_mut(layout.row_length);
-    for (system, sums) in rows.zip(layout.rows(sums)) {
-        for (total, sum) in system.iter_mut().zip(sums) {
-            *total += f64::from(*sum);
-        }
+fn solve_system_body(_: SimdToken, projection: &EqualityProjection, system: &mut [[f64; CHUNK]]) {
+    for chunk in system.chunks_exact_mut(projection.num_slots()) {
+        projection.solve(chunk);
     }
 }
 
 #[inline(always)]
-fn solve_system_body(
-    _: SimdToken,
-    fused: &FusedProjection<'_>,
-    layout: SlotLayout,
-    system: &mut [f64],
-    negated: &mut [f32],
+fn add_sums_body(
+    simd: SimdToken,
+    projection: &FusedProjection<'_>,
+    block: &TileBlock<'_>,
+    vectors: BlockVectors,
+    sums: &mut [AlignedF32x8],
+    scratch: &mut TransposedTile,
 ) {
-    let rows = system.chunks_exact_mut(layout.row_length);
-    for (row, negated) in rows.zip(layout.rows_mut(negated)) {
-        match &fused.incidence {
-            TileIncidence::Runs(_) => fused.projection.solve::<1>(row.as_chunks_mut().0),
-            TileIncidence::Pairs(_) | TileIncidence::Sparse { .. } => {
-                fused.projection.solve::<CHUNK>(row.as_chunks_mut().0);
+    let (width, slots) = (block.width(), projection.projection.num_slots());
+    let tiles = block.tiles.chunks_exact(2 * width);
+    for (t, (tile, map)) in tiles.zip(block.output_maps).enumerate() {
+        let (weights, gradient) = tile.split_at(width);
+        let scale = simd.load(&map.scale.0);
+        for (chunk, sums) in sums.chunks_exact_mut(slots).enumerate() {
+            let range = chunk * CHUNK..width.min((chunk + 1) * CHUNK);
+            match vectors {
+                BlockVectors::Gradient => {
+                    for (out, vector) in scratch.parameters.iter_mut().zip(&gradient[range]) {
+                        simd.load(&vector.0).store(out);
+                    }
+                }
+                BlockVectors::Parameters => {
+                    for (out, vector) in scratch.parameters.iter_mut().zip(&weights[range]) {
+                        scale.mul(simd.load(&vector.0)).store(out);
+                    }
+                }
             }
-        }
-        for (negated, value) in negated.iter_mut().zip(row) {
-            *negated = -*value as f32;
+            simd.transpose_to_rows(&scratch.parameters, &mut scratch.costs);
+            let tile = block.first_tile + t;
+            add_tile(simd, &projection.incidence, tile, &scratch.costs, sums);
         }
     }
 }
 
+/// Adds the costs of a tile to the sums of their rows.
 #[inline(always)]
-fn add_corrected_body(
+fn add_tile(
     simd: SimdToken,
     incidence: &TileIncidence,
-    layout: SlotLayout,
-    solution: &[f32],
-    correction: &[f32],
-    out: &mut [f32],
+    tile: usize,
+    costs: &[AlignedF32x8; F32_LANES],
+    sums: &mut [AlignedF32x8],
 ) {
-    if let TileIncidence::Runs(_) = incidence {
-        let stride = layout.rows.next_multiple_of(CHUNK);
-        for (q, out) in layout.padded_rows_mut(out).enumerate() {
-            for (i, out) in out.as_chunks_mut::<CHUNK>().0.iter_mut().enumerate() {
-                let mut sum = simd.load_f32x8(out);
-                for (row, entries) in layout.padded_rows(solution).zip(correction.chunks(stride)) {
-                    let value = simd.load_f32x8(&row.as_chunks().0[i]);
-                    sum = value.mul_add(simd.splat_f32x8(entries[q]), sum);
+    match incidence {
+        TileIncidence::Segments { starts, segments } => {
+            for segment in &segments[starts[tile]..starts[tile + 1]] {
+                let costs = &costs[segment.lanes.clone()];
+                let mut common = simd.load_f32x8(&sums[segment.common]);
+                if let Some(first) = segment.first_own {
+                    let own = &mut sums[first..first + costs.len()];
+                    for i in 0..costs.len() {
+                        let cost = simd.load_f32x8(&costs[i]);
+                        common = common.add(cost);
+                        simd.load_f32x8(&own[i]).add(cost).store(&mut own[i]);
+                    }
+                } else {
+                    for i in 0..costs.len() {
+                        common = common.add(simd.load_f32x8(&costs[i]));
+                    }
                 }
-                sum.store(out);
+                common.store(&mut sums[segment.common]);
             }
         }
-        return;
-    }
-    let stride = CHUNK * layout.rows;
-    for (chunk, out) in layout.padded_rows_mut(out).enumerate() {
-        for (slot, out) in out.as_chunks_mut::<CHUNK>().0.iter_mut().enumerate() {
-            let mut sum = simd.load_f32x8(out);
-            let rows = layout.padded_rows(solution);
-            for (row, correction) in rows.zip(correction.chunks(CHUNK * stride)) {
-                let values = &row.as_chunks::<CHUNK>().0[slot];
-                for (value, entries) in values.iter().zip(correction.chunks_exact(stride)) {
-                    let entries = simd.load_f32x8(&entries.as_chunks().0[chunk]);
-                    sum = simd.splat_f32x8(*value).mul_add(entries, sum);
+        TileIncidence::Pairs(pairs) => {
+            let first = tile * F32_LANES;
+            let pairs = &pairs[first..pairs.len().min(first + F32_LANES)];
+            for i in 0..pairs.len() {
+                let cost = simd.load_f32x8(&costs[i]);
+                for entry in pairs[i] {
+                    let sum = &mut sums[entry.slot as usize];
+                    let factor = simd.splat_f32x8(entry.factor);
+                    cost.mul_add(factor, simd.load_f32x8(sum)).store(sum);
                 }
             }
-            sum.store(out);
+        }
+        TileIncidence::Sparse { starts, entries } => {
+            let first = tile * F32_LANES;
+            for i in 0..F32_LANES.min(starts.len() - 1 - first) {
+                let cost = simd.load_f32x8(&costs[i]);
+                for entry in &entries[starts[first + i]..starts[first + i + 1]] {
+                    let sum = &mut sums[entry.slot as usize];
+                    let factor = simd.splat_f32x8(entry.factor);
+                    cost.mul_add(factor, simd.load_f32x8(sum)).store(sum);
+                }
+            }
         }
     }
 }
 
 #[inline(always)]
-fn subtract_gram_body(
-    _: SimdToken,
+fn subtract_body(
+    simd: SimdToken,
+    projection: &FusedProjection<'_>,
+    block: &mut TileBlock<'_>,
+    vectors: BlockVectors,
+    solution: &[AlignedF32x8],
+    scratch: &mut TransposedTile,
+) {
+    let (width, slots) = (block.width(), projection.projection.num_slots());
+    let tiles = block.tiles.chunks_exact_mut(2 * width);
+    let tiles = tiles.zip(block.projected.chunks_exact_mut(width));
+    for (t, ((tile, projected), map)) in tiles.zip(block.output_maps).enumerate() {
+        let (weights, gradient) = tile.split_at_mut(width);
+        let (tile, scale) = (block.first_tile + t, simd.load(&map.scale.0));
+        for (chunk, solution) in solution.chunks_exact(slots).enumerate() {
+            write_products(
+                simd,
+                &projection.incidence,
+                tile,
+                solution,
+                &mut scratch.costs,
+            );
+            simd.transpose_to_vectors(&scratch.costs, &mut scratch.parameters);
+            let range = chunk * CHUNK..width.min((chunk + 1) * CHUNK);
+            match vectors {
+                BlockVectors::Gradient => {
+                    for (vector, product) in gradient[range].iter_mut().zip(&scratch.parameters) {
+                        let product = simd.load(&product.0);
+                        simd.load(&vector.0).sub(product).store(vector);
+                    }
+                }
+                BlockVectors::Parameters => {
+                    let parameters = weights[range.clone()].iter().zip(&mut projected[range]);
+                    for ((weight, out), product) in parameters.zip(&scratch.parameters) {
+                        let scaled = scale.mul(simd.load(&weight.0));
+                        scaled.sub(simd.load(&product.0)).store(out);
+                    }
+                }
+            }
+        }
+        if let (BlockVectors::Parameters, Some(bias)) = (vectors, projected.last_mut()) {
+            let offset = simd.load(&projection.offsets[tile].0);
+            simd.load(&bias.0).add(offset).store(bias);
+        }
+    }
+}
+
+/// Aᵀ Y for the costs of a tile; 0 beyond the last cost.
+#[inline(always)]
+fn write_products(
+    simd: SimdToken,
     incidence: &TileIncidence,
-    width: usize,
-    row_length: usize,
-    sums: &[f64],
-    solution: &[f64],
-    gram: &mut [f64],
+    tile: usize,
+    solution: &[AlignedF32x8],
+    costs: &mut [AlignedF32x8; F32_LANES],
 ) {
-    for a in 0..width {
-        if let TileIncidence::Runs(_) = incidence {
-            let sums = &sums[a * row_length..(a + 1) * row_length];
-            let rows = solution.chunks_exact(row_length).enumerate();
-            for (b, solution) in rows.skip(a) {
-                gram[a * width + b] -= dot(sums, solution);
-                gram[b * width + a] = gram[a * width + b];
-            }
-            continue;
-        }
-        let sums = sums[a / CHUNK * row_length..][..row_length].as_chunks::<CHUNK>();
-        let rows = solution.chunks_exact(row_length).enumerate();
-        for (chunk, solution) in rows.skip(a / CHUNK) {
-            let mut products = [0.0; CHUNK];
-            for (sums, values) in sums.0.iter().zip(solution.as_chunks::<CHUNK>().0) {
-                let factor = sums[a % CHUNK];
-                for lane in 0..CHUNK {
-                    products[lane] = factor.mul_add(values[lane], products[lane]);
+    let mut count = 0;
+    match incidence {
+        TileIncidence::Segments { starts, segments } => {
+            for segment in &segments[starts[tile]..starts[tile + 1]] {
+                let common = simd.load_f32x8(&solution[segment.common]);
+                let costs = &mut costs[segment.lanes.clone()];
+                if let Some(first) = segment.first_own {
+                    let own = &solution[first..first + costs.len()];
+                    for i in 0..costs.len() {
+                        common.add(simd.load_f32x8(&own[i])).store(&mut costs[i]);
+                    }
+                } else {
+                    for i in 0..costs.len() {
+                        common.store(&mut costs[i]);
+                    }
                 }
+                count = segment.lanes.end;
             }
-            let first = chunk * CHUNK;
-            for b in a.max(first)..width.min(first + CHUNK) {
-                gram[a * width + b] -= products[b - first];
-                gram[b * width + a] = gram[a * width + b];
+        }
+        TileIncidence::Pairs(pairs) => {
+            let first = tile * F32_LANES;
+            let pairs = &pairs[first..pairs.len().min(first + F32_LANES)];
+            for i in 0..pairs.len() {
+                let mut sum = simd.splat_f32x8(0.0);
+                for entry in pairs[i] {
+                    let value = simd.load_f32x8(&solution[entry.slot as usize]);
+                    sum = value.mul_add(simd.splat_f32x8(entry.factor), sum);
+                }
+                sum.store(&mut costs[i]);
+            }
+            count = pairs.len();
+        }
+        TileIncidence::Sparse { starts, entries } => {
+            let first = tile * F32_LANES;
+            count = F32_LANES.min(starts.len() - 1 - first);
+            for i in 0..count {
+                let mut sum = simd.splat_f32x8(0.0);
+                for entry in &entries[starts[first + i]..starts[first + i + 1]] {
+                    let value = simd.load_f32x8(&solution[entry.slot as usize]);
+                    sum = value.mul_add(simd.splat_f32x8(entry.factor), sum);
+                }
+                sum.store(&mut costs[i]);
             }
         }
     }
-}
-
-/// The inner product.
-#[inline(always)]
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let (a_chunks, a_rest) = a.as_chunks::<CHUNK>();
-    let (b_chunks, b_rest) = b.as_chunks::<CHUNK>();
-    let mut products = [0.0; CHUNK];
-    for (a, b) in a_chunks.iter().zip(b_chunks) {
-        for lane in 0..CHUNK {
-            products[lane] = a[lane].mul_add(b[lane], products[lane]);
-        }
-    }
-    let mut rest = 0.0;
-    for (a, b) in a_rest.iter().zip(b_rest) {
-        rest += a * b;
-    }
-    for product in products {
-        rest += product;
-    }
-    rest
+    costs[count..].fill(AlignedF32x8::ZERO);
 }
