@@ -117,10 +117,6 @@ struct ItemStep<'a> {
 
 impl ItemStep<'_> {
     /// Writes the gains of the best two selections that may have the item.
-    #[expect(
-        clippy::needless_range_loop,
-        reason = "six slices of one length: the compiler vectorizes this loop"
-    )]
     fn add(self, best: &mut [f64], second: &mut [f64]) {
         let weight = self.weight;
         best[..weight].copy_from_slice(&self.best[..weight]);
@@ -130,6 +126,7 @@ impl ItemStep<'_> {
         let best_without = &self.best[weight..][..loads];
         let second_without = &self.second[weight..][..loads];
         let (best_below, second_below) = (&self.best[..loads], &self.second[..loads]);
+        // Six slices of one length: the compiler vectorizes this loop.
         for load in 0..loads {
             let (without, with) = (best_without[load], best_below[load] + self.gain);
             let others = larger(second_without[load], second_below[load] + self.gain);
