@@ -14,6 +14,7 @@ from conftest import ROOT
 import regretless as rl
 from regretless import (
     _backtest,
+    _compare,
     _core,
     _explanation,
     _own_loss,
@@ -36,7 +37,7 @@ def stubbed(body):
 
 def test_every_public_name_is_exported_and_in_the_stub():
     exported = set(rl.__all__) - {"__version__"}
-    modules = (_results, _explanation, _parameters, _own_loss, _own_predictor, _backtest)
+    modules = (_results, _explanation, _parameters, _own_loss, _own_predictor, _backtest, _compare)
     in_python = {name for module in modules for name in module.__all__}
     assert set(public(_core)) == exported - in_python
     assert exported - set(public(_core)) <= in_python

@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-PRICES = HERE.parent.parent / "testdata" / "energy" / "prices2013.dat.gz"
+PRICES = HERE.parents[2] / "testdata" / "energy" / "prices2013.dat.gz"
 
 
 def write(folder, name, header, rows):
