@@ -191,7 +191,8 @@ def choose(
     problem, X, C = table
     model, report = found
     lowest = report.validation
-    entries, best = [], None
+    entries: list[CandidateReport] = []
+    best = None
     for candidate in candidates:
         method, predictor = candidate if isinstance(candidate, tuple) else (None, candidate)
         own_model, own_report = train(problem, X, C, method, predictor, **options)
