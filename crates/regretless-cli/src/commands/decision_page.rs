@@ -72,9 +72,21 @@ pub fn table_name(data: &DataOptions) -> Option<String> {
     Some(file.file_name()?.to_string_lossy().into_owned())
 }
 
+/// The files that a table was read from.
+pub fn origin(data: &DataOptions) -> Vec<Fact> {
+    let mut files = Vec::new();
+    for (what, file) in [("table", &data.data), ("costs", &data.cost_data)] {
+        if let Some(file) = file {
+            files.push((what.to_string(), file.display().to_string()));
+        }
+    }
+    files
+}
+
 /// A table and how it was read.
 pub struct TableFacts<'a> {
-    pub options: &'a DataOptions,
+    /// Where its rows come from.
+    pub origin: Vec<Fact>,
     pub problem: String,
     pub table: &'a Dataset,
     pub encoding: &'a EncodingReport,
@@ -85,16 +97,8 @@ pub struct TableFacts<'a> {
 impl TableFacts<'_> {
     /// All of them, for the end of a page.
     pub fn list(&self) -> Vec<Fact> {
-        let mut facts = Vec::new();
+        let mut facts = self.origin.clone();
         let mut add = |name: &str, value: String| facts.push((name.to_string(), value));
-        for (what, file) in [
-            ("table", &self.options.data),
-            ("costs", &self.options.cost_data),
-        ] {
-            if let Some(file) = file {
-                add(what, file.display().to_string());
-            }
-        }
         add("problem", self.problem.clone());
         let features = self.table.features();
         let [rows, costs] =

@@ -372,7 +372,7 @@ impl TrainCommandResult<'_> {
         data: &CellData,
     ) -> PageSummary {
         let table = TableFacts {
-            options: &options.data,
+            origin: decision_page::origin(&options.data),
             problem: data.problem.name(),
             table: data.data.data(),
             encoding: &self.encoding,

@@ -8,7 +8,7 @@ use regretless::{Error, Result};
 use regretless_report::PageSummary;
 
 use super::super::check::{DataFindings, best_objectives};
-use super::super::decision_page::{TableFacts, table_name};
+use super::super::decision_page::{TableFacts, origin, table_name};
 use super::super::encoding::EncodingReport;
 use super::History;
 use crate::args::BacktestOptions;
@@ -79,7 +79,7 @@ pub fn page_summary(
     let data = history.data.data();
     let encoding = EncodingReport::of(data.features());
     let table = TableFacts {
-        options: &options.data,
+        origin: origin(&options.data),
         problem: history.problem.name(),
         table: data,
         encoding: &encoding,

@@ -270,15 +270,7 @@ fn commands(folder: &Path, context: &CommandContext) -> Vec<String> {
 /// Names and origin of the rows.
 fn facts(options: &CompareOptions) -> ComparisonFacts {
     let name = name(options);
-    let mut origin = Vec::new();
-    for (what, file) in [
-        ("table", &options.data.data),
-        ("costs", &options.data.cost_data),
-    ] {
-        if let Some(file) = file {
-            origin.push((what.into(), file.display().to_string()));
-        }
-    }
+    let mut origin = decision_page::origin(&options.data);
     if options.problem.benchmark.is_some() {
         origin.push(("data".into(), format!("{name}, generated for each seed")));
     }

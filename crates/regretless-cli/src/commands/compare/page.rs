@@ -5,6 +5,7 @@ use regretless_report::{PageSummary, comparison_page};
 use time::OffsetDateTime;
 
 use super::super::check::DataFindings;
+use super::super::decision_page::{Fact, TableFacts};
 use super::cells::{Comparison, ComparisonResult, Conclusion};
 use crate::output::grouped;
 
@@ -91,37 +92,19 @@ fn note_failures(problem: &mut ProblemResults, result: &ComparisonResult) {
 }
 
 /// Data, split and settings.
-fn facts(input: &PageInput<'_>) -> Vec<(String, String)> {
+fn facts(input: &PageInput<'_>) -> Vec<Fact> {
     let comparison = input.comparison;
     let data = &comparison.data[0];
-    let table = data.data.data();
-    let mut facts = comparison.facts.origin.clone();
+    let table = TableFacts {
+        origin: comparison.facts.origin.clone(),
+        problem: data.problem.name(),
+        table: data.data.data(),
+        encoding: &comparison.encoding(),
+        unused_columns: &comparison.table.unused_columns,
+        skipped_rows: &comparison.table.skipped_rows,
+    };
+    let mut facts = table.list();
     let mut add = |name: &str, value: String| facts.push((name.to_string(), value));
-    add("problem", data.problem.name());
-    let (rows, costs) = (table.features().instances(), table.costs().cols());
-    add(
-        "rows",
-        format!(
-            "{} rows with {} costs each",
-            grouped(rows as u64),
-            grouped(costs as u64)
-        ),
-    );
-    add("features", comparison.features().join(", "));
-    let encoding = comparison.encoding();
-    if !encoding.texts().is_empty() {
-        add("encoding", encoding.texts().join("; "));
-    }
-    if let Some(unused) = comparison.table.unused_columns.with(&encoding).text() {
-        add("columns not used", unused);
-    }
-    let skipped = comparison.table.skipped_rows.count();
-    if skipped > 0 {
-        add(
-            "rows left out",
-            format!("{}, without a decision", grouped(skipped as u64)),
-        );
-    }
     let [train, validation, test] = data.split.counts().map(|rows| grouped(rows as u64));
     let seeds = if comparison.shares_test_rows() {
         "the same for all seeds"
