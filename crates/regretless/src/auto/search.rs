@@ -266,7 +266,8 @@ impl<'a> AutoSearch<'a> {
     }
 
     /// Methods that the user named, for every predictor; a stage has the schedule of the search
-    /// where it has no settings of its own.
+    /// where it has no settings of its own. They are trained whatever the budget is, and a warning
+    /// says where one exceeds it.
     fn try_candidates_of_user(&mut self, users: &[Vec<TrainingStage>]) -> Result<()> {
         let rows = self.num_training_rows();
         for stages in users {
@@ -276,6 +277,14 @@ impl<'a> AutoSearch<'a> {
                     let stage = self.schedule.complete(stage.clone());
                     let earlier = start.map(|index| (index, &self.candidates[index]));
                     let next = candidate::from_stage(stage, earlier, &predictor, &self.time, rows);
+                    let left = (self.budget - self.used_seconds()).max(0.0);
+                    if next.planned_seconds > left {
+                        self.context.observer.warn(&format!(
+                            "the candidate {} is planned for {:.0} s, and {left:.0} s of the budget \
+                             of auto are left",
+                            next.name, next.planned_seconds
+                        ));
+                    }
                     self.candidates.push(next);
                     let index = self.candidates.len() - 1;
                     self.train(index, 0)?;
