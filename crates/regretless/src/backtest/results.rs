@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::cell::{DecidedRow, FoldRecord};
-use super::method::BacktestMethod;
+use super::method::{BacktestMethod, GivenMethod};
 use super::runner::{Backtest, BacktestTable};
 use super::verdict::BacktestVerdict;
 use crate::data::{CostNames, RowParameters};
@@ -53,6 +53,8 @@ pub struct MethodHistory {
     pub decisions: Vec<BacktestDecision>,
     /// Decisions that are not proven optimal for the predicted costs.
     pub unproven: usize,
+    /// Whether its decisions were given, such as those of the present practice.
+    pub is_given: bool,
 }
 
 /// The decision of one row.
@@ -86,6 +88,7 @@ pub struct FailedMethod {
 pub(super) struct FinishedMethod {
     name: String,
     is_reference: bool,
+    has_given_decisions: bool,
     records: Vec<FoldRecord>,
     error: Option<String>,
 }
@@ -95,6 +98,10 @@ impl FinishedMethod {
         Self {
             name: method.to_string(),
             is_reference: matches!(method, BacktestMethod::LeastSquares),
+            has_given_decisions: matches!(
+                method,
+                BacktestMethod::Given(GivenMethod::Decisions { .. })
+            ),
             records: Vec::new(),
             error: None,
         }
@@ -167,7 +174,9 @@ impl BacktestResults {
                 }
             }
             rows.sort_by_key(|placed| (placed.period, placed.row));
-            methods.push(MethodHistory::new(method.name, decided.len(), &rows));
+            let mut history = MethodHistory::new(method.name, decided.len(), &rows);
+            history.is_given = method.has_given_decisions;
+            methods.push(history);
         }
         let names = table.data.data().cost_names();
         let mut results = Self {
@@ -206,6 +215,7 @@ impl MethodHistory {
             regrets: vec![0.0; periods],
             decisions: Vec::with_capacity(rows.len()),
             unproven: 0,
+            is_given: false,
         };
         for placed in rows {
             let DecidedRow {

@@ -90,14 +90,6 @@ fn shown_method<'a>(results: &'a BacktestResults, fitted: &[String]) -> &'a Meth
     claimed.or(best).unwrap_or(&results.methods[0])
 }
 
-impl MethodHistory {
-    /// Whether its decisions follow from predicted costs.
-    fn predicts(&self) -> bool {
-        let mut decisions = self.decisions.iter();
-        decisions.any(|decision| !decision.predicted.is_empty())
-    }
-}
-
 /// The periods of all rows that were decided; rows of a period with several have their number too.
 fn period_keys(results: &BacktestResults, rows: usize) -> InstanceKeys {
     let decisions = results.methods.first().map(|method| &method.decisions);
@@ -264,7 +256,7 @@ fn explain_latest(
 
 /// The decisions that were made, if they were given.
 fn present_decisions(results: &BacktestResults) -> Option<&MethodHistory> {
-    results.methods.iter().rev().find(|known| !known.predicts())
+    results.methods.iter().find(|method| method.is_given)
 }
 
 /// What the method saves against the decisions that were made, if that is certain.
