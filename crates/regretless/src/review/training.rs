@@ -189,13 +189,13 @@ impl TestComparison<'_> {
                     )
                 } else if interval.upper < 0.0 {
                     format!(
-                        "`{name}` decides worse than least squares on {rows} test rows: it saves \
-                         {mean} per decision ({range}); a linear regression is enough"
+                        "`{name}` decides worse than least squares on {rows} test rows: its saving \
+                         is {mean} per decision ({range}); a linear regression is enough"
                     )
                 } else {
                     format!(
-                        "`{name}` is not clearly better than least squares: on {rows} test rows it \
-                         saves {mean} per decision ({range})"
+                        "`{name}` is not clearly better than least squares: on {rows} test rows its \
+                         saving is {mean} per decision ({range})"
                     )
                 });
             }
