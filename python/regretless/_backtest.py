@@ -137,14 +137,30 @@ def fitted_predictions(
 def _fit_and_predict(estimator: Any, X: Any, C: np.ndarray, test: Any) -> np.ndarray:
     """Predict the costs of the rows of `test` by copies of an estimator."""
     try:
-        predicted = _copy(estimator).fit(X, C).predict(test)
-        return np.asarray(predicted, dtype=float).reshape(len(test), -1)
+        predicted = _fitted_prediction(estimator, X, C, test)
     except ValueError:
         # Whether it takes several costs at once is not reliably stated by estimators.
         if not _may_predict_one_number(estimator):
             raise
-    columns = [_copy(estimator).fit(X, costs).predict(test) for costs in C.T]
-    return np.column_stack([np.asarray(column, dtype=float) for column in columns])
+        columns = [_fitted_prediction(estimator, X, costs, test) for costs in C.T]
+        predicted = np.column_stack(columns)
+    if predicted.shape == (len(test),) and C.shape[1] == 1:
+        predicted = predicted.reshape(-1, 1)
+    if predicted.shape != (len(test), C.shape[1]):
+        # Assigning to an array would repeat a single number for all costs.
+        raise ValueError(
+            f"{type(estimator).__name__} predicts an array of shape {predicted.shape} for "
+            f"{len(test)} rows of {C.shape[1]} costs"
+        )
+    return predicted
+
+
+def _fitted_prediction(estimator: Any, X: Any, C: np.ndarray, test: Any) -> np.ndarray:
+    """Fit a copy of an estimator and return what it predicts."""
+    model = _copy(estimator)
+    # Some forecasters do not return themselves from `fit`.
+    model.fit(X, C)
+    return np.asarray(model.predict(test), dtype=float)
 
 
 def _may_predict_one_number(estimator: Any) -> bool:

@@ -202,3 +202,19 @@ def test_predictions_of_estimators_keep_the_names_of_the_costs(history):
         result = rl.backtest(problem, X, table, predictions=given, **settings)
         found = methods(result)["cost"]
         assert found["sklearn"] == pytest.approx(found["least squares"])
+
+
+class MeanOnly:
+    """A forecaster whose fit returns nothing and that predicts one number for all costs."""
+
+    def fit(self, X, y):
+        self.mean = float(np.mean(y))
+
+    def predict(self, X):
+        return np.full(len(X), self.mean)
+
+
+def test_one_prediction_for_several_costs_is_refused(history):
+    problem, X, C, time = history
+    with pytest.raises(ValueError, match=r"MeanOnly predicts an array of shape \(\d+,\)"):
+        rl.backtest(problem, X, C, time=time, methods=[], predictions={"mean": MeanOnly()}, step=15)
