@@ -34,6 +34,12 @@ pub mod comparison {
     };
 }
 
+/// Pages about backtests, for the Python package.
+pub mod backtest {
+    pub use crate::commands::backtest::{BacktestFacts, BacktestPage};
+    pub use crate::commands::decision_page::DecisionPage;
+}
+
 /// Exit code of a command that succeeded, also of `--help` and `--version`.
 const SUCCESS: u8 = 0;
 

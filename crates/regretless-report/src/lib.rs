@@ -30,7 +30,9 @@ mod table;
 mod text;
 
 pub use markdown::markdown;
-pub use page::{PageSummary, comparison_page, page, review_page};
+pub use page::{
+    PageSummary, comparison_figures, comparison_page, page, review_figures, review_page,
+};
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
 pub use scoreboard::{BoardCell, BoardColumn, BoardRow, BoardTable, Scoreboard};

@@ -189,10 +189,20 @@ pub struct PageOptions {
     /// needs no network
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+    /// Folder for the figures of the page as SVG files
+    #[arg(long, value_name = "FOLDER")]
+    pub figures: Option<PathBuf>,
     /// Coordinates of nodes, to draw tours, routes, paths and trees on the page: a CSV file with
     /// the columns x and y, and node with their names
     #[arg(long, value_name = "FILE.csv")]
     pub coordinates: Option<PathBuf>,
+}
+
+impl PageOptions {
+    /// Whether a page is drawn.
+    pub fn is_wanted(&self) -> bool {
+        self.report.is_some() || self.figures.is_some()
+    }
 }
 
 /// Predictor and division of the rows.

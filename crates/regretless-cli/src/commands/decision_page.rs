@@ -3,17 +3,16 @@
 
 use std::path::Path;
 
-use regretless::data::{Dataset, OutputFile};
+use regretless::data::OutputFile;
+use regretless::label::LabeledDataset;
 use regretless::review::DecisionReview;
 use regretless::{Error, Result};
-use regretless_report::{PageSummary, review_page};
+use regretless_report::{Figure, PageSummary, review_figures, review_page};
 
 use super::encoding::EncodingReport;
-use super::skipped_rows::SkippedRows;
 use super::{CommandContext, UnusedColumns, explain};
 use crate::args::{DataOptions, PageOptions};
 use crate::output::{CommandReport, grouped, path_json, write_text};
-use crate::shell::command_line;
 
 /// A fact about data or settings: what it is, and its value.
 pub type Fact = (String, String);
@@ -28,6 +27,13 @@ pub fn check(page: &PageOptions, unit: Option<&str>, context: &CommandContext) -
         ))
         .with_remedy("write a word such as EUR"));
     }
+    if let Some(folder) = page.figures.as_ref().filter(|folder| folder.exists()) {
+        let is_empty_folder = folder.is_dir()
+            && std::fs::read_dir(folder).is_ok_and(|mut files| files.next().is_none());
+        if !is_empty_folder && !(folder.is_dir() && context.force) {
+            return Err(Error::Exists(folder.clone()));
+        }
+    }
     match &page.report {
         Some(path) => OutputFile::new(path, context.force).check_free(),
         None => Ok(()),
@@ -36,27 +42,76 @@ pub fn check(page: &PageOptions, unit: Option<&str>, context: &CommandContext) -
 
 /// Refuses coordinates where no page is written that would use them.
 pub fn check_coordinates(page: &PageOptions) -> Result<()> {
-    if page.report.is_none() && page.coordinates.is_some() {
+    if !page.is_wanted() && page.coordinates.is_some() {
         return Err(Error::setting("--coordinates are for a page")
-            .with_remedy("give --report a file, or leave them out"));
+            .with_remedy("give --report a file or --figures a folder, or leave them out"));
     }
     Ok(())
 }
 
-/// Writes the page of a review and says where it is.
-pub fn write(
-    path: &Path,
-    review: &DecisionReview,
-    mut summary: PageSummary,
-    context: &CommandContext,
-    report: &mut CommandReport,
-) -> Result<()> {
-    summary.commands = vec![command_line(&context.arguments)];
-    if let Some(explained) = &review.explained {
-        summary.explanation = explain::text::sentences(&explained.explanation);
+/// A page, and its figures as files.
+pub struct DecisionPage {
+    /// The page as HTML.
+    pub html: String,
+    /// The same drawings as SVG.
+    pub figures: Vec<Figure>,
+}
+
+impl DecisionPage {
+    /// The page of a review.
+    pub fn of_review(review: &DecisionReview, mut summary: PageSummary) -> Self {
+        if let Some(explained) = &review.explained {
+            summary.explanation = explain::text::sentences(&explained.explanation);
+        }
+        Self {
+            html: review_page(review, &summary),
+            figures: review_figures(review),
+        }
     }
-    write_text(path, &review_page(review, &summary), context.force)?;
-    mention(path, report);
+
+    /// Writes what the options ask for, and says where it is.
+    pub fn write(
+        &self,
+        page: &PageOptions,
+        context: &CommandContext,
+        report: &mut CommandReport,
+    ) -> Result<()> {
+        if let Some(path) = &page.report {
+            write_text(path, &self.html, context.force)?;
+            mention(path, report);
+        }
+        self.write_figures(page, report)
+    }
+
+    /// Writes the figures where the options ask for them.
+    pub fn write_figures(&self, page: &PageOptions, report: &mut CommandReport) -> Result<()> {
+        let Some(folder) = &page.figures else {
+            return Ok(());
+        };
+        write_figures(folder, &self.figures)?;
+        report.json["figures"] = path_json(folder);
+        report.line(format!(
+            "{} figures in {}",
+            self.figures.len(),
+            folder.display()
+        ));
+        Ok(())
+    }
+}
+
+/// Writes every figure as SVG, and as PNG where the program was built with it.
+pub fn write_figures(folder: &Path, figures: &[Figure]) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
+    for figure in figures {
+        let file = |extension: &str| folder.join(format!("{}.{extension}", figure.name));
+        write_text(&file("svg"), &figure.svg, true)?;
+        #[cfg(feature = "png")]
+        {
+            let picture = regretless_report::png(&figure.svg, 1600)
+                .map_err(|error| Error::setting(error.to_string()))?;
+            OutputFile::new(&file("png"), true).write(|out| out.write_all(&picture))?;
+        }
+    }
     Ok(())
 }
 
@@ -88,10 +143,9 @@ pub struct TableFacts<'a> {
     /// Where its rows come from.
     pub origin: Vec<Fact>,
     pub problem: String,
-    pub table: &'a Dataset,
+    pub table: &'a LabeledDataset,
     pub encoding: &'a EncodingReport,
     pub unused_columns: &'a UnusedColumns,
-    pub skipped_rows: &'a SkippedRows,
 }
 
 impl TableFacts<'_> {
@@ -100,9 +154,10 @@ impl TableFacts<'_> {
         let mut facts = self.origin.clone();
         let mut add = |name: &str, value: String| facts.push((name.to_string(), value));
         add("problem", self.problem.clone());
-        let features = self.table.features();
+        let table = self.table.data();
+        let features = table.features();
         let [rows, costs] =
-            [features.instances(), self.table.costs().cols()].map(|count| grouped(count as u64));
+            [features.instances(), table.costs().cols()].map(|count| grouped(count as u64));
         add("rows", format!("{rows} rows with {costs} costs each"));
         let names = if features.are_raw() {
             features.column_names()
@@ -116,7 +171,7 @@ impl TableFacts<'_> {
         if let Some(unused) = self.unused_columns.with(self.encoding).text() {
             add("columns not used", unused);
         }
-        let skipped = self.skipped_rows.count();
+        let skipped = self.table.len() - self.table.rows().len();
         if skipped > 0 {
             let count = grouped(skipped as u64);
             add("rows left out", format!("{count}, without a decision"));

@@ -22,12 +22,12 @@ use crate::output::{CommandReport, grouped, print_warning};
 use crate::progress::ProgressObserver;
 use crate::settings;
 
-mod backtest;
+pub mod backtest;
 mod check;
 pub mod compare;
 mod data_split;
 mod decide;
-mod decision_page;
+pub mod decision_page;
 mod encoding;
 mod evaluate;
 mod explain;
@@ -168,7 +168,7 @@ impl CommandContext {
 
 /// Names of columns that are not used, with reasons.
 #[derive(Debug, Clone, Default)]
-struct UnusedColumns(Vec<(String, String)>);
+pub(crate) struct UnusedColumns(Vec<(String, String)>);
 
 impl UnusedColumns {
     /// The first of them for people; `None` where every column is used.

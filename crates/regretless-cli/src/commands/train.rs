@@ -19,7 +19,7 @@ use serde_json::json;
 
 use super::check::DataFindings;
 use super::data_split::{DataSource, standard_split};
-use super::decision_page::{self, TableFacts};
+use super::decision_page::{self, DecisionPage, TableFacts};
 use super::encoding::EncodingReport;
 use super::skipped_rows::SkippedRows;
 use super::{CommandContext, UnusedColumns, first_names, json, oracle};
@@ -27,6 +27,7 @@ use crate::args::{PageOptions, Profile, TrainOptions};
 use crate::csv_text::{CsvText, optional_cell};
 use crate::output::{CommandReport, grouped, number, path_json, percent};
 use crate::settings;
+use crate::shell::command_line;
 use crate::text::check_file_name_fits;
 
 /// Model file unless `--out` is given.
@@ -121,9 +122,10 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
         options.data.features = source.feature_names();
     }
     let unused_columns = source.unused_columns();
-    let keys = match &page.options.report {
-        Some(_) => source.row_keys()?,
-        None => None,
+    let keys = if page.options.is_wanted() {
+        source.row_keys()?
+    } else {
+        None
     };
     let data_splits = source.data_splits(std::iter::once(seed))?;
     let data_split = data_splits
@@ -160,7 +162,7 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
     write(&out, &result, &settings, &results)?;
     checkpoints.remove()?;
     let mut report = result.report(&out, data_split)?;
-    if let Some(path) = &page.options.report {
+    if page.options.is_wanted() {
         let review_options = ReviewOptions {
             unit: page.unit.as_deref(),
             keys: keys.as_ref(),
@@ -169,8 +171,12 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
         let method = trainer.method.to_string();
         let review =
             DecisionReview::of_training(&outcome, &method, &training, problem, &review_options)?;
-        let summary = result.page_summary(&options, &out, data_split);
-        decision_page::write(path, &review, summary, context, &mut report)?;
+        let summary = PageSummary {
+            commands: vec![command_line(&context.arguments)],
+            ..result.page_summary(&options, &out, data_split)
+        };
+        let drawn = DecisionPage::of_review(&review, summary);
+        drawn.write(&page.options, context, &mut report)?;
     }
     Ok(report)
 }
@@ -374,10 +380,9 @@ impl TrainCommandResult<'_> {
         let table = TableFacts {
             origin: decision_page::origin(&options.data),
             problem: data.problem.name(),
-            table: data.data.data(),
+            table: &data.data,
             encoding: &self.encoding,
             unused_columns: &self.unused_columns,
-            skipped_rows: self.skipped_rows,
         };
         let mut facts = table.list();
         let mut add = |name: &str, value: String| facts.push((name.to_string(), value));

@@ -75,13 +75,18 @@ pub(crate) struct RenderedFigure {
 impl RenderedFigure {
     /// Explanation and finding, for a figure alone.
     pub(crate) fn caption(&self) -> String {
-        let mut caption = self.explanation.join(" ");
-        if !self.finding.is_empty() {
-            caption += " ";
-            caption += &self.finding;
-        }
-        caption
+        caption(&self.explanation, &self.finding)
     }
+}
+
+/// Explanation and finding of a figure in one text.
+pub(crate) fn caption(explanation: &[String], finding: &str) -> String {
+    let mut caption = explanation.join(" ");
+    if !finding.is_empty() {
+        caption += " ";
+        caption += finding;
+    }
+    caption
 }
 
 /// Data of a figure.

@@ -10,14 +10,15 @@ mod scoreboard;
 mod tables;
 
 use regretless::experiment::{ExperimentResults, FigureKind as Kind};
-use regretless::review::{DecisionReview, RegretSources};
+use regretless::review::{DecisionReview, ExplainedRow, RegretSources};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::figure::{FigureWidth, all};
+use crate::figure::{Drawing, FigureWidth, all, caption, edges};
 use crate::scoreboard::Scoreboard;
 use crate::style;
 use crate::text::escaped;
+use crate::{Figure, figures};
 
 const STYLE: &str = include_str!("../../assets/page.css");
 const SCRIPT: &str = include_str!("../../assets/page.js");
@@ -37,7 +38,7 @@ pub struct PageSummary {
     pub verdict: Vec<String>,
     /// The unit of costs in a comparison; empty where it is not known.
     pub unit: String,
-    /// The explained decision of a review in sentences.
+    /// The explained decision in sentences.
     pub explanation: Vec<String>,
     /// Data, split and settings: what it is, and its value.
     pub facts: Vec<(String, String)>,
@@ -87,13 +88,21 @@ fn scoreboard_page(results: &ExperimentResults, board: &Scoreboard) -> String {
 
 /// A comparison of methods on one problem as one self-contained HTML page, for readers who do not
 /// know the field: the verdict comes first.
-pub fn comparison_page(results: &ExperimentResults, summary: &PageSummary) -> String {
+pub fn comparison_page(
+    results: &ExperimentResults,
+    explained: Option<&ExplainedRow>,
+    summary: &PageSummary,
+) -> String {
+    let explanation = explained.map_or_else(String::new, |explained| {
+        review::explanation(explained, &summary.unit, &summary.explanation)
+    });
     let body = [
         parts::verdict(results, summary),
         parts::controls(results),
         tables::costs_of_methods(results),
         sources_of_best(results, &summary.unit),
         parts::sections(results, &page_figures(results)),
+        explanation,
         tables::details(results),
         tables::missing(results),
         parts::data_check(summary),
@@ -102,16 +111,69 @@ pub fn comparison_page(results: &ExperimentResults, summary: &PageSummary) -> St
     document(results, &body.concat())
 }
 
-/// Where the regret of the best method comes from, by its stored decisions.
-fn sources_of_best(results: &ExperimentResults, unit: &str) -> String {
-    let Some(problem) = results.problems.first() else {
-        return String::new();
-    };
-    let Some(best) = problem.methods.iter().find(|method| method.is_best) else {
-        return String::new();
-    };
+/// A figure of a section of its own.
+struct NamedDrawing {
+    /// The name of the section.
+    name: &'static str,
+    drawing: Drawing,
+}
+
+impl NamedDrawing {
+    fn into_file(self) -> Figure {
+        let Drawing {
+            svg,
+            explanation,
+            finding,
+        } = self.drawing;
+        Figure {
+            name: self.name.into(),
+            svg: svg.standalone(&caption(&explanation, &finding)),
+        }
+    }
+}
+
+/// What a row of a comparison is called.
+const TEST_ROW: &str = "test row";
+
+/// Name and regret by cost of the best method of a comparison, by its stored decisions.
+fn best_method(results: &ExperimentResults) -> Option<(&str, Option<RegretSources>)> {
+    let problem = results.problems.first()?;
+    let best = problem.methods.iter().find(|method| method.is_best)?;
     let sources = RegretSources::of_examples(problem, &best.name);
-    review::section_of_sources(sources.as_ref(), &best.name, unit, "test row", "")
+    Some((&best.name, sources))
+}
+
+/// Where the regret of the best method comes from.
+fn sources_of_best(results: &ExperimentResults, unit: &str) -> String {
+    best_method(results).map_or_else(String::new, |(name, sources)| {
+        review::section_of_sources(sources.as_ref(), name, unit, TEST_ROW, "")
+    })
+}
+
+/// The figures of the page of a comparison, as files.
+pub fn comparison_figures(
+    results: &ExperimentResults,
+    explained: Option<&ExplainedRow>,
+    unit: &str,
+) -> Vec<Figure> {
+    let width = FigureWidth::Wide;
+    let sources = best_method(results).and_then(|(name, sources)| {
+        review::draw_sources(sources.as_ref(), name, unit, TEST_ROW, width)
+    });
+    let edges = explained.and_then(|explained| edges::draw(explained, unit, width));
+    let mut figures = figures(results);
+    for (name, drawing) in [(review::SOURCES, sources), (review::EXPLAINED, edges)] {
+        figures.extend(drawing.map(|drawing| NamedDrawing { name, drawing }.into_file()));
+    }
+    figures
+}
+
+/// The figures of [`review_page`], as files.
+pub fn review_figures(review: &DecisionReview) -> Vec<Figure> {
+    let drawings = review::drawings(review, FigureWidth::Wide).into_iter();
+    let mut files: Vec<Figure> = drawings.map(NamedDrawing::into_file).collect();
+    files.extend(figures(&review.results));
+    files
 }
 
 /// A backtest or a training on one's own data as one self-contained HTML page, for readers who do

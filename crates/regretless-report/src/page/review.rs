@@ -2,13 +2,11 @@
 //! the terms of the field behind a click.
 
 use regretless::backtest::{BacktestResults, MethodHistory};
-use regretless::review::{
-    DecisionReview, ExplainedRow, FeatureImportance, RegretSources, ReviewedRegret,
-};
+use regretless::review::{DecisionReview, ExplainedRow, RegretSources, ReviewedRegret};
 use serde_json::{Value, json};
 
 use super::tables::{SCROLLING, cell, head};
-use super::{PageSummary, parts};
+use super::{NamedDrawing, PageSummary, parts};
 use crate::figure::sources::SourcesInput;
 use crate::figure::{Drawing, FigureWidth, edges, row_regrets, savings, sources};
 use crate::text::{coded, escaped, pluralize, short, with_unit};
@@ -16,6 +14,14 @@ use crate::text::{coded, escaped, pluralize, short, with_unit};
 /// Rows of a table of the worst periods, of features and of other decisions. Untuned: more are not
 /// read.
 const MAX_ROWS: usize = 8;
+
+/// Names of sections with a figure.
+const MONEY: &str = "money";
+const REGRETS: &str = "regrets";
+pub(super) const SOURCES: &str = "sources";
+pub(super) const EXPLAINED: &str = "explained";
+
+const IMPORTANCE_TITLE: &str = "Which features decisions depend on";
 
 /// All sections of the page.
 pub(super) fn body(review: &DecisionReview, summary: &PageSummary) -> String {
@@ -32,12 +38,38 @@ pub(super) fn body(review: &DecisionReview, summary: &PageSummary) -> String {
             .explained
             .as_ref()
             .map_or_else(String::new, |explained| {
-                explanation(review, explained, &summary.explanation)
+                explanation(explained, unit(review), &summary.explanation)
             }),
         parts::data_check(summary),
         parts::facts(&review.results, summary),
     ]
     .concat()
+}
+
+/// The unit of costs; empty where it is not known.
+fn unit(review: &DecisionReview) -> &str {
+    review.unit.as_deref().unwrap_or_default()
+}
+
+/// The figures of the sections of its own, by the names of these, in one width.
+pub(super) fn drawings(review: &DecisionReview, width: FigureWidth) -> Vec<NamedDrawing> {
+    let mut drawings = Vec::new();
+    let mut add = |name, drawing: Option<Drawing>| {
+        drawings.extend(drawing.map(|drawing| NamedDrawing { name, drawing }));
+    };
+    add(MONEY, savings::draw(review, width));
+    add(REGRETS, row_regrets::draw(review, width));
+    let (noun, unit) = (row_noun(review), unit(review));
+    add(
+        SOURCES,
+        draw_sources(review.sources.as_ref(), &review.method, unit, noun, width),
+    );
+    let explained = review.explained.as_ref();
+    add(
+        EXPLAINED,
+        explained.and_then(|explained| edges::draw(explained, unit, width)),
+    );
+    drawings
 }
 
 /// The costs of a backtest for other programs.
@@ -182,7 +214,7 @@ fn figure_section(
 
 fn money(review: &DecisionReview) -> String {
     figure_section(
-        "money",
+        MONEY,
         "Money over time",
         |width| savings::draw(review, width),
         "",
@@ -291,18 +323,12 @@ fn regrets(review: &DecisionReview) -> String {
     } else {
         "Regret by test row"
     };
-    figure_section(
-        "regrets",
-        title,
-        |width| row_regrets::draw(review, width),
-        "",
-    )
+    figure_section(REGRETS, title, |width| row_regrets::draw(review, width), "")
 }
 
 fn sources_section(review: &DecisionReview) -> String {
-    let noun = row_noun(review);
-    let unit = review.unit.as_deref().unwrap_or_default();
-    let content = worst_rows(review, noun, unit) + &importance(&review.importance, unit);
+    let (noun, unit) = (row_noun(review), unit(review));
+    let content = worst_rows(review, noun, unit) + &importance(review, unit);
     section_of_sources(
         review.sources.as_ref(),
         &review.method,
@@ -320,16 +346,25 @@ pub(super) fn section_of_sources(
     noun: &str,
     content: &str,
 ) -> String {
-    let draw = |width: FigureWidth| {
-        let input = SourcesInput {
-            method,
-            sources: sources?,
-            unit,
-            noun,
-        };
-        sources::draw(&input, width)
+    let draw = |width: FigureWidth| draw_sources(sources, method, unit, noun, width);
+    figure_section(SOURCES, "Where the regret comes from", draw, content)
+}
+
+/// The regret of a method by cost.
+pub(super) fn draw_sources(
+    sources: Option<&RegretSources>,
+    method: &str,
+    unit: &str,
+    noun: &str,
+    width: FigureWidth,
+) -> Option<Drawing> {
+    let input = SourcesInput {
+        method,
+        sources: sources?,
+        unit,
+        noun,
     };
-    figure_section("sources", "Where the regret comes from", draw, content)
+    sources::draw(&input, width)
 }
 
 fn row_noun(review: &DecisionReview) -> &'static str {
@@ -379,12 +414,16 @@ fn worst_rows(review: &DecisionReview, noun: &str, unit: &str) -> String {
 }
 
 /// Which features decisions depend on.
-fn importance(importance: &[FeatureImportance], unit: &str) -> String {
-    if importance.is_empty() {
+fn importance(review: &DecisionReview, unit: &str) -> String {
+    if review.importance_basis.is_empty() {
         return String::new();
     }
+    let basis = escaped(&review.importance_basis);
+    if review.importance.is_empty() {
+        return format!("<h3>{IMPORTANCE_TITLE}</h3><p class=\"faint\">{basis}</p>");
+    }
     let mut lines = String::new();
-    for entry in importance.iter().take(MAX_ROWS) {
+    for entry in review.importance.iter().take(MAX_ROWS) {
         let mean = short(entry.increase.mean.unwrap_or(0.0));
         let deviation = short(entry.increase.sd.unwrap_or(0.0));
         lines += &format!(
@@ -394,18 +433,17 @@ fn importance(importance: &[FeatureImportance], unit: &str) -> String {
         );
     }
     format!(
-        "<h3>Which features decisions depend on</h3><p class=\"faint\">By how much the mean regret \
+        "<h3>{IMPORTANCE_TITLE}</h3><p class=\"faint\">By how much the mean regret \
             rises when the values of a feature are shuffled among the rows (permutation \
-            importance); features that share their information can all look unimportant.</p>\
-            {SCROLLING}<table><thead><tr><th scope=\"col\">feature</th>\
+            importance); features that share their information can all look unimportant. \
+            {basis}</p>{SCROLLING}<table><thead><tr><th scope=\"col\">feature</th>\
             <th scope=\"col\">rise of the regret</th><th scope=\"col\">deviation</th></tr></thead>\
             <tbody>{lines}</tbody></table></div>"
     )
 }
 
 /// One decision in sentences and a figure; the lists behind a click.
-fn explanation(review: &DecisionReview, explained: &ExplainedRow, sentences: &[String]) -> String {
-    let unit = review.unit.as_deref().unwrap_or_default();
+pub(super) fn explanation(explained: &ExplainedRow, unit: &str, sentences: &[String]) -> String {
     let lines: String = sentences
         .iter()
         .map(|sentence| format!("<li>{}</li>", escaped(sentence)))
@@ -418,7 +456,7 @@ fn explanation(review: &DecisionReview, explained: &ExplainedRow, sentences: &[S
     );
     let title = format!("One decision explained: {}", explained.name);
     figure_section(
-        "explained",
+        EXPLAINED,
         &title,
         |width| edges::draw(explained, unit, width),
         &content,

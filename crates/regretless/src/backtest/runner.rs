@@ -31,6 +31,9 @@ use crate::trainer::Trainer;
 /// default split of a table.
 const DEFAULT_VALIDATION: f64 = 0.2;
 
+/// Most models that are fitted again for a page. Untuned: three weekly ones decide 21 days.
+const MAX_LATEST_FITS: usize = 3;
+
 /// Decides a history as if it were the present: every period by models of the periods before it.
 ///
 /// ```
@@ -99,7 +102,7 @@ pub struct BacktestTable<'a> {
     pub folds: &'a [BacktestFold],
 }
 
-/// The model that decided the latest periods, with their rows.
+/// A model that decided some of the latest periods, with their rows.
 pub(crate) struct LatestFit {
     pub model: CostModel,
     /// The rows that it decided.
@@ -245,35 +248,47 @@ impl Backtest {
         Ok(fitted.map(ToString::to_string).collect())
     }
 
-    /// Fits the model of a method that decided the latest periods again: cells do not store models.
-    /// None where the method fits nothing.
+    /// Fits the models of a method that decided the latest periods again, the latest first: cells
+    /// do not store models. As many as decided `min_rows` rows, up to [`MAX_LATEST_FITS`]; one
+    /// where trainings start from the fold before. None where the method fits nothing.
     ///
     /// # Errors
     /// As [`Backtest::run`].
-    pub(crate) fn latest_fit(
+    pub(crate) fn latest_fits(
         &self,
         table: &BacktestTable<'_>,
         method: &str,
+        min_rows: usize,
         observer: &dyn Observer,
-    ) -> Result<Option<LatestFit>> {
+    ) -> Result<Vec<LatestFit>> {
         let methods = BacktestMethod::all(&self.methods, self.season, &[])?;
         let is_meant = |known: &&BacktestMethod| known.is_model() && known.to_string() == method;
         let folds = self.folds(table);
         let (Some(method), Some(last)) =
             (methods.iter().find(is_meant), folds.len().checked_sub(1))
         else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
         let table = BacktestTable {
             folds: &folds,
             ..*table
         };
-        let files = self.folder.clone().map(|folder| CellFiles { folder });
         // A training that starts from the fold before needs the models of all folds before it.
         let is_chain = self.refit && self.warm_start && method.can_start_warm();
-        let first = if is_chain { 0 } else { last };
-        let mut start: Option<FoldModel> = None;
-        for fold in first..=last {
+        let start = if is_chain {
+            self.run_chain_before(last, method, &table, observer)?
+        } else {
+            None
+        };
+        // Without refits the last fold decides the rows of all.
+        let count = if is_chain || !self.refit {
+            1
+        } else {
+            MAX_LATEST_FITS
+        };
+        let mut fits = Vec::new();
+        let mut rows = 0;
+        for fold in (0..=last).rev().take(count) {
             let data = FoldData::new(&table, &folds[fold], self.validation)?;
             let cell = CellRun {
                 backtest: self,
@@ -284,19 +299,47 @@ impl Backtest {
                 start: start.as_ref(),
                 observer,
             };
-            if fold < last {
-                start = cell.run(files.as_ref())?.1;
-                continue;
-            }
-            let fitted = cell.fit()?;
-            return Ok(fitted.map(|model| LatestFit {
+            let Some(model) = cell.fit()? else {
+                break;
+            };
+            rows += folds[fold].test.len();
+            fits.push(LatestFit {
                 model,
                 data: data.test,
-                rows: folds[last].test.clone(),
+                rows: folds[fold].test.clone(),
                 oracle: data.test_oracle,
-            }));
+            });
+            if rows >= min_rows {
+                break;
+            }
         }
-        Ok(None)
+        Ok(fits)
+    }
+
+    /// Runs the folds before one, each from the parameters of the one before, and returns the last
+    /// model.
+    fn run_chain_before(
+        &self,
+        end: usize,
+        method: &BacktestMethod,
+        table: &BacktestTable<'_>,
+        observer: &dyn Observer,
+    ) -> Result<Option<FoldModel>> {
+        let files = self.folder.clone().map(|folder| CellFiles { folder });
+        let mut start = None;
+        for fold in 0..end {
+            let cell = CellRun {
+                backtest: self,
+                table,
+                method,
+                fold,
+                data: &FoldData::new(table, &table.folds[fold], self.validation)?,
+                start: start.as_ref(),
+                observer,
+            };
+            start = cell.run(files.as_ref())?.1;
+        }
+        Ok(start)
     }
 
     /// Checks everything before anything is run.

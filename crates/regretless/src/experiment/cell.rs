@@ -11,16 +11,17 @@ use super::example::{ExampleDecision, example_decisions};
 use super::method::CellMethod;
 use super::spec::{Experiment, ExperimentMethod, ExperimentProblem};
 use super::store::cell_key;
+use crate::baseline::Baseline;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, regrets_from_results, rows_per_chunk};
 use crate::method::Method;
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveCounts};
 use crate::parallel::cpu_seconds;
-use crate::predict::PredictorSpec;
+use crate::predict::{CostModel, PredictorSpec};
 use crate::report::{CandidateReport, EpochReport, StopReason, TrainReport};
 use crate::settings::TrainingSettings;
-use crate::train::{FitResult, TrainingContext};
+use crate::train::{FitResult, TrainingContext, linear_fit};
 use crate::trainer::Trainer;
 
 /// Increased when the content or meaning of cell files changes.
@@ -173,6 +174,11 @@ impl ExperimentCell {
         })
     }
 
+    /// Whether it is a cell of the method of this name.
+    pub(super) fn is_of(&self, method: &str) -> bool {
+        self.name == method
+    }
+
     /// Rough estimate of the run time: solver calls per training row, which dominate it.
     pub(super) fn estimated_solves_per_row(&self) -> f64 {
         let settings = &self.training.settings;
@@ -216,11 +222,7 @@ impl ExperimentCell {
         let cpu_seconds = || Some(cpu_seconds()? - before?);
         match &self.training.method {
             CellMethod::Trained(method) => {
-                let mut trainer = Trainer::new(method.clone()).settings(self.training.settings);
-                if let Some(predictor) = &self.training.predictor {
-                    trainer = trainer.predictor(predictor.clone());
-                }
-                let trained = trainer.train(&context, data.problem.spec(), None)?;
+                let trained = self.train(method, data, &context)?;
                 let cpu_seconds = cpu_seconds();
                 let converged = match method {
                     Method::Stages(_) => trained.report.has_converged(),
@@ -265,6 +267,43 @@ impl ExperimentCell {
                     ..CellMetrics::untrained(test)
                 })
             }
+        }
+    }
+
+    fn train(
+        &self,
+        method: &Method,
+        data: &CellData,
+        context: &TrainingContext<'_>,
+    ) -> Result<FitResult> {
+        let mut trainer = Trainer::new(method.clone()).settings(self.training.settings);
+        if let Some(predictor) = &self.training.predictor {
+            trainer = trainer.predictor(predictor.clone());
+        }
+        trainer.train(context, data.problem.spec(), None)
+    }
+
+    /// Fits the model of the cell again: records do not store models. None where the method has no
+    /// model.
+    pub(super) fn fit(
+        &self,
+        data: &CellData,
+        oracle: &Oracle,
+        observer: &dyn Observer,
+    ) -> Result<Option<CostModel>> {
+        let context = TrainingContext {
+            data: &data.data,
+            split: &data.split,
+            oracle,
+            observer,
+        };
+        match &self.training.method {
+            CellMethod::Trained(method) => Ok(Some(self.train(method, data, &context)?.model)),
+            CellMethod::Baseline(Baseline::LeastSquares) => {
+                linear_fit(&context, data.problem.spec(), 0.0).map(Some)
+            }
+            CellMethod::Baseline(Baseline::TrainingMean | Baseline::PreviousRow)
+            | CellMethod::Given { .. } => Ok(None),
         }
     }
 

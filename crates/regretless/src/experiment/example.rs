@@ -32,6 +32,8 @@ const MAX_DRAWN_COSTS: usize = 20_000;
 /// Number of nodes up to which a graph without coordinates is drawn on a circle. Untuned: more are
 /// a tangle.
 const MAX_NODES_ON_CIRCLE: usize = 24;
+/// Number of sources and destinations up to which lanes are drawn. Untuned: more are a tangle.
+const MAX_NODES_OF_LANES: usize = 40;
 
 /// The decision of one test row under predicted costs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -115,6 +117,14 @@ pub enum DecisionLayout {
         /// Capacity in each dimension.
         capacity: Vec<f64>,
     },
+    /// Lanes from sources to destinations, each with an amount; costs belong to pairs, source by
+    /// source.
+    Lanes {
+        /// Names or numbers of the sources.
+        sources: Vec<String>,
+        /// Names or numbers of the destinations.
+        destinations: Vec<String>,
+    },
     /// Steps of a time axis, each with a price and an amount that is bought, used or, where it is
     /// negative, sold.
     Steps,
@@ -157,7 +167,8 @@ impl DecisionLayout {
     /// # Errors
     /// When the file cannot be read or lacks a node, or the problem has no nodes.
     pub fn for_problem(spec: &ProblemSpec, coordinates: Option<&Path>) -> Result<Option<Self>> {
-        let (count, depot, arcs) = match spec {
+        let filled = spec.with_placeholders();
+        let (count, depot, arcs) = match filled.as_ref().unwrap_or(spec) {
             ProblemSpec::Tsp(tsp) => (tsp.nodes(), false, None),
             ProblemSpec::Cvrp(cvrp) => (cvrp.nodes(), true, None),
             ProblemSpec::GraphPath(graph) => (0, false, graph.arcs()),
@@ -208,18 +219,32 @@ impl DecisionLayout {
                 weights: Vec::new(),
                 capacity: Vec::new(),
             }),
+            ProblemSpec::Transport(transport) => {
+                let [sources, destinations] = transport.ends();
+                let nodes = sources.len() + destinations.len();
+                (nodes <= MAX_NODES_OF_LANES).then_some(Self::Lanes {
+                    sources,
+                    destinations,
+                })
+            }
             ProblemSpec::Storage(_) => Some(Self::Steps),
+            ProblemSpec::Parametric { .. } => match Self::of_problem(&spec.with_placeholders()?)? {
+                // Weights and capacities may be placeholders.
+                Self::Items { .. } => Some(Self::Items {
+                    weights: Vec::new(),
+                    capacity: Vec::new(),
+                }),
+                other => Some(other),
+            },
             ProblemSpec::Assignment(_)
             | ProblemSpec::MinCostFlow(_)
-            | ProblemSpec::Transport(_)
             | ProblemSpec::Linear(_)
             | ProblemSpec::LinearArrays(_)
             | ProblemSpec::External(_)
             | ProblemSpec::Tsp(_)
             | ProblemSpec::GraphPath(_)
             | ProblemSpec::SpanningTree(_)
-            | ProblemSpec::Cvrp(_)
-            | ProblemSpec::Parametric { .. } => None,
+            | ProblemSpec::Cvrp(_) => None,
             #[cfg(feature = "highs")]
             ProblemSpec::Schedule(_) => Some(Self::Steps),
         }

@@ -25,6 +25,7 @@ use crate::label::Shard;
 use crate::observer::{InterruptOnlyObserver, Observer};
 use crate::oracle::Oracle;
 use crate::parallel::Threads;
+use crate::predict::CostModel;
 use crate::sense::Sense;
 
 /// Runs an experiment in a folder.
@@ -91,6 +92,14 @@ impl CellContext {
             },
         }
     }
+}
+
+/// The model of a cell, with its rows.
+pub(crate) struct FittedCell<'a> {
+    pub(crate) model: CostModel,
+    pub(crate) data: &'a CellData,
+    /// Solves the problem of all rows.
+    pub(crate) oracle: Oracle,
 }
 
 /// Cells of one problem and seed, in order; of all seeds where the rows exist already and cells run
@@ -182,6 +191,37 @@ impl ExperimentRunner {
             }
         }
         Ok(ids)
+    }
+
+    /// Fits the model of a method of a comparison again, for its first seed. None where the method
+    /// has no model, and for experiments with named problems.
+    ///
+    /// # Errors
+    /// When training fails or the user interrupts.
+    pub(crate) fn fit_again(
+        &self,
+        method: &str,
+        observer: &dyn Observer,
+    ) -> Result<Option<FittedCell<'_>>> {
+        let Some(problem) = self.experiment.problems.first() else {
+            return Ok(None);
+        };
+        let ProblemSource::Table(table) = &problem.source else {
+            return Ok(None);
+        };
+        let seed = self.experiment.first_seed_of(problem);
+        let cells = self.cells(problem, seed)?;
+        let Some(cell) = cells.iter().find(|cell| cell.is_of(method)) else {
+            return Ok(None);
+        };
+        let data = table.data(seed)?;
+        let oracle = table.oracle(data)?.with_threads(self.threads.clone());
+        let fitted = cell.fit(data, &oracle, observer)?;
+        Ok(fitted.map(|model| FittedCell {
+            model,
+            data,
+            oracle,
+        }))
     }
 
     fn cell_files(&self) -> CellFiles {

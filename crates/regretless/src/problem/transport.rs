@@ -286,6 +286,13 @@ impl Transport {
         self.numbers.demand.len()
     }
 
+    /// Names or numbers of the sources and of the destinations.
+    pub(crate) fn ends(&self) -> [Vec<String>; 2] {
+        let sources = (0..self.sources()).map(|index| self.source(index));
+        let destinations = (0..self.destinations()).map(|index| self.destination(index));
+        [sources.collect(), destinations.collect()]
+    }
+
     fn source(&self, index: usize) -> String {
         match &self.lanes.sources {
             Some(names) => names[index].clone(),

@@ -1,5 +1,6 @@
 //! The review of a backtest: the method that the verdict is about, period by period.
 
+use super::importance::{MIN_SHUFFLED_ROWS, MeasuredImportance, ShuffledRows};
 use super::sources::SourceSums;
 use super::{
     DecisionReview, ExplainedRow, KeyFigure, ReviewOptions, ReviewedRegret, ReviewedRows,
@@ -38,11 +39,12 @@ impl DecisionReview {
         verdict.extend(results.verdict.remarks.iter().cloned());
         let reviewed = reviewed_rows(results, table, layout);
         let sources = sources(method, results, table.data);
-        let latest = backtest.latest_fit(table, &method.name, observer)?;
-        let explained = match latest {
-            Some(latest) => explain_latest(&latest, method, results, &mut verdict, observer)?,
+        let fits = backtest.latest_fits(table, &method.name, MIN_SHUFFLED_ROWS, observer)?;
+        let explained = match fits.first() {
+            Some(latest) => explain_latest(latest, method, results, &mut verdict, observer)?,
             None => None,
         };
+        let measured = importance(&fits, observer)?;
         let reference = results.methods.first();
         let mut regrets = Vec::with_capacity(results.periods.len());
         for (period, name) in results.periods.iter().enumerate() {
@@ -67,7 +69,8 @@ impl DecisionReview {
             regrets,
             sources,
             explained,
-            importance: Vec::new(),
+            importance: measured.importance,
+            importance_basis: measured.basis,
         })
     }
 }
@@ -252,6 +255,26 @@ fn explain_latest(
         };
     }
     Ok(explained)
+}
+
+/// The importance of features for the decisions of the latest models.
+fn importance(fits: &[LatestFit], observer: &dyn Observer) -> Result<MeasuredImportance> {
+    let rows: Vec<Vec<usize>> = fits.iter().map(|fit| fit.data.rows()).collect();
+    let mut parts = Vec::with_capacity(fits.len());
+    for (fit, rows) in fits.iter().zip(&rows) {
+        parts.push(ShuffledRows {
+            model: &fit.model,
+            data: &fit.data,
+            rows,
+            oracle: &fit.oracle,
+        });
+    }
+    let decided = match fits {
+        [_] => "decisions of the latest model",
+        _ => "decisions of the latest models",
+    };
+    let remedy = "more periods from one training to the next give more";
+    MeasuredImportance::of(&parts, decided, remedy, observer)
 }
 
 /// The decisions that were made, if they were given.

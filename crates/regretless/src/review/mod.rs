@@ -5,8 +5,10 @@
 //! * `history`: the review of a backtest.
 //! * `training`: the review of a training by its test rows.
 //! * `sources`: regret by cost.
+//! * `importance`: which features decisions depend on.
 
 mod history;
+mod importance;
 mod sources;
 mod training;
 
@@ -18,8 +20,10 @@ pub use sources::{CostSource, RegretSources};
 use crate::backtest::BacktestResults;
 use crate::data::InstanceKeys;
 use crate::error::{Error, Result};
+use crate::evaluate::Evaluation;
 use crate::experiment::{
-    DecisionLayout, ExperimentResults, MeanAndDeviation, MethodResults, ProblemResults, examples,
+    DecisionLayout, ExperimentResults, ExperimentRunner, MeanAndDeviation, MethodResults,
+    ProblemResults, examples,
 };
 use crate::explain::{ExplainSettings, Explanation};
 use crate::label::LabeledDataset;
@@ -56,6 +60,9 @@ pub struct DecisionReview {
     /// How much the method's decisions depend on each feature, the most important one first; empty
     /// where that was not measured.
     pub importance: Vec<FeatureImportance>,
+    /// On what rows the importance was measured, or why it was not; empty for a method that uses no
+    /// features.
+    pub importance_basis: String,
 }
 
 /// A number that matters, with its unit, as text.
@@ -91,6 +98,40 @@ pub struct ExplainedRow {
     pub explanation: Explanation,
     /// All true costs in the order of the problem, without known parts.
     pub true_costs: Vec<f64>,
+}
+
+impl ExplainedRow {
+    /// Explains the decision of a method of a comparison: the test row of the first seed with the
+    /// largest regret. The method is trained again. `None` for methods without a model.
+    ///
+    /// # Errors
+    /// When training or an explanation fails, or the user interrupts.
+    pub fn of_comparison(
+        comparison: &ExperimentRunner,
+        method: &str,
+        options: &ReviewOptions<'_>,
+        observer: &dyn Observer,
+    ) -> Result<Option<Self>> {
+        let Some(fitted) = comparison.fit_again(method, observer)? else {
+            return Ok(None);
+        };
+        let (model, oracle, data) = (&fitted.model, &fitted.oracle, &fitted.data.data);
+        let rows = &fitted.data.split.test;
+        let test = Evaluation::of_model(model, data, rows, oracle, observer)?;
+        let Some(position) = worst_position(&test.regrets) else {
+            return Ok(None);
+        };
+        let row = rows[position];
+        let mut explained = explain_row(model, data, row, oracle, observer)?;
+        explained.name = options.row_name(row);
+        let choice = if test.regrets[position] > 0.0 {
+            "the test row with the largest regret"
+        } else {
+            "the last test row"
+        };
+        explained.choice = format!("{choice} of the first seed, decided by {method}");
+        Ok(Some(explained))
+    }
 }
 
 /// How much the decisions of a model depend on a feature.

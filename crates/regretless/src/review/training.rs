@@ -1,9 +1,10 @@
 //! The review of a training: its test rows, decided by the model and by least squares.
 
+use super::importance::{MeasuredImportance, ShuffledRows};
 use super::sources::SourceSums;
 use super::{
-    DecisionReview, FeatureImportance, KeyFigure, ReviewOptions, ReviewedRegret, ReviewedRows,
-    affordable_solves, explain_row, explained_or_remark, three_digits, worst_position,
+    DecisionReview, KeyFigure, ReviewOptions, ReviewedRegret, ReviewedRows, explain_row,
+    explained_or_remark, three_digits, worst_position,
 };
 use crate::baseline::Baseline;
 use crate::error::{Error, Result};
@@ -16,13 +17,6 @@ use crate::problem::Problem;
 use crate::text::amount;
 use crate::train::{TrainingContext, linear_fit};
 use crate::trainer::TrainingOutcome;
-
-/// Solves for the importance of features, and shuffles of each feature. Untuned: a second of fast
-/// solves.
-const MAX_IMPORTANCE_SOLVES: usize = 20_000;
-const SHUFFLES: usize = 3;
-/// Fewest rows whose shuffles say something. Untuned.
-const MIN_SHUFFLED_ROWS: usize = 20;
 
 impl DecisionReview {
     /// Reviews a training by its test rows; `method` is its name.
@@ -110,6 +104,17 @@ impl DecisionReview {
             layout,
             counts: split.counts(),
         };
+        let measured = MeasuredImportance::of(
+            &[ShuffledRows {
+                model,
+                data,
+                rows,
+                oracle,
+            }],
+            "test rows",
+            "a larger part of the rows for testing gives more",
+            observer,
+        )?;
         Ok(Self {
             key_figures: comparison.key_figures(),
             verdict,
@@ -120,19 +125,9 @@ impl DecisionReview {
             regrets,
             sources: sources(model, context)?,
             explained,
-            importance: importance(model, context)?,
-        }
-        .without_importance_of_nothing())
-    }
-
-    /// Drops an importance that is 0 for every feature.
-    fn without_importance_of_nothing(mut self) -> Self {
-        let is_nothing =
-            |importance: &FeatureImportance| importance.increase.mean.unwrap_or(0.0) == 0.0;
-        if self.importance.iter().all(is_nothing) {
-            self.importance.clear();
-        }
-        self
+            importance: measured.importance,
+            importance_basis: measured.basis,
+        })
     }
 }
 
@@ -305,33 +300,4 @@ fn sources(
         }
     }
     Ok(sums.finish())
-}
-
-/// The importance of all features on some test rows, the largest first; empty where it takes too
-/// many solves.
-fn importance(model: &CostModel, context: &TrainingContext<'_>) -> Result<Vec<FeatureImportance>> {
-    let TrainingContext {
-        data,
-        oracle,
-        observer,
-        split,
-    } = *context;
-    let features = &model.metadata.features;
-    let solves = affordable_solves(data, &split.test, MAX_IMPORTANCE_SOLVES);
-    let affordable = solves / (1 + features.len() * SHUFFLES);
-    let rows = &split.test[..split.test.len().min(affordable)];
-    if rows.len() < MIN_SHUFFLED_ROWS || data.has_absent_costs() {
-        return Ok(Vec::new());
-    }
-    let measured = model.permutation_importance(data, rows, oracle, SHUFFLES, 0, observer)?;
-    let mut importance = Vec::with_capacity(features.len());
-    for (feature, increases) in features.iter().zip(measured) {
-        importance.push(FeatureImportance {
-            feature: feature.clone(),
-            increase: MeanAndDeviation::of(&increases),
-        });
-    }
-    let mean = |entry: &FeatureImportance| entry.increase.mean.unwrap_or(0.0);
-    importance.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
-    Ok(importance)
 }

@@ -8,24 +8,27 @@ use std::path::{Path, PathBuf};
 use regretless::backtest::{
     Backtest, BacktestFold, BacktestTable, Periods, RollingOrigin, TrainingWindow,
 };
-use regretless::data::{CostNames, TableSource};
+use regretless::data::{CostNames, DataCheck, SplitIndices, SplitRule, TableSource};
 use regretless::label::{LabeledDataset, Shard};
 use regretless::method::Method;
 use regretless::oracle::Oracle;
-use regretless::review::{DecisionReview, ReviewOptions};
 use regretless::{Error, Problem, Result};
 
 use super::decision_page;
 use super::skipped_rows::SkippedRows;
 use super::train::check_utf8;
 use super::{CommandContext, LabeledTable, UnusedColumns, labeled, oracle, store};
-use crate::args::{BacktestOptions, Profile};
+use crate::args::{BacktestOptions, PageOptions, Profile};
 use crate::input::{in_file, require, table_and_problem, table_source};
 use crate::output::{CommandReport, write_text};
 use crate::settings;
+use crate::shell::command_line;
 
 mod given;
+mod page;
 mod report;
+
+pub use page::{BacktestFacts, BacktestPage};
 
 const SETTINGS_FILE_NAME: &str = "settings.toml";
 
@@ -55,6 +58,35 @@ impl History {
             folds: &self.folds,
         }
     }
+
+    /// The earlier and the later half of the rows.
+    fn halves(&self, time: &str) -> Result<SplitIndices> {
+        let rule = SplitRule::Time {
+            column: time.to_owned(),
+            fractions: [0.0, 0.5],
+        };
+        self.source
+            .split(&rule.with_seed(0), self.data.data().len())
+    }
+}
+
+/// Where the results come from, for the page.
+fn facts(
+    options: &BacktestOptions,
+    page: &PageOptions,
+    folder: &Path,
+    history: &History,
+    context: &CommandContext,
+) -> BacktestFacts {
+    BacktestFacts {
+        table: decision_page::table_name(&options.data),
+        origin: decision_page::origin(&options.data),
+        time_column: options.origin.time.clone(),
+        coordinates: page.coordinates.clone(),
+        settings_file: Some(format!("{}/{SETTINGS_FILE_NAME}", folder.display())),
+        commands: vec![command_line(&context.arguments)],
+        unused_columns: history.unused_columns.clone(),
+    }
 }
 
 /// Runs the backtest and reports.
@@ -68,13 +100,14 @@ pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<Comman
     let page = std::mem::take(&mut options.page);
     decision_page::check(&page, None, context)?;
     decision_page::check_coordinates(&page)?;
-    if shard.is_some() && page.report.is_some() {
+    if shard.is_some() && page.is_wanted() {
         return Err(Error::setting("one shard has no report")
             .with_remedy("when all shards are finished, give --report without --shard"));
     }
+    let time = require(options.origin.time.as_ref(), "--time")?;
     let folder = folder(&options);
     check_settings(&folder, &options, context)?;
-    let history = read_history(&options, context)?;
+    let history = read_history(&options, &time, context)?;
     let given = given::methods(&options, &history)?;
     let mut backtest = backtest_of(&options, folder.clone());
     if !selection_is_given
@@ -102,22 +135,19 @@ pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<Comman
             write_settings(&folder, &options)?;
             results.write(&folder)?;
             let mut report = report::report(&results, &history, &folder)?;
-            if let Some(path) = &page.report {
-                let table = history.table();
-                let review_options = ReviewOptions {
-                    coordinates: page.coordinates.as_deref(),
-                    ..ReviewOptions::default()
+            if page.is_wanted() {
+                let halves = history.halves(&time)?;
+                let facts = facts(&options, &page, &folder, &history, context);
+                let drawn = BacktestPage {
+                    results: &results,
+                    backtest: &backtest,
+                    table: history.table(),
+                    halves,
+                    facts,
                 };
-                let observer = &context.progress;
-                let review = DecisionReview::of_backtest(
-                    &results,
-                    &backtest,
-                    &table,
-                    &review_options,
-                    observer,
-                )?;
-                let summary = report::page_summary(&results, &history, &options, &folder)?;
-                decision_page::write(path, &review, summary, context, &mut report)?;
+                let check = |check: DataCheck<'_>| history.source.check(check, Some(&time));
+                let drawn = drawn.draw(check, &context.progress)?;
+                drawn.write(&page, context, &mut report)?;
             }
             Ok(report)
         }
@@ -227,19 +257,22 @@ fn rolling_origin(options: &BacktestOptions) -> Result<RollingOrigin> {
 }
 
 /// Reads and labels the table and divides its periods.
-fn read_history(options: &BacktestOptions, context: &CommandContext) -> Result<History> {
-    let time = require(options.origin.time.as_ref(), "--time")?;
+fn read_history(
+    options: &BacktestOptions,
+    time: &str,
+    context: &CommandContext,
+) -> Result<History> {
     let problem = require(options.problem.as_ref(), "--problem")?;
     let origin = rolling_origin(options)?;
     let source = table_source(&given::without_decisions(options)?)?;
     let file = source.costs_file().to_path_buf();
     let (problem, mut data) = table_and_problem(&source, &problem)?;
-    let unused_columns = context.unused_columns(&source, &data, Some(&time))?;
+    let unused_columns = context.unused_columns(&source, &data, Some(time))?;
     let table_costs = data.cost_names().clone();
     context.match_table(&mut data, &file, &problem)?;
     context.hint_at_storage(&source, &data);
     // Before rows are solved, which may take long: the times decide whether anything can be done.
-    let periods = Periods::read(&source, &time)?;
+    let periods = Periods::read(&source, time)?;
     origin.folds(&periods).map_err(in_file(&file))?;
     let oracle = oracle(&problem, &data, &options.execution).map_err(in_file(&file))?;
     let labels = store(&file, &options.execution);

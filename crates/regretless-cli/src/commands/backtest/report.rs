@@ -3,15 +3,9 @@
 use std::path::Path;
 
 use regretless::backtest::{BacktestResults, MethodHistory};
-use regretless::data::{DataCheck, SplitRule};
 use regretless::{Error, Result};
-use regretless_report::PageSummary;
 
-use super::super::check::{DataFindings, best_objectives};
-use super::super::decision_page::{TableFacts, origin, table_name};
-use super::super::encoding::EncodingReport;
 use super::History;
-use crate::args::BacktestOptions;
 use crate::output::{CommandReport, grouped, number, path_json, percent};
 use crate::text_table::TextTable;
 
@@ -34,7 +28,7 @@ pub fn report(
         report.line(remark);
     }
     report.line("");
-    report.line(title(results, history));
+    report.line(title(results, &history.problem.name()));
     report.line("");
     report.text.push_str(&table(results));
     if let Some(block_length) = results.verdict.block_length {
@@ -55,7 +49,8 @@ pub fn report(
     Ok(report)
 }
 
-fn title(results: &BacktestResults, history: &History) -> String {
+/// Problem, periods and trainings in a line.
+pub fn title(results: &BacktestResults, problem: &str) -> String {
     let periods = grouped(results.periods.len() as u64);
     let range = match (results.periods.first(), results.periods.last()) {
         (Some(first), Some(last)) => format!(" from {first} to {last}"),
@@ -65,77 +60,7 @@ fn title(results: &BacktestResults, history: &History) -> String {
         1 => "1 training".into(),
         count => format!("{count} trainings"),
     };
-    let name = history.problem.name();
-    format!("{name}: {periods} periods{range}, {trainings} of each model")
-}
-
-/// What the page says besides the review.
-pub fn page_summary(
-    results: &BacktestResults,
-    history: &History,
-    options: &BacktestOptions,
-    folder: &Path,
-) -> Result<PageSummary> {
-    let data = history.data.data();
-    let encoding = EncodingReport::of(data.features());
-    let table = TableFacts {
-        origin: origin(&options.data),
-        problem: history.problem.name(),
-        table: data,
-        encoding: &encoding,
-        unused_columns: &history.unused_columns,
-        skipped_rows: &history.skipped_rows,
-    };
-    let mut facts = table.list();
-    let mut add = |name: &str, value: String| facts.push((name.to_string(), value));
-    let time = options.origin.time.as_deref().unwrap_or_default();
-    let first = history.folds.first().map_or(0, |fold| fold.history.len());
-    add(
-        "history",
-        format!(
-            "periods of the column {time}; the first training has {} rows",
-            grouped(first as u64)
-        ),
-    );
-    add("trainings", format!("{} of each model", results.trainings));
-    let labels = history.data.label_counts(&history.data.rows());
-    add("best decisions in hindsight", labels.to_string());
-    add("seed", options.seed.unwrap_or(0).to_string());
-    for note in &history.notes {
-        add("note", note.clone());
-    }
-    add(
-        "all settings",
-        format!("{}/settings.toml", folder.display()),
-    );
-    let name = table_name(&options.data).unwrap_or_else(|| history.problem.name());
-    Ok(PageSummary {
-        title: format!("What would have been saved on {name}?"),
-        description: title(results, history),
-        facts,
-        data_check: Some(findings(history, time)?.messages()),
-        ..PageSummary::default()
-    })
-}
-
-/// Checks the table; its earliest rows are compared with the latest ones.
-fn findings(history: &History, time: &str) -> Result<DataFindings> {
-    let rule = SplitRule::Time {
-        column: time.to_owned(),
-        fractions: [0.0, 0.5],
-    };
-    let data = history.data.data();
-    let split = history.source.split(&rule.with_seed(0), data.len())?;
-    let split = split.restrict_to(&history.data.rows())?;
-    let encoded = data.encoded_features(&split.train)?;
-    let encoded = encoded.map(|features| history.data.with_features(features));
-    let encoded = encoded.transpose()?;
-    let labeled = encoded.as_ref().unwrap_or(&history.data);
-    let objectives = best_objectives(labeled);
-    let check = DataCheck::new(labeled.data())
-        .with_split(&split)
-        .with_objectives(&objectives);
-    DataFindings::of(&history.source, check, &rule)
+    format!("{problem}: {periods} periods{range}, {trainings} of each model")
 }
 
 fn table(results: &BacktestResults) -> String {

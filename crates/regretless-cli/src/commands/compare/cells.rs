@@ -1,7 +1,7 @@
 //! The core of a comparison, without files: labeled rows of each seed in, statistics and the page
 //! out. The command and the Python package share it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use regretless::baseline::Baseline;
@@ -16,6 +16,7 @@ use regretless::observer::Observer;
 use regretless::oracle::{Heuristic, Oracle};
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
+use regretless::review::{ExplainedRow, ReviewOptions};
 use regretless::settings::TrainingSettings;
 use regretless::train::TrainingContext;
 use regretless::{Error, Evaluation, Result, Trainer};
@@ -23,12 +24,16 @@ use serde_json::{Value, json};
 
 use super::super::UnusedColumns;
 use super::super::check::DataFindings;
+use super::super::decision_page::DecisionPage;
 use super::super::encoding::EncodingReport;
 use super::super::skipped_rows::SkippedRows;
 use super::conclusion;
-use super::files::RunLog;
+use super::files::{ComparisonKey, FolderLock, ResultFolder, RunLog};
 use super::page::{self, PageInput};
-use super::summary::ComparisonSummary;
+use super::summary::{ComparisonSummary, SummaryRow};
+
+/// Longest training that is repeated to explain a decision: cells do not store models. Untuned.
+const MAX_REFIT_SECONDS: f64 = 60.0;
 
 /// What is compared.
 pub struct ComparisonInput<'a> {
@@ -98,29 +103,38 @@ pub struct ComparedCells {
     pub json: Value,
     /// Every run as CSV.
     pub runs_csv: String,
-    /// The page as HTML.
-    pub page: String,
-    /// The figures of the page as SVG files: name and content.
-    pub figures: Vec<(String, String)>,
+    /// The page and its figures.
+    pub page: DecisionPage,
 }
 
-/// Compares methods as the command `compare` does, without a folder. `command` repeats the
-/// comparison; the page shows it.
+/// Compares methods as the command `compare` does. `command` repeats the comparison; the page shows
+/// it. With a folder, the same comparison resumes there, and a finished one is read.
 ///
 /// # Errors
-/// When a setting is invalid, no method could be trained, or the user interrupts.
+/// When a setting is invalid, the folder has other results, no method could be trained, or the user
+/// interrupts; finished runs are kept in the folder.
 pub fn compare_cells(
     input: ComparisonInput<'_>,
     command: String,
+    out: Option<&Path>,
     observer: &dyn Observer,
 ) -> Result<ComparedCells> {
     let comparison = Comparison::new(input)?;
     let runs = comparison.runner.cell_ids()?;
-    let result = comparison.run(observer, &runs, RunLog::in_memory())?;
+    let folder = match out {
+        Some(path) => Some(KeptFolder::open(path, &runs, &command)?),
+        None => None,
+    };
+    let log = match &folder {
+        Some(kept) => kept.log()?,
+        None => RunLog::in_memory(),
+    };
+    let result = comparison.run(observer, &runs, log)?;
     if observer.interrupted() {
         return Err(Error::Interrupted);
     }
     let conclusion = comparison.conclude(&result, result.failures.is_empty());
+    let explained = comparison.explain(&conclusion, observer)?;
     let layout = DecisionLayout::for_problem(comparison.data[0].problem.spec(), None)?;
     let input = PageInput {
         comparison: &comparison,
@@ -128,6 +142,7 @@ pub fn compare_cells(
         layout,
         unit: "",
         conclusion: &conclusion,
+        explained: &explained,
         commands: vec![command],
         settings_file: None,
     };
@@ -135,17 +150,49 @@ pub fn compare_cells(
     let mut json = comparison.json(&conclusion);
     json["methods"] = methods_with_intervals(&conclusion.summary, &page_results);
     json["failed"] = conclusion.summary.failures_json(&result.failures);
-    let figures = regretless_report::figures(&page_results);
+    let page = page::draw(&input);
+    if let Some(kept) = &folder {
+        kept.folder
+            .finish(&result.runs, &conclusion.summary, &page.html)?;
+    }
     Ok(ComparedCells {
         text: conclusion.summary.text(),
         json,
         runs_csv: conclusion.summary.runs_csv(&result.runs)?,
-        page: page::html(&input),
-        figures: figures
-            .into_iter()
-            .map(|figure| (figure.name, figure.svg))
-            .collect(),
+        page,
     })
+}
+
+/// The folder of a comparison of the Python package, while it is locked.
+struct KeptFolder {
+    folder: ResultFolder,
+    _lock: FolderLock,
+    /// The call as TOML; what runs depend on is in their keys.
+    settings: String,
+    earlier: Vec<CellRecord>,
+}
+
+impl KeptFolder {
+    fn open(path: &Path, runs: &[CellId], command: &str) -> Result<Self> {
+        let call = toml::Table::from_iter([("call".to_owned(), command.into())]);
+        let settings = format!("# The tables are not part of it.\n{call}");
+        let key = ComparisonKey {
+            runs,
+            settings: &settings,
+        };
+        let (folder, earlier) = ResultFolder::keep(path, &key)?;
+        Ok(Self {
+            _lock: folder.lock()?,
+            folder,
+            settings,
+            earlier,
+        })
+    }
+
+    fn log(&self) -> Result<RunLog> {
+        self.folder
+            .runs(self.settings.clone(), self.earlier.clone())
+    }
 }
 
 /// The rows of the summary with the intervals of the page: ratio minus 1, where seeds are tested on
@@ -187,6 +234,16 @@ pub fn avoid_expensive_validation(
 /// The method whose regret is the denominator of all ratios.
 pub fn reference() -> Method {
     Method::mse().into()
+}
+
+/// The explained decision of a comparison.
+pub(super) enum ComparisonExplanation {
+    /// The decision.
+    Row(Box<ExplainedRow>),
+    /// Why there is none.
+    Remark(String),
+    /// No method has a model.
+    Nothing,
 }
 
 /// What follows from the results.
@@ -318,6 +375,42 @@ impl Comparison {
             summary,
             headline: headline.flatten(),
             sentences,
+        }
+    }
+
+    /// Explains a decision of the method with the lowest regret among those that have a model. An
+    /// incomplete comparison, which is resumed, has none.
+    pub fn explain(
+        &self,
+        conclusion: &Conclusion,
+        observer: &dyn Observer,
+    ) -> Result<ComparisonExplanation> {
+        let has_model = |row: &SummaryRow| match row.compared {
+            CellMethod::Trained(_) | CellMethod::Baseline(Baseline::LeastSquares) => true,
+            CellMethod::Baseline(_) | CellMethod::Given { .. } => false,
+        };
+        let best = conclusion::lowest_regret(&conclusion.summary, has_model);
+        let Some(best) = best.filter(|_| !observer.interrupted()) else {
+            return Ok(ComparisonExplanation::Nothing);
+        };
+        let name = &best.row.method;
+        let seconds = best.row.seconds.unwrap_or(0.0);
+        if seconds > MAX_REFIT_SECONDS {
+            return Ok(ComparisonExplanation::Remark(format!(
+                "No decision is explained: training {name} again would take {seconds:.0} s."
+            )));
+        }
+        let options = ReviewOptions {
+            keys: self.table.keys.as_ref(),
+            ..ReviewOptions::default()
+        };
+        match ExplainedRow::of_comparison(&self.runner, name, &options, observer) {
+            Ok(Some(row)) => Ok(ComparisonExplanation::Row(Box::new(row))),
+            Ok(None) => Ok(ComparisonExplanation::Nothing),
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            Err(error) => Ok(ComparisonExplanation::Remark(format!(
+                "No decision is explained: {error}."
+            ))),
         }
     }
 

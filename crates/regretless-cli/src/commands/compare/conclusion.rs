@@ -63,13 +63,13 @@ pub fn headline(summary: &ComparisonSummary, same_rows: bool) -> Option<String> 
 }
 
 /// A method or baseline with its mean test regret.
-struct Contender<'a> {
-    row: &'a SummaryRow,
+pub struct Contender<'a> {
+    pub row: &'a SummaryRow,
     regret: f64,
 }
 
 /// The method or baseline of the lowest mean test regret among some.
-fn lowest_regret(
+pub fn lowest_regret(
     summary: &ComparisonSummary,
     is_included: impl Fn(&SummaryRow) -> bool,
 ) -> Option<Contender<'_>> {

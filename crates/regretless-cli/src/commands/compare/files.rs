@@ -66,7 +66,9 @@ enum FolderState {
     Empty,
     /// Some of the comparison's runs, and nothing else.
     Resumable(Vec<CellRecord>),
-    /// All of its runs, or results of another comparison; the file that shows it.
+    /// All of its runs and the summary.
+    Complete(Vec<CellRecord>),
+    /// Results of another comparison; the file that shows it.
     Other(PathBuf),
 }
 
@@ -92,7 +94,10 @@ impl ResultFolder {
             return match folder.state(comparison)? {
                 FolderState::Empty => Ok((folder, Vec::new())),
                 FolderState::Resumable(runs) => Ok((folder, runs)),
-                FolderState::Other(_) if force => Ok((folder, Vec::new())),
+                FolderState::Complete(_) | FolderState::Other(_) if force => {
+                    Ok((folder, Vec::new()))
+                }
+                FolderState::Complete(_) => Err(Error::Exists(folder.path.join(RESULTS_FILE_NAME))),
                 FolderState::Other(file) => Err(Error::Exists(file)),
             };
         }
@@ -111,6 +116,25 @@ impl ResultFolder {
         Ok((numbered(number), Vec::new()))
     }
 
+    /// A folder whose runs are kept, also where the comparison is complete. Returns the runs that it
+    /// already holds.
+    ///
+    /// # Errors
+    /// When it holds other results.
+    pub fn keep(path: &Path, comparison: &ComparisonKey<'_>) -> Result<(Self, Vec<CellRecord>)> {
+        if path.exists() && !path.is_dir() {
+            return Err(Error::Exists(path.to_path_buf()));
+        }
+        let folder = Self {
+            path: path.to_path_buf(),
+        };
+        match folder.state(comparison)? {
+            FolderState::Empty => Ok((folder, Vec::new())),
+            FolderState::Resumable(runs) | FolderState::Complete(runs) => Ok((folder, runs)),
+            FolderState::Other(file) => Err(Error::Exists(file)),
+        }
+    }
+
     /// Creates the folder and locks it against other comparisons.
     pub fn lock(&self) -> Result<FolderLock> {
         fs::create_dir_all(&self.path).map_err(Error::io(&self.path))?;
@@ -123,7 +147,7 @@ impl ResultFolder {
             None => {
                 let message = "another comparison is writing there";
                 Err(Error::input(InputPlace::file(&self.path), message)
-                    .with_remedy("wait until it ends, or choose another --out"))
+                    .with_remedy("wait until it ends, or choose another folder"))
             }
         }
     }
@@ -164,7 +188,7 @@ impl ResultFolder {
         let is_complete =
             runs.len() >= comparison.runs.len() && self.path.join(SUMMARY_FILE_NAME).exists();
         Ok(if is_complete {
-            FolderState::Other(results)
+            FolderState::Complete(runs)
         } else {
             FolderState::Resumable(runs)
         })

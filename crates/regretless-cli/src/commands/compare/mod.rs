@@ -79,21 +79,23 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     let result = comparison.run(&context.progress, &runs, log)?;
     let is_complete = result.failures.is_empty() && !context.progress.interrupted();
     let conclusion = comparison.conclude(&result, is_complete);
-    let page = page::html(&PageInput {
+    let explained = comparison.explain(&conclusion, &context.progress)?;
+    let page = page::draw(&PageInput {
         unit: unit.as_deref().unwrap_or_default(),
         layout,
         comparison: &comparison,
         result: &result,
         conclusion: &conclusion,
+        explained: &explained,
         commands: commands(folder.path(), context),
         settings_file: Some(format!("{}/settings.toml", folder.path().display())),
     });
     let Conclusion {
         summary, sentences, ..
     } = &conclusion;
-    folder.finish(&result.runs, summary, &page)?;
+    folder.finish(&result.runs, summary, &page.html)?;
     if let Some(path) = &page_options.report {
-        write_text(path, &page, context.force)?;
+        write_text(path, &page.html, context.force)?;
     }
     let mut report = CommandReport {
         json: summary.json(folder.path(), &folder.report_file(), &result.failures),
@@ -123,6 +125,7 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
         report.line(format!("failed: {}: {}", failure.name(), failure.error));
     }
     report.line(format!("\nresults in {}", folder.path().display()));
+    page.write_figures(&page_options, &mut report)?;
     let written = page_options.report.unwrap_or_else(|| folder.report_file());
     decision_page::mention(&written, &mut report);
     report.failure = result

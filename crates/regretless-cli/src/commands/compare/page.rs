@@ -1,12 +1,13 @@
 //! The page of a comparison: what it was made from, and the results for `regretless-report`.
 
 use regretless::experiment::{DecisionLayout, ExperimentResults, FigureKind, ProblemResults};
-use regretless_report::{PageSummary, comparison_page};
+use regretless_report::{PageSummary, comparison_figures, comparison_page};
 use time::OffsetDateTime;
 
 use super::super::check::DataFindings;
-use super::super::decision_page::{Fact, TableFacts};
-use super::cells::{Comparison, ComparisonResult, Conclusion};
+use super::super::decision_page::{DecisionPage, Fact, TableFacts};
+use super::super::explain;
+use super::cells::{Comparison, ComparisonExplanation, ComparisonResult, Conclusion};
 use crate::output::grouped;
 
 /// Everything a page is made from.
@@ -18,14 +19,15 @@ pub struct PageInput<'a> {
     /// The unit of costs.
     pub unit: &'a str,
     pub conclusion: &'a Conclusion,
+    pub explained: &'a ComparisonExplanation,
     /// Commands that repeat the comparison, that of this run first.
     pub commands: Vec<String>,
     /// The file with all settings, if there is one.
     pub settings_file: Option<String>,
 }
 
-/// The page as HTML.
-pub fn html(input: &PageInput<'_>) -> String {
+/// The page and its figures.
+pub fn draw(input: &PageInput<'_>) -> DecisionPage {
     let mut verdict: Vec<String> = input.conclusion.headline.iter().cloned().collect();
     verdict.extend(input.conclusion.sentences.iter().cloned());
     let labels = input.comparison.label_counts();
@@ -34,16 +36,31 @@ pub fn html(input: &PageInput<'_>) -> String {
             "Not all labels are proven optimal: {labels}. Regrets are differences to the labels."
         ));
     }
+    let (explained, explanation) = match input.explained {
+        ComparisonExplanation::Row(row) => {
+            (Some(&**row), explain::text::sentences(&row.explanation))
+        }
+        ComparisonExplanation::Remark(remark) => {
+            verdict.push(remark.clone());
+            (None, Vec::new())
+        }
+        ComparisonExplanation::Nothing => (None, Vec::new()),
+    };
     let findings = input.comparison.table.findings.as_ref();
     let summary = PageSummary {
         verdict,
         unit: input.unit.to_owned(),
+        explanation,
         facts: facts(input),
         data_check: findings.map(DataFindings::messages),
         commands: input.commands.clone(),
         ..PageSummary::default()
     };
-    comparison_page(&results(input), &summary)
+    let results = results(input);
+    DecisionPage {
+        html: comparison_page(&results, explained, &summary),
+        figures: comparison_figures(&results, explained, input.unit),
+    }
 }
 
 /// The results with title, figures and origin.
@@ -98,10 +115,9 @@ fn facts(input: &PageInput<'_>) -> Vec<Fact> {
     let table = TableFacts {
         origin: comparison.facts.origin.clone(),
         problem: data.problem.name(),
-        table: data.data.data(),
+        table: &data.data,
         encoding: &comparison.encoding(),
         unused_columns: &comparison.table.unused_columns,
-        skipped_rows: &comparison.table.skipped_rows,
     };
     let mut facts = table.list();
     let mut add = |name: &str, value: String| facts.push((name.to_string(), value));

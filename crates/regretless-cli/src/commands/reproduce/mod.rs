@@ -4,8 +4,6 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-#[cfg(feature = "png")]
-use regretless::data::OutputFile;
 use regretless::experiment::{Experiment, ExperimentResults, ExperimentRunner};
 use regretless::parallel::Threads;
 use regretless::{Error, Result};
@@ -13,6 +11,7 @@ use serde_json::json;
 use time::OffsetDateTime;
 
 use super::CommandContext;
+use super::decision_page::write_figures;
 use crate::args::ReproduceOptions;
 use crate::output::{CommandReport, path_json, write_text};
 use crate::settings::{parse_toml, read_text};
@@ -212,28 +211,11 @@ fn write_results(
         &regretless_report::markdown(&results),
         true,
     )?;
-    draw(&folder.join("figures"), &results)?;
+    write_figures(
+        &folder.join("figures"),
+        &regretless_report::figures(&results),
+    )?;
     Ok(results)
-}
-
-/// Writes every figure as SVG, and as PNG where the program was built with it.
-fn draw(folder: &Path, results: &ExperimentResults) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
-    for figure in regretless_report::figures(results) {
-        write_text(
-            &folder.join(format!("{}.svg", figure.name)),
-            &figure.svg,
-            true,
-        )?;
-        #[cfg(feature = "png")]
-        {
-            let file = folder.join(format!("{}.png", figure.name));
-            let picture = regretless_report::png(&figure.svg, 1600)
-                .map_err(|e| Error::setting(e.to_string()))?;
-            OutputFile::new(&file, true).write(|out| out.write_all(&picture))?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

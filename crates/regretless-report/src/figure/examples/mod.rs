@@ -7,6 +7,7 @@
 mod graph;
 mod grid;
 mod items;
+mod lanes;
 mod steps;
 
 use std::collections::BTreeMap;
@@ -159,6 +160,7 @@ impl Terms {
             DecisionLayout::Graph { .. } => ("edge", "tour"),
             DecisionLayout::Grid { .. } => ("arc", "path"),
             DecisionLayout::Items { .. } => ("item", "choice"),
+            DecisionLayout::Lanes { .. } => ("lane", "plan"),
             DecisionLayout::Steps => ("step", "schedule"),
         };
         // Results of earlier versions have no sense; items were knapsacks.
@@ -268,6 +270,18 @@ impl<'a> ExampleInput<'a> {
                 "too much"
             };
             return format!("{total} in all: {regret} {loss} ({percent}\u{a0}%).");
+        }
+        if element == "lane" {
+            let (loss, verb) = if is_maximization {
+                ("too little", "is worth")
+            } else {
+                ("too much", "costs")
+            };
+            return format!(
+                "{total} in all, {regret} {loss} ({percent}\u{a0}%): what it ships more, on {}, \
+                    {verb} {}; what it ships less, on {}, {verb} {}.",
+                wrong.0, wrong.1, missed.0, missed.1
+            );
         }
         if is_maximization {
             let left = format!(
@@ -379,6 +393,21 @@ pub(super) fn draw(context: &FigureContext<'_>, row: ExampleRow) -> Option<Drawi
             let weights = items::Weights { weights, capacity };
             items::draw(svg, context, &input, &weights, top)
         }
+        DecisionLayout::Lanes {
+            sources,
+            destinations,
+        } => {
+            let lanes = lanes::Lanes::new(&input, sources, destinations);
+            let panels = Panels {
+                // Names need space on both sides.
+                columns: if context.is_narrow() { 1 } else { 3 },
+                aspect: lanes.aspect(),
+                top,
+            };
+            panels.draw(svg, context, &input, |svg, view, area| {
+                lanes.draw(svg, &input, view, area);
+            })
+        }
         DecisionLayout::Steps => steps::draw(svg, context, &input, top),
     };
     Some(Drawing {
@@ -473,12 +502,20 @@ fn draw_colors(
     top: f64,
 ) -> f64 {
     let element = input.text.element;
-    if element == "step" {
-        let entries = [
+    let amounts = match element {
+        "step" => Some([
             ("text-color", "amount as in the optimal schedule"),
             ("wrong", "another amount"),
             ("missed", "the optimal amount instead (dashed)"),
-        ];
+        ]),
+        "lane" => Some([
+            ("text-color", "amount as in the optimal plan"),
+            ("wrong", "more than that"),
+            ("missed", "what is missing (dashed)"),
+        ]),
+        _ => None,
+    };
+    if let Some(entries) = amounts {
         return super::draw_legend(svg, 12.0, top, context.width - 8.0, &entries);
     }
     let shared = format!("{element}s of the optimal {}", input.text.decision);

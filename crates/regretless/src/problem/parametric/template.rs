@@ -770,6 +770,20 @@ impl ProblemSpec {
         Ok(columns)
     }
 
+    /// The problem with placeholders for the numbers of rows, which has the items, nodes and arcs
+    /// of all rows. `None` for problems without parameters per row, and where rows have different
+    /// items.
+    pub(crate) fn with_placeholders(&self) -> Option<Self> {
+        let Self::Parametric { template } = self else {
+            return None;
+        };
+        let template = Template::new(template).ok()?;
+        if template.has_present() {
+            return None;
+        }
+        template.base_spec().ok()
+    }
+
     /// Whether the number of items is not known before the table is.
     pub fn has_open_items(&self) -> bool {
         match self {
