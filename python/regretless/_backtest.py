@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,13 +16,14 @@ import numpy as np
 from . import _core
 from ._names import names_of, with_names
 from ._own_loss import OwnLoss
+from ._pages import PageResult, call_text, html_table, notebook_html
 from ._times import time_column, time_texts
 
 __all__ = ["BacktestResult", "backtest"]
 
 
 @dataclass(frozen=True)
-class BacktestResult:
+class BacktestResult(PageResult):
     """Outcome of a backtest.
 
     Attributes
@@ -40,6 +43,11 @@ class BacktestResult:
     notes : list of str
         What is remarkable about the times: rows that are not in their order, periods of several
         rows, and periods without rows.
+    page : str
+        The page that `report` writes, drawn when it is first read: the models that decided the
+        latest periods are fitted again for it.
+    figures : dict of str
+        The figures of the page by name, as SVG.
     """
 
     verdict: str
@@ -48,10 +56,45 @@ class BacktestResult:
     decisions: Any
     methods: Any
     notes: list[str]
+    _source: Any = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def _drawn(self) -> tuple[str, dict[str, str]]:
+        page, figures = self._source.draw()
+        return page, figures
+
+    @property
+    def page(self) -> str:  # type: ignore[override]
+        """Return the page as HTML."""
+        return self._drawn[0]
+
+    @property
+    def figures(self) -> dict[str, str]:
+        """Return the figures of the page by name, as SVG."""
+        return self._drawn[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the result with its page, which is drawn now: the tables are not stored."""
+        return {**self.__dict__, "_drawn": self._drawn, "_source": None}
 
     def __str__(self) -> str:
         """Return the verdict."""
         return self.verdict
+
+    def _repr_html_(self) -> str:
+        """Return the verdict and the methods, for notebooks."""
+        unit = self.summary["unit"]
+        rows = _method_rows(self.summary)
+        header = [name.replace("_", " ") for name in rows[0]]
+        cells = [["" if cell is None else _short(cell) for cell in row.values()] for row in rows]
+        title = "all periods" if unit is None else f"all periods, in {unit}"
+        sentences = [self.verdict, *self.summary["remarks"]]
+        return notebook_html(sentences, html_table(title, header, cells))
+
+
+def _short(cell: Any) -> str:
+    """Return a number with six digits, or the text."""
+    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
 
 
 def frame_or_records(rows: list[dict[str, Any]]) -> Any:
@@ -188,6 +231,19 @@ def is_estimator(value: Any) -> bool:
     return hasattr(value, "fit") and hasattr(value, "predict")
 
 
+def _call_text(arguments: Mapping[str, Any]) -> str:
+    """Return the call for people, without tables and defaults."""
+    defaults = inspect.signature(backtest).parameters
+    shown = {"time": arguments["time"]} if isinstance(arguments["time"], str) else {}
+    shown["methods"] = [str(method) for method in arguments["methods"]]
+    for name in ("window", *SETTINGS_OF_PLAN):
+        if arguments[name] != defaults[name].default:
+            shown[name] = arguments[name]
+    if arguments["out"] is not None:
+        shown["out"] = os.fspath(arguments["out"])
+    return call_text("backtest", {**shown, **arguments["settings"]})
+
+
 SETTINGS_OF_PLAN = (
     "predictor",
     "initial",
@@ -234,6 +290,9 @@ class BacktestCall:
         plan = {name: arguments[name] for name in SETTINGS_OF_PLAN}
         plan["window"] = str(arguments["window"])
         plan["out"] = None if out is None else os.fspath(out)
+        time = arguments["time"]
+        plan["time_column"] = time if isinstance(time, str) else None
+        plan["command"] = _call_text(arguments)
         times = _times(arguments["time"], X)
         splitter = arguments["splitter"]
         folds = None if splitter is None else _splitter_folds(splitter, times)
@@ -276,6 +335,7 @@ class BacktestCall:
             decisions=frame_or_records(found["decisions"]),
             methods=frame_or_records(_method_rows(summary)),
             notes=found["notes"],
+            _source=found["page"],
         )
 
     def run_shard(self, shard: str | None) -> dict[str, Any] | None:

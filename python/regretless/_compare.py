@@ -10,15 +10,14 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from . import _core
 from ._backtest import fitted_predictions, frame_or_records, is_estimator
-from ._files import write_atomically
 from ._own_loss import OwnLoss
+from ._pages import PageResult, call_text, notebook_html
 
 __all__ = ["ComparisonResult", "compare"]
 
@@ -27,7 +26,7 @@ VALIDATION_FRACTION = 0.2
 
 
 @dataclass(frozen=True)
-class ComparisonResult:
+class ComparisonResult(PageResult):
     """Outcome of a comparison.
 
     Attributes
@@ -58,33 +57,15 @@ class ComparisonResult:
     failed: list[dict[str, str]]
     text: str
 
-    def report(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write the page of ``regretless compare``: one file, without requests.
-
-        Parameters
-        ----------
-        path : path
-            The file.
-        force : bool, default False
-            Whether an existing file is replaced.
-
-        Raises
-        ------
-        FileExistsError
-            Where the file exists and `force` is false.
-        """
-        write_atomically(Path(path), self.page.encode(), force=force)
-
     def __str__(self) -> str:
         """Return the table and the verdict."""
         return "\n".join([self.text.rstrip("\n"), "", *self.verdict])
 
     def _repr_html_(self) -> str:
         """Return the verdict, the table and the first figure, for notebooks."""
-        verdict = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.verdict)
         table = f"<pre>{html.escape(self.text)}</pre>"
         figure = next(iter(self.figures.values()), "")
-        return f"<div>{verdict}{table}{figure}</div>"
+        return notebook_html(self.verdict, table, figure)
 
 
 def _number(text: str) -> Any:
@@ -153,6 +134,7 @@ def compare(
     predictions: Mapping[str, Any] | None = None,
     predictor: str | None = None,
     profile: str = "default",
+    out: str | os.PathLike[str] | None = None,
     labels: _core.Labels | None = None,
     parameters: Any = None,
     threads: int | None = None,
@@ -199,6 +181,10 @@ def compare(
         "linear", "mlp" or "mlp:64,32".
     profile : {"default", "paper"}
         The defaults of all settings.
+    out : path, optional
+        Folder of finished runs, tables and the page. The same call resumes there, and reads a
+        finished comparison. The files are those of ``regretless compare``, except that
+        ``settings.toml`` has the call.
     labels : Labels, optional
         Optimal decisions of the rows; solved here by default.
     parameters : mapping, DataFrame or list of str, optional
@@ -219,6 +205,8 @@ def compare(
         For an unknown setting, and for both `split` and `splitter`.
     ValueError
         For an invalid setting or table.
+    FileExistsError
+        Where `out` has results of other data or settings.
 
     Notes
     -----
@@ -244,6 +232,7 @@ def compare(
         {
             "predictor": predictor,
             "profile": profile,
+            "out": None if out is None else os.fspath(out),
             "seed": seed,
             "threads": threads,
             "progress": progress,
@@ -251,7 +240,9 @@ def compare(
             "gap": gap,
             "nodes": nodes,
             "seconds": seconds,
-            "command": _call_text(names, seeds, seed, settings),
+            "command": call_text(
+                "compare", {"methods": names, "seeds": seeds, "seed": seed, **settings}
+            ),
         }
     )
     found = _core._run_comparison(
@@ -279,12 +270,3 @@ def compare(
         failed=found["failed"],
         text=found["text"],
     )
-
-
-def _call_text(
-    methods: list[str] | None, seeds: int, seed: int, settings: Mapping[str, Any]
-) -> str:
-    """Return the call for people, without the tables."""
-    arguments = {"methods": methods, "seeds": seeds, "seed": seed, **settings}
-    shown = [f"{name}={value!r}" for name, value in arguments.items() if value is not None]
-    return f"regretless.compare(problem, X, C, {', '.join(shown)})"

@@ -21,6 +21,7 @@ __all__ = [
     "Solutions",
     "Solver",
     "__version__",
+    "_BacktestSource",
     "_check_loss",
     "_column_names",
     "_comparison_splits",
@@ -586,6 +587,10 @@ def _run_comparison(
     parameters: Any,
     settings: dict[str, Any] | None,
 ) -> dict[str, Any]: ...
+@final
+class _BacktestSource:
+    def draw(self) -> tuple[str, dict[str, str]]: ...
+
 def _rolling_folds(times: Sequence[str], plan: str) -> list[tuple[list[int], list[int]]]: ...
 def _run_backtest(
     problem: Problem,

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from regretless._results import Result, _html_table
+from regretless._pages import html_table
+from regretless._results import Result
 
 __all__ = [
     "Alternatives",
@@ -401,7 +402,7 @@ class Explanation(Result):
         for reason in (self.ranges.reason, self.alternatives.reason, self.features.reason):
             if reason is not None:
                 rows.append(("note", reason))
-        return _html_table(f"Explanation: {self.problem}", ("", ""), rows)
+        return html_table(f"Explanation: {self.problem}", ("", ""), rows)
 
     def _html_ranges(self) -> str:
         limited = [
@@ -422,7 +423,7 @@ class Explanation(Result):
             if cost.range is not None
         ]
         title = f"cost ranges: {self.ranges.method or 'none'}"
-        return _html_table(title, ("cost", "decision", "predicted", "stays from", "to"), rows)
+        return html_table(title, ("cost", "decision", "predicted", "stays from", "to"), rows)
 
     def _html_alternatives(self) -> str:
         rows = [
@@ -436,7 +437,7 @@ class Explanation(Result):
             for place, ranked in enumerate(self.alternatives.decisions, start=2)
         ]
         header = ("rank", "worse by", "objective", "adds", "drops")
-        return _html_table("other decisions", header, rows)
+        return html_table("other decisions", header, rows)
 
     def _html_choices(self) -> str:
         rows = [
@@ -449,7 +450,7 @@ class Explanation(Result):
             )
             for effect in self.choices
         ]
-        return _html_table("choices", ("choice", "answer", "costs", "adds", "drops"), rows)
+        return html_table("choices", ("choice", "answer", "costs", "adds", "drops"), rows)
 
     @staticmethod
     def _html_regret(split: RegretSplit) -> str:
@@ -468,7 +469,7 @@ class Explanation(Result):
         if split.reason is not None:
             title += f" ({split.reason})"
         header = ("cost", "share", "predicted", "true", "decision", "in hindsight")
-        return _html_table(title, header, rows)
+        return html_table(title, header, rows)
 
     def _html_features(self) -> str:
         changes = {True: "yes", False: "no", None: "not known"}
@@ -483,7 +484,7 @@ class Explanation(Result):
             for effect in self.features.features[:_MAX_ROWS]
         ]
         header = ("feature", "value", "compared with", "effect", "changes the decision")
-        return _html_table(f"features: {self.features.method}", header, rows)
+        return html_table(f"features: {self.features.method}", header, rows)
 
 
 def _distances(cost: ExplainedCost) -> list[float]:

@@ -7,10 +7,11 @@ Python values. ``from_dict`` reads it back.
 from __future__ import annotations
 
 import dataclasses
-import html
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar, overload
+
+from ._pages import html_table
 
 __all__ = [
     "CandidateReport",
@@ -85,7 +86,7 @@ class Result:
             for field in dataclasses.fields(self)
             if field.name not in self._not_in_json
         ]
-        return _html_table(
+        return html_table(
             type(self).__name__,
             ("field", "value"),
             [(name.replace("_", " "), _short(value)) for name, value in rows],
@@ -545,7 +546,7 @@ class SweepResult(Sequence[TrainingReport]):
             )
             for report in self
         ]
-        return _html_table(
+        return html_table(
             "SweepResult",
             ("method", "seed", "best epoch", "validation regret", "test regret", "seconds"),
             [
@@ -571,16 +572,3 @@ def _short(value: Any) -> str:
     if isinstance(value, tuple):
         return f"{len(value)} entries" if value else "none"
     return "none" if value is None else str(value)
-
-
-def _html_table(title: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Return a table in HTML; all texts are escaped."""
-
-    def cells(tag: str, values: Sequence[Any]) -> str:
-        return "".join(f"<{tag}>{html.escape(str(value))}</{tag}>" for value in values)
-
-    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
-    return (
-        f"<table><caption>{html.escape(title)}</caption>"
-        f"<thead><tr>{cells('th', header)}</tr></thead><tbody>{body}</tbody></table>"
-    )

@@ -1,4 +1,9 @@
+import html
 import json
+import pickle
+import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -218,3 +223,81 @@ def test_one_prediction_for_several_costs_is_refused(history):
     problem, X, C, time = history
     with pytest.raises(ValueError, match=r"MeanOnly predicts an array of shape \(\d+,\)"):
         rl.backtest(problem, X, C, time=time, methods=[], predictions={"mean": MeanOnly()}, step=15)
+
+
+def test_the_page_is_drawn_on_request(history, tmp_path):
+    problem, X, C, time = history
+    name = "<b>mine</b>"
+    settings = {"methods": ["MAE(O,S)"], "predictions": {name: C}, "initial": 30, "step": 30}
+    result = rl.backtest(problem, X, C, time=time, epochs=2, unit="EUR", **settings)
+    shown = result._repr_html_()
+    assert "_drawn" not in result.__dict__, "a notebook shows the table without a training"
+    assert html.escape(result.verdict) in shown
+    assert "&lt;b&gt;mine&lt;/b&gt;" in shown and name not in shown
+    assert shown.count("<tr>") == 1 + len(result.methods)
+    path = tmp_path / "page.html"
+    result.report(path)
+    page = path.read_text()
+    assert page == result.page and "What would have been saved on" in page
+    assert name not in page
+    assert "regretless.backtest(problem, X, C, methods=[&#39;MAE(O,S)&#39;], initial=30" in page
+    assert set(result.figures) >= {"money", "regrets"}
+    assert all(svg.startswith("<svg") for svg in result.figures.values())
+    with pytest.raises(FileExistsError, match="force=True"):
+        result.report(path)
+    result.report(path, force=True)
+    copy = pickle.loads(pickle.dumps(result))
+    assert (copy.page, copy.figures, copy.verdict) == (page, result.figures, result.verdict)
+
+
+def sections(page):
+    """Return the sections of a page by their names."""
+    return dict(re.findall(r'<section id="([a-z-]+)"(.*?)</section>', page, re.DOTALL))
+
+
+def test_the_page_has_the_results_of_the_command_line(history, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    _, X, C, time = history
+    names = [f"c{item}" for item in range(8)]
+    columns = {"date": time.astype(str), "wind": X[:, 0], "load": X[:, 1]}
+    pandas.DataFrame({**columns, **dict(zip(names, C.T))}).to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "p.toml").write_text('kind = "top_k"\nitems = 8\nk = 2\nsense = "minimize"\n')
+    command = [sys.executable, "-m", "regretless", "backtest", "--data", "t.csv"]
+    command += ["--costs", "c*", "--problem", "p.toml", "--time", "date", "--methods", "MAE(O,S)"]
+    command += ["--epochs", "3", "--initial", "40", "--step", "25", "--unit", "EUR"]
+    command += ["--report", "page.html", "--out", "result"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    expected = sections((tmp_path / "page.html").read_text())
+    table = pandas.read_csv(tmp_path / "t.csv")
+    result = rl.backtest(
+        rl.Problem(tmp_path / "p.toml"),
+        table[["date", "wind", "load"]],
+        table[names],
+        time="date",
+        methods=["MAE(O,S)"],
+        epochs=3,
+        initial=40,
+        step=25,
+        unit="EUR",
+    )
+    found = sections(result.page)
+    assert list(found) == list(expected)
+    for name in ["money", "methods", "regrets", "sources", "examples", "explained"]:
+        assert found[name] == expected[name], name
+
+
+def test_a_page_can_be_drawn_for_solvers_and_losses_of_ones_own(history):
+    problem, X, C, time = history
+
+    @rl.loss
+    def paged_squares(predicted, true):
+        error = predicted - true
+        return (error**2).mean(axis=1), 2 * error / error.shape[1]
+
+    def cheapest(costs):
+        return (costs == costs.min()).astype(float)
+
+    own = rl.Problem.from_solver(cheapest, 8, sense="minimize")
+    settings = {"methods": [paged_squares], "initial": 50, "step": 20, "epochs": 2}
+    result = rl.backtest(own, X, C, time=time, **settings)
+    assert "paged_squares" in result.page

@@ -21,6 +21,14 @@ def records(table):
     return table.to_dict("records") if hasattr(table, "to_dict") else table
 
 
+def comparable(table, *omitted):
+    """Return rows as texts, in which missing numbers are equal, without some columns."""
+    return [
+        repr({name: cell for name, cell in row.items() if name not in omitted})
+        for row in records(table)
+    ]
+
+
 def by_method(result):
     return {row["method"]: row for row in records(result.methods)}
 
@@ -135,3 +143,37 @@ def test_runs_that_fail_are_named_and_the_others_compared(table):
         result = rl.compare(problem, X, C, methods=["MSE"], seeds=1, epochs=1, predictions=given)
     assert [failure["run"] for failure in result.failed] == ["gaps, seed 0"]
     assert by_method(result)["MSE"]["ratio"] == 1
+
+
+def test_a_folder_keeps_runs_and_the_same_call_resumes(table, tmp_path):
+    out = tmp_path / "cmp"
+    first = rl.compare(*table, out=out, **QUICK)
+    assert {file.name for file in out.iterdir()} == {
+        "report.html",
+        "results.csv",
+        "results.jsonl",
+        "settings.toml",
+        "summary.csv",
+    }
+    # Seconds differ between two trainings: equal ones are those of the file.
+    again = rl.compare(*table, out=out, **QUICK)
+    assert comparable(again.runs) == comparable(first.runs)
+    lines = (out / "results.jsonl").read_text().splitlines(keepends=True)
+    (out / "summary.csv").unlink()
+    (out / "results.jsonl").write_text("".join(lines[:3]) + lines[3][:50])
+    resumed = rl.compare(*table, out=out, **QUICK)
+    assert comparable(resumed.runs)[:3] == comparable(first.runs)[:3]
+    assert comparable(resumed.runs, "seconds") == comparable(first.runs, "seconds")
+    assert resumed.verdict == first.verdict
+    for changed in [{"epochs": 3}, {"methods": ["MSE"]}]:
+        with pytest.raises(FileExistsError, match="settings.toml|results.jsonl|report.html"):
+            rl.compare(*table, out=out, **{**QUICK, **changed})
+    problem, X, C = table
+    with pytest.raises(FileExistsError):
+        rl.compare(problem, X, C + 1, out=out, **QUICK)
+
+
+def test_one_decision_is_explained_on_the_page(table):
+    result = rl.compare(*table, **QUICK)
+    assert "One decision explained: row " in result.page
+    assert result.figures["explained"].startswith("<svg")

@@ -453,3 +453,40 @@ fn decisions_with_the_values_of_columns_with_known_costs_cost_the_full_objective
     workspace.run(&by_file).succeeded();
     assert_eq!(workspace.read("file/periods.csv"), periods);
 }
+
+#[test]
+fn the_page_says_which_features_matter_and_its_figures_are_files_on_request() {
+    let workspace = workspace(90, Dates::Ordered);
+    let command = "backtest --data table.csv --costs c_* --problem problem.toml --time date \
+                   --ignore was_* --methods MAE(O,S) --epochs 3 --initial 50 --out result";
+    let pages = "--report page.html --figures drawn";
+    workspace
+        .run(&format!("{command} --step 10 {pages}"))
+        .succeeded();
+    let page = workspace.read("page.html");
+    assert!(
+        page.contains("Measured on 20 decisions of the latest models"),
+        "the last two models decided ten days each"
+    );
+    for name in ["money", "regrets", "explained"] {
+        let file = workspace.read(&format!("drawn/{name}.svg"));
+        assert!(file.starts_with("<svg"), "{file:.80}");
+    }
+    let few = workspace.run(&format!(
+        "{command}-few --step 3 --report few.html --figures drawn --force"
+    ));
+    few.succeeded();
+    assert!(workspace.read("few.html").contains(
+        "Not measured: there are 7 decisions of the latest models, and fewer than 20 say nothing; \
+         more periods from one training to the next give more."
+    ));
+    for (arguments, code, message) in [
+        ("--figures drawn", 3, "drawn: exists already"),
+        ("--figures table.csv", 3, "table.csv: exists already"),
+        ("--figures new --shard 1/2", 2, "one shard has no report"),
+    ] {
+        workspace
+            .run(&format!("{command}-refused --step 10 {arguments}"))
+            .failed(code, &[message]);
+    }
+}

@@ -91,6 +91,57 @@ fn the_page_has_the_verdict_the_decisions_and_the_settings() {
     }
 }
 
+/// The row of the first seed with the largest regret of a method, by the stored runs.
+fn worst_row(runs: &str, method: &str) -> usize {
+    let mut worst = (0, 0.0);
+    for line in runs.lines() {
+        let run: serde_json::Value = serde_json::from_str(line).unwrap();
+        if run["name"] != method || run["seed"] != 0 {
+            continue;
+        }
+        for decision in run["outcome"]["done"]["examples"].as_array().unwrap() {
+            let regret = decision["regret"].as_f64().unwrap();
+            if regret > worst.1 {
+                worst = (decision["row"].as_u64().unwrap() as usize, regret);
+            }
+        }
+    }
+    assert!(worst.1 > 0.0, "no regret of {method}");
+    worst.0
+}
+
+#[test]
+fn one_decision_of_the_best_method_is_explained_and_figures_are_files_on_request() {
+    let workspace = TestWorkspace::new();
+    write_depots(&workspace);
+    let command = format!("{DEPOTS} --seeds 2 --figures drawn");
+    let output = workspace.run(&command).succeeded();
+    let page = workspace.read("cmp/report.html");
+    let explained = page.split("<section id=\"explained\"").nth(1).unwrap();
+    let explained = explained.split("</section>").next().unwrap();
+    let method = explained
+        .split("of the first seed, decided by ")
+        .nth(1)
+        .unwrap();
+    let method = method.split(".</p>").next().unwrap();
+    let row = worst_row(&workspace.read("cmp/results.jsonl"), method);
+    let table = workspace.read("table.csv");
+    let date = table.lines().nth(1 + row).unwrap().split(',').next();
+    let title = format!("One decision explained: {}<", date.unwrap());
+    assert!(explained.contains(&title), "{title} {explained:.300}");
+    assert!(explained.contains("ship_a_x"));
+    for name in ["sources", "explained"] {
+        assert!(
+            workspace
+                .read(&format!("drawn/{name}.svg"))
+                .starts_with("<svg")
+        );
+    }
+    assert!(output.out.contains("figures in drawn"), "{}", output.out);
+    let again = workspace.run(&format!("{DEPOTS}-2 --seeds 2 --figures drawn"));
+    again.failed(3, &["drawn: exists already"]);
+}
+
 #[test]
 fn the_worst_row_loses_what_its_columns_cost() {
     let workspace = TestWorkspace::new();

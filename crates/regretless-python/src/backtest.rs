@@ -6,18 +6,21 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use regretless::Decision;
 use regretless::backtest::{
     Backtest, BacktestFold, BacktestResults, BacktestTable, GivenMethod, Periods, RollingOrigin,
     TrainingWindow,
 };
-use regretless::data::{FeatureOptions, Matrix, NamedCosts};
-use regretless::label::Shard;
+use regretless::data::{FeatureOptions, Matrix, NamedCosts, RowParameters};
+use regretless::label::{LabeledDataset, Shard};
 use regretless::method::Method;
+use regretless::oracle::Oracle;
+use regretless::{Decision, Split};
+use regretless_cli::backtest::{BacktestFacts, BacktestPage};
 use serde::{Deserialize, Serialize};
 
 use crate::arrays::{ArrayOwnership, exact_matrix};
 use crate::call_observer::{PyCall, warn};
+use crate::compare::figures_dict;
 use crate::error::to_py_err;
 use crate::keywords::search_limits;
 use crate::label::{Labels, check_same_rows, with_labels, with_parameters};
@@ -51,11 +54,28 @@ struct BacktestPlan {
     gap: Option<f64>,
     nodes: Option<u64>,
     seconds: Option<f64>,
+    /// The column of X with the times, where they are one.
+    time_column: Option<String>,
+    /// The call, for the page.
+    command: String,
 }
 
 impl BacktestPlan {
     fn parse(text: &str) -> PyResult<Self> {
         serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    fn oracle(
+        &self,
+        problem: &Problem,
+        call: &PyCall,
+        parameters: Option<&Arc<RowParameters>>,
+    ) -> PyResult<Oracle> {
+        let limits = search_limits(self.gap, self.nodes, self.seconds)?;
+        let heuristic = self.heuristic.as_deref();
+        problem
+            .oracle(call, self.threads, heuristic, limits, parameters)
+            .map_err(to_py_err)
     }
 
     fn folds(&self, periods: &Periods) -> PyResult<Vec<BacktestFold>> {
@@ -229,6 +249,7 @@ pub fn run_backtest<'py>(
     settings: Option<&Bound<'py, PyDict>>,
     shard: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let owner = problem.clone().unbind();
     let problem = problem.get();
     let plan = BacktestPlan::parse(plan)?;
     let mut backtest = plan.backtest(&methods, settings)?;
@@ -270,15 +291,7 @@ pub fn run_backtest<'py>(
         });
     }
     let call = PyCall::new(plan.progress);
-    let oracle = problem
-        .oracle(
-            &call,
-            plan.threads,
-            plan.heuristic.as_deref(),
-            search_limits(plan.gap, plan.nodes, plan.seconds)?,
-            data.parameters(),
-        )
-        .map_err(to_py_err)?;
+    let oracle = plan.oracle(problem, &call, data.parameters())?;
     let data = with_labels(py, problem, &call, &oracle, data, labels)?;
     let periods = periods.restrict_to(&data.rows());
     let folds = match folds {
@@ -323,5 +336,62 @@ pub fn run_backtest<'py>(
         warn(py, &format!("{} failed: {}", failure.name, failure.error))?;
     }
     let tables = BacktestTables::new(&results, notes).map_err(to_py_err)?;
-    to_python(py, &tables)
+    let found = to_python(py, &tables)?;
+    let source = BacktestSource {
+        problem: owner,
+        plan,
+        backtest,
+        data,
+        times,
+        periods,
+        folds,
+        results,
+    };
+    found.set_item("page", Bound::new(py, source)?)?;
+    Ok(found)
+}
+
+/// A finished backtest with everything that its page is drawn from.
+#[pyclass(frozen, module = "regretless", name = "_BacktestSource")]
+pub struct BacktestSource {
+    problem: Py<Problem>,
+    plan: BacktestPlan,
+    backtest: Backtest,
+    data: Arc<LabeledDataset>,
+    times: Vec<String>,
+    periods: Periods,
+    folds: Vec<BacktestFold>,
+    results: BacktestResults,
+}
+
+#[pymethods]
+impl BacktestSource {
+    /// The page as HTML, and its figures by name as SVG.
+    fn draw<'py>(&self, py: Python<'py>) -> PyResult<(String, Bound<'py, PyDict>)> {
+        let problem = self.problem.get();
+        let call = PyCall::new(self.plan.progress);
+        let parameters = self.data.data().parameters();
+        let oracle = self.plan.oracle(problem, &call, parameters)?;
+        let mut facts = BacktestFacts::default();
+        facts.time_column.clone_from(&self.plan.time_column);
+        facts.commands.push(self.plan.command.clone());
+        let page = call.run(py, |observer| {
+            let halves = Split::by_time("time").validation(0.0).test(0.5);
+            let input = BacktestPage {
+                results: &self.results,
+                backtest: &self.backtest,
+                table: BacktestTable {
+                    spec: &problem.spec,
+                    data: &self.data,
+                    oracle: &oracle,
+                    periods: &self.periods,
+                    folds: &self.folds,
+                },
+                halves: halves.apply_to_times(&self.times)?,
+                facts,
+            };
+            input.draw(|check| Ok(check.run()), observer)
+        })?;
+        Ok((page.html.clone(), figures_dict(py, &page)?))
+    }
 }

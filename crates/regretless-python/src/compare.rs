@@ -2,6 +2,7 @@
 //! statistics, the verdict and the page, so that both interfaces return the same.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
@@ -13,6 +14,7 @@ use regretless::label::LabeledDataset;
 use regretless::method::Method;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
+use regretless_cli::backtest::DecisionPage;
 use regretless_cli::comparison::{
     ComparisonFacts, ComparisonInput, TableReport, avoid_expensive_validation, compare_cells,
     default_methods, reference,
@@ -48,6 +50,7 @@ struct ComparisonPlan {
     seconds: Option<f64>,
     /// The call, for the page.
     command: String,
+    out: Option<PathBuf>,
 }
 
 /// The rows for training, validation and test of each seed.
@@ -235,16 +238,21 @@ pub fn run_comparison<'py>(
             threads: Threads::new(plan.threads.unwrap_or(0))?,
             facts,
         };
-        compare_cells(input, plan.command, observer)
+        compare_cells(input, plan.command, plan.out.as_deref(), observer)
     })?;
     let result = to_python(py, &compared.json)?;
     result.set_item("text", compared.text)?;
     result.set_item("runs_csv", compared.runs_csv)?;
-    result.set_item("page", compared.page)?;
-    let figures = PyDict::new(py);
-    for (name, svg) in compared.figures {
-        figures.set_item(name, svg)?;
-    }
-    result.set_item("figures", figures)?;
+    result.set_item("figures", figures_dict(py, &compared.page)?)?;
+    result.set_item("page", compared.page.html)?;
     Ok(result)
+}
+
+/// The figures of a page by name, as SVG.
+pub fn figures_dict<'py>(py: Python<'py>, page: &DecisionPage) -> PyResult<Bound<'py, PyDict>> {
+    let figures = PyDict::new(py);
+    for figure in &page.figures {
+        figures.set_item(&figure.name, &figure.svg)?;
+    }
+    Ok(figures)
 }

@@ -51,7 +51,7 @@ mod _core {
     use pyo3::prelude::{Bound, PyModule, PyResult};
 
     #[pymodule_export]
-    use super::backtest::{rolling_folds, run_backtest};
+    use super::backtest::{BacktestSource, rolling_folds, run_backtest};
     #[pymodule_export]
     use super::check::check;
     #[pymodule_export]

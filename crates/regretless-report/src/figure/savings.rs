@@ -17,11 +17,7 @@ const MAX_LINES: usize = 4;
 /// The method that savings are measured against: the decisions that were made, where they are
 /// known, or else least squares.
 fn baseline(history: &BacktestResults) -> Option<&MethodHistory> {
-    let is_given = |method: &&MethodHistory| {
-        let mut decisions = method.decisions.iter();
-        decisions.all(|decision| decision.predicted.is_empty())
-    };
-    let given = history.methods.iter().rev().find(is_given);
+    let given = history.methods.iter().find(|method| method.is_given);
     given.or(history.methods.first())
 }
 

@@ -312,3 +312,37 @@ fn bars_are_sorted_and_the_reference_is_marked() {
     }
     assert!(ratios.len() > 5 && ratios.is_sorted(), "{ratios:?}");
 }
+
+#[test]
+fn bands_of_lanes_are_what_decisions_ship_and_lack() {
+    let mut results = stored("components");
+    let problem = &mut results.problems[0];
+    let names = |prefix: &str, count: usize| (0..count).map(|it| format!("{prefix}{it}")).collect();
+    problem.layout = Some(DecisionLayout::Lanes {
+        sources: names("s", 5),
+        destinations: names("d", 8),
+    });
+    let problem = &results.problems[0];
+    let worst = problem.methods[0].examples.iter();
+    let worst = worst.max_by(|a, b| a.regret.total_cmp(&b.regret)).unwrap();
+    let example = problem.examples.iter().find(|it| it.row == worst.row);
+    let optimal = &example.unwrap().optimal;
+    let rival = problem.methods.iter().find(|it| it.is_best).unwrap();
+    let rival = rival.examples.iter().find(|it| it.row == worst.row);
+    let drawn = figures(&results);
+    let figure = drawn.iter().find(|it| it.name == "examples-SP5x5").unwrap();
+    let document = Document::parse(&figure.svg).unwrap();
+    let bands = |class: &str| {
+        let nodes = document.descendants();
+        let bands = nodes.filter(|node| node.has_tag_name("polygon") && has_class(node, class));
+        bands.count()
+    };
+    let decisions = [&worst.chosen, &rival.unwrap().chosen];
+    let common = |chosen: &[u32]| chosen.iter().filter(|it| optimal.contains(it)).count();
+    let shared: usize = decisions.iter().map(|chosen| common(chosen)).sum();
+    let chosen: usize = decisions.iter().map(|chosen| chosen.len()).sum();
+    assert_eq!(bands("pale"), optimal.len() + shared);
+    assert_eq!(bands("soft"), chosen - shared);
+    assert_eq!(bands("outline"), 2 * optimal.len() - shared);
+    assert!(figure.svg.contains("what it ships more"));
+}

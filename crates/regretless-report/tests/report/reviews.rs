@@ -1,7 +1,7 @@
 //! Pages of reviews: every part is there, the numbers are those of the review, names are text.
 
 use regretless::review::DecisionReview;
-use regretless_report::review_page;
+use regretless_report::{Figure, review_figures, review_page};
 
 #[path = "../fixtures/reviews.rs"]
 mod fixture;
@@ -78,6 +78,57 @@ fn the_page_of_a_training_compares_with_least_squares_and_states_its_limits() {
     assert!(page.contains("least squares"));
     assert!(section(&page, "sources").contains("Which features decisions depend on"));
     assert!(!review.importance.is_empty());
+}
+
+#[test]
+fn the_page_of_a_backtest_says_which_features_its_decisions_depend_on() {
+    let review = of_backtest().unwrap();
+    let page = review_page(&review, &summary());
+    let sources = section(&page, "sources");
+    // One model decided the last 25 days; both features move costs across the best ones.
+    let basis = "Measured on 25 decisions of the latest model, with 3 shuffles of each feature.";
+    assert_eq!(review.importance_basis, basis);
+    assert!(sources.contains(basis));
+    let names: Vec<&str> = review
+        .importance
+        .iter()
+        .map(|entry| entry.feature.as_str())
+        .collect();
+    assert_eq!(names.len(), 2);
+    assert!(names.contains(&"wind"));
+    let means = review.importance.iter().map(|entry| entry.increase.mean);
+    let means: Vec<f64> = means.map(Option::unwrap).collect();
+    assert!(means[0] >= means[1] && means[0] > 0.0, "{means:?}");
+}
+
+#[test]
+fn figures_as_files_are_those_of_the_page() {
+    let review = of_backtest().unwrap();
+    let page = review_page(&review, &summary());
+    let files = review_figures(&review);
+    let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    assert_eq!(
+        names[..4],
+        ["money", "regrets", "sources", "explained"],
+        "{names:?}"
+    );
+    assert!(names[4..].iter().all(|name| name.contains("top_1_of_6")));
+    assert_eq!(
+        names.len(),
+        6,
+        "a typical and the worst row, too: {names:?}"
+    );
+    for Figure { name, svg } in &files {
+        roxmltree::Document::parse(svg).unwrap();
+        assert!(!svg.contains("<img") && !svg.contains("<script"), "{name}");
+        // The drawing without its frame, which has a style sheet in a file.
+        let drawing = |text: &str| text.split("</style>").nth(1).map(str::to_owned);
+        let content = drawing(svg).unwrap();
+        let content = content.trim_end_matches("</svg>").trim_end();
+        if names[..4].contains(&name.as_str()) {
+            assert!(page.contains(content), "{name} is not drawn on the page");
+        }
+    }
 }
 
 /// The shares of all costs minus the gap are the regret, and the gap is not negative: decisions are

@@ -364,3 +364,58 @@ pub(crate) fn shown_predictions(
     };
     entries.into_iter().map(predicted).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::DecisionLayout;
+    use crate::problem::ProblemSpec;
+
+    fn layout(template: Value) -> Option<DecisionLayout> {
+        DecisionLayout::for_problem(&ProblemSpec::Parametric { template }, None).unwrap()
+    }
+
+    #[test]
+    fn problems_with_parameters_per_row_have_the_layout_of_their_rows() {
+        let transport = json!({
+            "kind": "transport", "sources": ["n", "s"], "destinations": 3,
+            "supply": [5, 5], "demand": {"columns": "need_*"},
+        });
+        let lanes = layout(transport).unwrap();
+        let DecisionLayout::Lanes {
+            sources,
+            destinations,
+        } = lanes
+        else {
+            panic!("{lanes:?}");
+        };
+        assert_eq!(
+            (sources.join(""), destinations.join("")),
+            ("ns".into(), "012".into())
+        );
+        let storage = json!({
+            "kind": "storage", "steps": 6, "capacity": {"column": "size"}, "charge_limit": 1.0,
+        });
+        assert_eq!(layout(storage), Some(DecisionLayout::Steps));
+    }
+
+    #[test]
+    fn numbers_of_rows_are_not_drawn_and_rows_with_different_items_have_no_layout() {
+        let mut knapsack = json!({
+            "kind": "knapsack", "weights": [3, 4, 5], "capacity": {"column": "truck"},
+        });
+        let items = DecisionLayout::Items {
+            weights: Vec::new(),
+            capacity: Vec::new(),
+        };
+        assert_eq!(layout(knapsack.clone()), Some(items));
+        knapsack["present"] = json!({"columns": "has_*"});
+        assert_eq!(layout(knapsack), None);
+        let large = json!({
+            "kind": "transport", "sources": 21, "destinations": 20,
+            "supply": {"columns": "has_*"}, "demand": {"columns": "need_*"},
+        });
+        assert_eq!(layout(large), None, "too many nodes");
+    }
+}

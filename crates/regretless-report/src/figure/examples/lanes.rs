@@ -117,22 +117,23 @@ impl<'a> Lanes<'a> {
             x: [left, right][side],
             tops: self.node_tops(side, scale, &area),
         });
-        for (side, anchor) in [(0, Anchor::End), (1, Anchor::Start)] {
-            self.draw_nodes(svg, &sides[side], side, scale, anchor, names[side]);
-        }
+        let starts = [0, 1].map(|side| sides[side].tops.clone());
         let mut labels = LabelPlacement::new(LabelPlacement::TINTED);
         let inner = Rect::new(left, area.top, right - left, area.height);
         let mut labeled = 0;
         for band in self.bands(input, view) {
             let ends = self.ends(band.lane);
             let label = draw_band(svg, input, view, &band, ends, &mut sides, scale);
-            let Some((class, middle, text)) = label.filter(|_| labeled < MAX_BAND_LABELS) else {
+            let Some(label) = label.filter(|_| labeled < MAX_BAND_LABELS) else {
                 continue;
             };
             labeled += 1;
-            svg.group(class).open();
-            labels.write(svg, &inner, middle, &text);
+            svg.group(label.class).open();
+            labels.write(svg, &inner, label.middle, &label.text);
             svg.end();
+        }
+        for (side, anchor) in [(0, Anchor::End), (1, Anchor::Start)] {
+            draw_nodes(svg, &sides[side], &starts[side], anchor, names[side]);
         }
     }
 
@@ -159,38 +160,33 @@ impl<'a> Lanes<'a> {
         }
         tops
     }
+}
 
-    fn draw_nodes(
-        &self,
-        svg: &mut Svg,
-        side: &Side,
-        number: usize,
-        scale: f64,
-        anchor: Anchor,
-        names: &[String],
-    ) {
-        let (bar, text) = match anchor {
-            Anchor::End => (side.x - NODE_WIDTH, side.x - NODE_WIDTH - 3.0),
-            Anchor::Start | Anchor::Middle => (side.x, side.x + NODE_WIDTH + 3.0),
-        };
-        for (node, name) in names.iter().enumerate() {
-            let (top, height) = (side.tops[node], self.totals[number][node] * scale);
-            svg.group("text-color").open();
-            svg.rect(Rect::new(bar, top, NODE_WIDTH, height.max(1.0)), "fill");
-            svg.end();
-            let name = clipped_to(name, MAX_NAME_WIDTH / SMALL_TEXT_HEIGHT);
-            svg.text(
-                (text, top + height / 2.0 + 3.8),
-                anchor,
-                "small faint",
-                &name,
-            );
-        }
+/// The nodes of a side as bars over the bands that they have, with their names.
+fn draw_nodes(svg: &mut Svg, side: &Side, starts: &[f64], anchor: Anchor, names: &[String]) {
+    let (bar, text) = match anchor {
+        Anchor::End => (side.x - NODE_WIDTH, side.x - NODE_WIDTH - 3.0),
+        Anchor::Start | Anchor::Middle => (side.x, side.x + NODE_WIDTH + 3.0),
+    };
+    for (node, name) in names.iter().enumerate() {
+        let (top, height) = (starts[node], side.tops[node] - starts[node]);
+        svg.group("text-color").open();
+        svg.rect(Rect::new(bar, top, NODE_WIDTH, height.max(1.0)), "fill");
+        svg.end();
+        let name = clipped_to(name, MAX_NAME_WIDTH / SMALL_TEXT_HEIGHT);
+        let at = (text, top + height / 2.0 + 3.8);
+        svg.text(at, anchor, "small faint", &name);
     }
 }
 
-/// Draws the common part of both amounts, and below it what is too much or missing. Returns class,
-/// place and text of its number, where it has one.
+/// The number of a band.
+struct BandLabel {
+    class: &'static str,
+    middle: Point,
+    text: String,
+}
+
+/// Draws the common part of both amounts, and below it what is too much or missing.
 fn draw_band(
     svg: &mut Svg,
     input: &ExampleInput<'_>,
@@ -199,7 +195,7 @@ fn draw_band(
     ends: [usize; 2],
     sides: &mut [Side; 2],
     scale: f64,
-) -> Option<(&'static str, Point, String)> {
+) -> Option<BandLabel> {
     let is_optimal = view.regret.is_none();
     let differs = view
         .differences
@@ -242,23 +238,25 @@ fn draw_band(
     if common > 0.0 {
         part("text-color", 0.0, common, "pale");
     }
-    let middle = |offset: f64| {
-        (
+    let label = |class: &'static str, offset: f64, text: String| BandLabel {
+        class,
+        middle: (
             f64::midpoint(from.0, to.0) - 9.0,
             f64::midpoint(from.1, to.1) + offset,
-        )
+        ),
+        text,
     };
     if !differs {
         let text = trimmed(band.own);
-        return is_optimal.then(|| ("text-color", middle(common / 2.0), text));
+        return is_optimal.then(|| label("text-color", common / 2.0, text));
     }
     let difference = trimmed((band.own - band.best).abs());
-    let at = middle(common + rest / 2.0);
+    let offset = common + rest / 2.0;
     if band.own > band.best {
         part("wrong", common, rest, "soft");
-        Some(("wrong", at, format!("+{difference}")))
+        Some(label("wrong", offset, format!("+{difference}")))
     } else {
         part("missed", common, rest, "outline");
-        Some(("missed", at, format!("−{difference}")))
+        Some(label("missed", offset, format!("−{difference}")))
     }
 }

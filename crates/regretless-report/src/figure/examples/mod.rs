@@ -412,7 +412,7 @@ pub(super) fn draw(context: &FigureContext<'_>, row: ExampleRow) -> Option<Drawi
     };
     Some(Drawing {
         svg,
-        explanation: explanation(context),
+        explanation: explanation(context, layout),
         finding: finding(context, &case, row),
     })
 }
@@ -529,7 +529,7 @@ fn draw_colors(
     super::draw_legend(svg, 12.0, top, context.width - 8.0, &entries)
 }
 
-fn explanation(context: &FigureContext<'_>) -> Vec<String> {
+fn explanation(context: &FigureContext<'_>, layout: &DecisionLayout) -> Vec<String> {
     let reference = &context.results.reference;
     let seed = match context.problem.seeds {
         1 => "",
@@ -543,9 +543,20 @@ fn explanation(context: &FigureContext<'_>) -> Vec<String> {
         "Every decision is optimal for predicted costs (or values, where they are gains); the true \
             ones count."
             .into(),
-        "Where a decision differs from the optimal one, numbers are true costs or values (on the \
-            page hover for those without space); their difference is the regret."
-            .into(),
+        match layout {
+            DecisionLayout::Lanes { .. } => {
+                "The wider a band, the more is shipped. Where a decision differs from the optimal \
+                    one, numbers are the differences (on the page hover for true costs or values)."
+            }
+            DecisionLayout::Graph { .. }
+            | DecisionLayout::Grid { .. }
+            | DecisionLayout::Items { .. }
+            | DecisionLayout::Steps => {
+                "Where a decision differs from the optimal one, numbers are true costs or values \
+                    (on the page hover for those without space); their difference is the regret."
+            }
+        }
+        .into(),
     ]
 }
 
