@@ -43,11 +43,6 @@ class BacktestResult(PageResult):
     notes : list of str
         What is remarkable about the times: rows that are not in their order, periods of several
         rows, and periods without rows.
-    page : str
-        The page that `report` writes, drawn when it is first read: the models that decided the
-        latest periods are fitted again for it.
-    figures : dict of str
-        The figures of the page by name, as SVG.
     """
 
     verdict: str
@@ -65,12 +60,16 @@ class BacktestResult(PageResult):
 
     @property
     def page(self) -> str:  # type: ignore[override]
-        """Return the page as HTML."""
+        """The page that `report` writes, as HTML.
+
+        It is drawn when it is first read: the models that decided the latest periods are fitted
+        again for it.
+        """
         return self._drawn[0]
 
     @property
     def figures(self) -> dict[str, str]:
-        """Return the figures of the page by name, as SVG."""
+        """The figures of the page by name, as SVG; drawn with the page."""
         return self._drawn[1]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -234,7 +233,9 @@ def is_estimator(value: Any) -> bool:
 def _call_text(arguments: Mapping[str, Any]) -> str:
     """Return the call for people, without tables and defaults."""
     defaults = inspect.signature(backtest).parameters
-    shown = {"time": arguments["time"]} if isinstance(arguments["time"], str) else {}
+    shown: dict[str, Any] = {}
+    if isinstance(arguments["time"], str):
+        shown["time"] = arguments["time"]
     shown["methods"] = [str(method) for method in arguments["methods"]]
     for name in ("window", *SETTINGS_OF_PLAN):
         if arguments[name] != defaults[name].default:

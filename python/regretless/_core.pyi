@@ -587,6 +587,7 @@ def _run_comparison(
     parameters: Any,
     settings: dict[str, Any] | None,
 ) -> dict[str, Any]: ...
+
 @final
 class _BacktestSource:
     def draw(self) -> tuple[str, dict[str, str]]: ...

@@ -11,6 +11,7 @@ use std::path::Path;
 use regretless::experiment::{DataFiles, Experiment, ExperimentResults, ExperimentRunner};
 use regretless::observer::NoopObserver;
 use regretless::parallel::Threads;
+use regretless::review::ExplainedRow;
 use regretless_report::{PageSummary, comparison_page, review_page};
 
 #[path = "../tests/fixtures/reviews.rs"]
@@ -36,9 +37,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         folder.join("report.html"),
         regretless_report::page(&results),
     )?;
-    fs::write(folder.join("comparison.html"), comparison(&results))?;
+    let backtest = fixture::of_backtest()?;
+    let explained = backtest.explained.clone();
+    fs::write(
+        folder.join("comparison.html"),
+        comparison(&results, explained.as_ref()),
+    )?;
     for (name, review) in [
-        ("backtest.html", fixture::of_backtest()?),
+        ("backtest.html", backtest),
         ("training.html", fixture::of_training()?),
     ] {
         fs::write(folder.join(name), review_page(&review, &fixture::summary()))?;
@@ -59,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The page of a comparison of the methods on the first problem, as `compare` writes it.
-fn comparison(results: &ExperimentResults) -> String {
+fn comparison(results: &ExperimentResults, explained: Option<&ExplainedRow>) -> String {
     let mut results = results.clone();
     results.problems.truncate(1);
     let summary = PageSummary {
@@ -70,9 +76,10 @@ fn comparison(results: &ExperimentResults) -> String {
         facts: vec![("table".into(), "table.csv".into())],
         data_check: Some(vec![format!("A finding about {}.", results.title)]),
         commands: vec![results.provenance.command.clone()],
+        explanation: fixture::summary().explanation,
         ..PageSummary::default()
     };
-    comparison_page(&results, &summary)
+    comparison_page(&results, explained, &summary)
 }
 
 fn run(text: &str, folder: &Path) -> Result<ExperimentResults, Box<dyn Error>> {
