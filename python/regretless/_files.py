@@ -6,6 +6,12 @@ import os
 from pathlib import Path
 
 
+def check_free(path: Path, *, force: bool) -> None:
+    """Raise FileExistsError where a file exists and is not to be replaced."""
+    if path.exists() and not force:
+        raise FileExistsError(f"{path}: the file exists already; force=True replaces it")
+
+
 def write_atomically(path: Path, content: bytes, *, force: bool) -> None:
     """Write a file next to its target and rename it, so that no reader sees a part of it.
 
@@ -23,8 +29,7 @@ def write_atomically(path: Path, content: bytes, *, force: bool) -> None:
     FileExistsError
         Where the file exists and ``force`` is false.
     """
-    if path.exists() and not force:
-        raise FileExistsError(f"{path}: the file exists already; force=True replaces it")
+    check_free(path, force=force)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
         temporary.write_bytes(content)

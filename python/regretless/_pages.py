@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ._files import write_atomically
+from ._files import check_free, write_atomically
 
 
 class PageResult:
@@ -33,8 +33,7 @@ class PageResult:
         """
         target = Path(path)
         # Before the page is drawn, which may take some seconds.
-        if target.exists() and not force:
-            raise FileExistsError(f"{target}: the file exists already; force=True replaces it")
+        check_free(target, force=force)
         write_atomically(target, self.page.encode(), force=force)
 
 

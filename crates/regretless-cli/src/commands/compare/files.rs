@@ -85,12 +85,7 @@ impl ResultFolder {
         force: bool,
     ) -> Result<(Self, Vec<CellRecord>)> {
         if let Some(path) = out {
-            if path.exists() && !path.is_dir() {
-                return Err(Error::Exists(path.to_path_buf()));
-            }
-            let folder = Self {
-                path: path.to_path_buf(),
-            };
+            let folder = Self::at(path)?;
             return match folder.state(comparison)? {
                 FolderState::Empty => Ok((folder, Vec::new())),
                 FolderState::Resumable(runs) => Ok((folder, runs)),
@@ -116,18 +111,23 @@ impl ResultFolder {
         Ok((numbered(number), Vec::new()))
     }
 
+    /// The folder of a path, which must not be a file.
+    fn at(path: &Path) -> Result<Self> {
+        if path.exists() && !path.is_dir() {
+            return Err(Error::Exists(path.to_path_buf()));
+        }
+        Ok(Self {
+            path: path.to_path_buf(),
+        })
+    }
+
     /// A folder whose runs are kept, also where the comparison is complete. Returns the runs that it
     /// already holds.
     ///
     /// # Errors
     /// When it holds other results.
     pub fn keep(path: &Path, comparison: &ComparisonKey<'_>) -> Result<(Self, Vec<CellRecord>)> {
-        if path.exists() && !path.is_dir() {
-            return Err(Error::Exists(path.to_path_buf()));
-        }
-        let folder = Self {
-            path: path.to_path_buf(),
-        };
+        let folder = Self::at(path)?;
         match folder.state(comparison)? {
             FolderState::Empty => Ok((folder, Vec::new())),
             FolderState::Resumable(runs) | FolderState::Complete(runs) => Ok((folder, runs)),
