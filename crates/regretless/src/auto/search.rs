@@ -280,8 +280,8 @@ impl<'a> AutoSearch<'a> {
                     let left = (self.budget - self.used_seconds()).max(0.0);
                     if next.planned_seconds > left {
                         self.context.observer.warn(&format!(
-                            "the candidate {} is planned for {:.0} s, and {left:.0} s of the budget \
-                             of auto are left",
+                            "the candidate {} is planned for {:.0} s, and {left:.0} s of the \
+                             budget of auto are left",
                             next.name, next.planned_seconds
                         ));
                     }

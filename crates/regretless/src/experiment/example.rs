@@ -395,7 +395,8 @@ mod tests {
             ("ns".into(), "012".into())
         );
         let storage = json!({
-            "kind": "storage", "steps": 6, "capacity": {"column": "size"}, "charge_limit": 1.0,
+            "kind": "storage", "steps": 6, "capacity": {"column": "size"},
+            "charge_limit": 1.0, "discharge_limit": 1.0,
         });
         assert_eq!(layout(storage), Some(DecisionLayout::Steps));
     }

@@ -189,8 +189,8 @@ impl TestComparison<'_> {
                     )
                 } else {
                     format!(
-                        "`{name}` is not clearly better than least squares: on {rows} test rows its \
-                         saving is {mean} per decision ({range})"
+                        "`{name}` is not clearly better than least squares: on {rows} test rows \
+                         its saving is {mean} per decision ({range})"
                     )
                 });
             }

@@ -121,8 +121,8 @@ impl ResultFolder {
         })
     }
 
-    /// A folder whose runs are kept, also where the comparison is complete. Returns the runs that it
-    /// already holds.
+    /// A folder whose runs are kept, also where the comparison is complete. Returns the runs that
+    /// it already holds.
     ///
     /// # Errors
     /// When it holds other results.
