@@ -27,17 +27,23 @@ pub fn check(page: &PageOptions, unit: Option<&str>, context: &CommandContext) -
         ))
         .with_remedy("write a word such as EUR"));
     }
-    if let Some(folder) = page.figures.as_ref().filter(|folder| folder.exists()) {
-        let is_empty_folder = folder.is_dir()
-            && std::fs::read_dir(folder).is_ok_and(|mut files| files.next().is_none());
-        if !is_empty_folder && !(folder.is_dir() && context.force) {
-            return Err(Error::Exists(folder.clone()));
-        }
+    if let Some(folder) = &page.figures {
+        check_figures(folder, context.force)?;
     }
     match &page.report {
         Some(path) => OutputFile::new(path, context.force).check_free(),
         None => Ok(()),
     }
+}
+
+/// Refuses a folder of figures that is a file or, without `force`, has files.
+fn check_figures(folder: &Path, force: bool) -> Result<()> {
+    let is_empty = || std::fs::read_dir(folder).is_ok_and(|mut files| files.next().is_none());
+    let is_usable = folder.is_dir() && (force || is_empty());
+    if folder.exists() && !is_usable {
+        return Err(Error::Exists(folder.to_path_buf()));
+    }
+    Ok(())
 }
 
 /// Refuses coordinates where no page is written that would use them.
