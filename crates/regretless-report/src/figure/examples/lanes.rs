@@ -77,6 +77,17 @@ impl<'a> Lanes<'a> {
         (nodes as f64 * 0.1).clamp(0.6, 1.6)
     }
 
+    /// Panels side by side: names need space on both sides, and many bands need more of it.
+    pub(super) fn columns(&self, width: f64) -> usize {
+        /// Width of a panel with few and with many nodes. Untuned.
+        const MIN_PANEL_WIDTHS: [f64; 2] = [170.0, 240.0];
+        /// Most nodes of a panel with few.
+        const FEW_NODES: usize = 10;
+        let has_many = self.sources.len() + self.destinations.len() > FEW_NODES;
+        let columns = (width / MIN_PANEL_WIDTHS[usize::from(has_many)]) as usize;
+        columns.clamp(1, 3)
+    }
+
     /// The source and the destination of a lane.
     fn ends(&self, lane: u32) -> [usize; 2] {
         let count = self.destinations.len().max(1);
@@ -120,14 +131,13 @@ impl<'a> Lanes<'a> {
         let starts = [0, 1].map(|side| sides[side].tops.clone());
         let mut labels = LabelPlacement::new(LabelPlacement::TINTED);
         let inner = Rect::new(left, area.top, right - left, area.height);
-        let mut labeled = 0;
+        let mut numbers = Vec::new();
         for band in self.bands(input, view) {
             let ends = self.ends(band.lane);
-            let label = draw_band(svg, input, view, &band, ends, &mut sides, scale);
-            let Some(label) = label.filter(|_| labeled < MAX_BAND_LABELS) else {
-                continue;
-            };
-            labeled += 1;
+            numbers.extend(draw_band(svg, input, view, &band, ends, &mut sides, scale));
+        }
+        // Above all bands.
+        for label in numbers.iter().take(MAX_BAND_LABELS) {
             svg.group(label.class).open();
             labels.write(svg, &inner, label.middle, &label.text);
             svg.end();

@@ -399,8 +399,11 @@ pub(super) fn draw(context: &FigureContext<'_>, row: ExampleRow) -> Option<Drawi
         } => {
             let lanes = lanes::Lanes::new(&input, sources, destinations);
             let panels = Panels {
-                // Names need space on both sides.
-                columns: if context.is_narrow() { 1 } else { 3 },
+                columns: if context.is_narrow() {
+                    1
+                } else {
+                    lanes.columns(context.width)
+                },
                 aspect: lanes.aspect(),
                 top,
             };
