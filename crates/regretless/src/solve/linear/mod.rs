@@ -70,6 +70,12 @@ const LP_WORK_NS: WorkModel = WorkModel {
 const COLUMN_WORK_NS: u64 = 300;
 /// Work of an iteration per column is that of a solve per column, divided by this.
 const ITERATION_WORK_DIVISOR: u64 = 10;
+/// Work of a mixed-integer solve in nanoseconds, times matrix entries and entries per column: the
+/// work at the root (presolve, probing, cliques, cuts) grows with the columns that meet in a row,
+/// and is not counted in iterations. Measured on schedules of energy use with 459 columns and
+/// 12,639 entries, which take 70 to 310 ms with about 100 iterations each; facility locations of
+/// 615 columns and 1,800 entries take 12 ms, of which this is 2.
+const ENTRY_PAIR_WORK_NS: u64 = 400;
 
 /// Node limit below which the dense search is skipped: with few nodes HiGHS finds better points,
 /// because its heuristics need none.
@@ -353,7 +359,12 @@ impl LinearSolver {
         };
         let columns = self.model.cost.len() as u64;
         let iterations = lp.iterations().map_or(0, u64::from);
-        let solve = model.solve + COLUMN_WORK_NS * columns;
+        let mut solve = model.solve + COLUMN_WORK_NS * columns;
+        if self.is_integral() {
+            let entries = lp.num_entries() as u64;
+            let entry_pairs = entries.saturating_mul(entries) / columns.max(1);
+            solve = solve.saturating_add(ENTRY_PAIR_WORK_NS.saturating_mul(entry_pairs));
+        }
         let iteration = model.iteration + COLUMN_WORK_NS * columns / ITERATION_WORK_DIVISOR;
         self.work += solve + iteration * iterations;
     }
