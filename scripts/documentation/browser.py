@@ -16,13 +16,6 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 SITE = Path(__file__).resolve().parents[2] / "target" / "site"
-PAGES = [
-    "index.html", "start/table.html", "start/training-loop.html", "concepts/regret.html",
-    "concepts/components.html", "concepts/reports.html", "which-method.html", "gallery/index.html",
-    "gallery/fastest-round.html", "gallery/charge-or-discharge.html", "tutorials/explain.html",
-    "how-to/own-data.html", "problems/index.html", "problems/storage.html", "methods/index.html",
-    "results/methods.html", "reference/command-line.html", "trust/index.html", "glossary.html",
-]  # fmt: skip
 # Text with too little contrast: its color, the one behind it, and the ratio.
 LOW_CONTRAST = """() => {
   const parse = (color) => {
@@ -67,6 +60,15 @@ LOW_CONTRAST = """() => {
 }"""
 
 
+def built_pages():
+    """Return the pages of the site, without those that only redirect to others."""
+    pages = []
+    for file in sorted(SITE.rglob("*.html")):
+        if 'http-equiv="refresh"' not in file.read_text(encoding="utf-8"):
+            pages.append(file.relative_to(SITE).as_posix())
+    return pages
+
+
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
     """Serves the site without a line per request."""
 
@@ -92,6 +94,7 @@ def main():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     home = f"http://127.0.0.1:{server.server_port}/"
     findings = []
+    pages = built_pages()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=sys.argv[1], args=["--no-sandbox"])
         for width in (390, 1280):
@@ -114,7 +117,7 @@ def main():
                         or note(f"requests {request.url}")
                     ),
                 )
-                for place in PAGES:
+                for place in pages:
                     page.goto(home + place)
                     page.wait_for_timeout(150)
                     excess = page.evaluate("document.documentElement.scrollWidth - innerWidth")
@@ -141,7 +144,7 @@ def main():
     server.shutdown()
     for finding in findings:
         print(f"docs: {finding}", file=sys.stderr)
-    print(f"docs: {len(PAGES)} pages at two widths in two schemes, {len(findings)} findings")
+    print(f"docs: {len(pages)} pages at two widths in two schemes, {len(findings)} findings")
     return 1 if findings else 0
 
 
