@@ -5,6 +5,7 @@
 * Links to files of the repository outside `docs/` lead to copies: Markdown files of the root become
   pages of the site, everything else is copied as text under `source/`.
 * Figures with the class `fig` are placed into the page, so that they follow its color scheme.
+* Cells of tables with long texts are marked, so that their columns stay readable on a telephone.
 * Scripts of the gallery are also written as notebooks.
 * Every page is also written as Markdown next to its HTML, and `llms.txt` lists all of them.
 """
@@ -38,6 +39,9 @@ INLINE_MARK = re.compile(r"<!-- check:.*?-->", re.DOTALL)
 LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 CODE = re.compile(r"(^```.*?^```$|`[^`\n]*`)", re.MULTILINE | re.DOTALL)
 FIGURE = re.compile(r"^!\[([^\]]*)\]\(([^)\s]+\.svg)\)$", re.MULTILINE)
+CELL = re.compile(r"<td((?: [^>]*)?)>(.*?)</td>", re.DOTALL)
+# Longer cells do not fit into one line of a telephone.
+MIN_SENTENCE_LENGTH = 40
 SCHEME_QUERY = re.compile(r"@media \(prefers-color-scheme: dark\) \{(.*)\}\s*$", re.DOTALL)
 
 # Paths of the repository that pages link to: they are copied as text.
@@ -157,10 +161,18 @@ def first_sentence(text):
 
 
 def on_page_content(html, page, config, files):
-    """Show where the Markdown of the page is, and let wide tables scroll alone."""
+    """Show where the Markdown of the page is, and keep cells with sentences readable."""
     name = posixpath.basename(page.file.src_uri)
     link = f'<a class="as-markdown" href="{name}" type="text/markdown">Markdown</a>'
-    return link + html
+    return link + CELL.sub(mark_sentence_cell, html)
+
+
+def mark_sentence_cell(match):
+    """Mark a cell with a long text: on a telephone its column would be one word wide."""
+    text = re.sub(r"<[^>]*>", "", match[2])
+    if len(text) < MIN_SENTENCE_LENGTH:
+        return match[0]
+    return f'<td class="sentence"{match[1]}>{match[2]}</td>'
 
 
 def nav_entries(items, depth=0):
