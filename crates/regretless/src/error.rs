@@ -406,6 +406,15 @@ impl Error {
         }
     }
 
+    /// The same error with another remedy, if it is a missing capability.
+    #[must_use]
+    pub(crate) fn with_capability_remedy(mut self, text: String) -> Self {
+        if let Self::Capability { remedy, .. } = &mut self {
+            *remedy = text;
+        }
+        self
+    }
+
     /// Names the method that needs a missing capability; other errors are unchanged.
     #[must_use]
     pub fn for_method(self, name: &str) -> Self {

@@ -11,6 +11,9 @@ use crate::trainer::Trainer;
 /// Seconds of validation by regret, on one core of the reference machine, up to which it remains
 /// the default. Untuned: a minute is what a user waits without asking why.
 const MAX_DEFAULT_VALIDATION_SECONDS: f64 = 60.0;
+/// Seconds of solving the test rows, on one core of the reference machine, up to which another
+/// model is evaluated on them for comparison. Untuned: short beside a training.
+const MAX_COMPARISON_SECONDS: f64 = 5.0;
 /// Seconds per unit of counted work: solvers count nanoseconds.
 const SECONDS_PER_WORK_UNIT: f64 = 1e-9;
 
@@ -119,6 +122,15 @@ impl Trainer {
             parts.join(", "),
             duration(estimate)
         ));
+    }
+}
+
+impl TrainingContext<'_> {
+    /// Whether there are test rows and solving them takes seconds.
+    pub(crate) fn has_cheap_test(&self) -> bool {
+        let rows = self.split.test.len();
+        let seconds = counted_solve_seconds(self).map(|seconds| seconds * rows as f64);
+        rows > 0 && seconds.is_some_and(|seconds| seconds <= MAX_COMPARISON_SECONDS)
     }
 }
 

@@ -219,9 +219,89 @@ pub(crate) fn matches_pattern(pattern: &str, name: &str) -> bool {
     name.ends_with(end)
 }
 
+/// The name that was probably meant by one that does not exist: the one with the fewest letters to
+/// change, insert or remove, at most a third of them, whatever their case.
+pub(crate) fn nearest_name<'n>(
+    wanted: &str,
+    names: impl IntoIterator<Item = &'n str>,
+) -> Option<&'n str> {
+    let wanted: Vec<char> = wanted.to_lowercase().chars().collect();
+    let max_distance = wanted.len().div_ceil(3);
+    let distances = names
+        .into_iter()
+        .map(|name| (edit_distance(&wanted, &name.to_lowercase()), name));
+    let nearest = distances.min_by_key(|(distance, _)| *distance);
+    let (_, name) = nearest.filter(|(distance, _)| *distance <= max_distance)?;
+    Some(name)
+}
+
+/// Letters to change, insert, remove or exchange with the next one (optimal string alignment).
+fn edit_distance(a: &[char], b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let is_changed = usize::from(a[i - 1] != b[j - 1]);
+            let mut least = (rows[i - 1][j - 1] + is_changed)
+                .min(rows[i - 1][j] + 1)
+                .min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+/// The ending of a regular noun after a number.
+pub(crate) fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+/// The part of each name that is not common to the beginning or the end of all of them: `beer` and
+/// `cola` of `profit_beer` and `profit_cola`.
+pub(crate) fn distinct_parts<T: AsRef<str>>(names: &[T]) -> Vec<&str> {
+    let Some(first) = names.first().map(AsRef::as_ref) else {
+        return Vec::new();
+    };
+    let (mut start, mut end) = (first.len(), first.len());
+    for name in names.iter().map(AsRef::as_ref) {
+        start = start.min(equal_bytes(first.chars(), name.chars()));
+    }
+    for name in names.iter().map(AsRef::as_ref) {
+        let (first, name) = (&first[start..], &name[start..]);
+        end = end.min(equal_bytes(first.chars().rev(), name.chars().rev()));
+    }
+    let part = |name: &'_ T| start..name.as_ref().len() - end;
+    names
+        .iter()
+        .map(|name| &name.as_ref()[part(name)])
+        .collect()
+}
+
+/// The length of the characters that two texts have in common before the first difference.
+fn equal_bytes(a: impl Iterator<Item = char>, b: impl Iterator<Item = char>) -> usize {
+    a.zip(b)
+        .take_while(|(a, b)| a == b)
+        .map(|(a, _)| a.len_utf8())
+        .sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_nearest_name_is_a_typing_error_away() {
+        let names = ["oli", "date", "steel_price"];
+        assert_eq!(nearest_name("oil", names), Some("oli"));
+        assert_eq!(nearest_name("Date", names), Some("date"));
+        assert_eq!(nearest_name("steelprice", names), Some("steel_price"));
+        assert_eq!(nearest_name("wind", names), None);
+    }
 
     #[test]
     fn amounts_have_the_digits_that_their_precision_supports() {

@@ -16,10 +16,13 @@ use crate::label::LabelCounts;
 use crate::method::Method;
 use crate::oracle::{Heuristic, SolveCounts};
 use crate::predict::{CostModel, PredictorSpec};
-use crate::problem::ProblemSpec;
+use crate::problem::{ProblemKind, ProblemSpec};
 use crate::report::{CandidateReport, SearchReport, StopReason};
 use crate::settings::{SelectionCriterion, TrainingSettings};
 use crate::train::{FitResult, StagedTraining, TrainingContext};
+
+/// Most methods and columns in a message. Untuned: keeps messages short.
+const MAX_NAMES_SHOWN: usize = 5;
 
 /// Trains models: a method, a predictor and the settings of the training.
 ///
@@ -63,6 +66,8 @@ pub struct TrainingOutcome {
     /// Of the decision for the mean of the training costs, on the test rows: the regret without a
     /// model.
     pub training_mean: Option<Evaluation>,
+    /// Of least squares, on the test rows; none where their solves take long.
+    pub least_squares: Option<Evaluation>,
     /// The heuristic that made decisions, if they were not exact.
     pub heuristic: Option<Heuristic>,
     /// The labels of all rows by their proven quality.
@@ -107,6 +112,54 @@ struct TrainingSummary<'a> {
     timed_solve_seconds: Option<f64>,
     /// Whether the same command trains the same model again.
     reproducible: bool,
+}
+
+/// The first names of a list.
+fn first_of(names: &[String]) -> String {
+    let more = if names.len() > MAX_NAMES_SHOWN {
+        ", …"
+    } else {
+        ""
+    };
+    names[..names.len().min(MAX_NAMES_SHOWN)].join(", ") + more
+}
+
+impl Method {
+    /// The message for methods that ignore the level of predicted costs where it matters: a linear
+    /// problem weighs them against known costs of other columns.
+    pub fn scale_warning(methods: &[Self], problem: &dyn ProblemKind) -> Option<String> {
+        let invariant = methods.iter().filter(|method| method.is_scale_invariant());
+        let names: Vec<String> = invariant.map(ToString::to_string).collect();
+        let columns = problem.fixed_cost_columns();
+        if names.is_empty() || columns.is_empty() {
+            return None;
+        }
+        let compares = if names.len() == 1 {
+            "compares"
+        } else {
+            "compare"
+        };
+        let (count, has) = match columns.len() {
+            1 => ("1 column".into(), "has"),
+            count => (format!("{count} columns"), "have"),
+        };
+        Some(format!(
+            "{} {compares} costs up to a factor, but {count} {has} known costs ({}): the level of \
+             the predicted costs matters; consider MAE(O) or SPO+",
+            first_of(&names),
+            first_of(&columns)
+        ))
+    }
+
+    /// The default method for a problem: where the level of predicted costs matters, without S.
+    pub fn default_for(problem: &dyn ProblemKind) -> Self {
+        let standard = Self::default();
+        if Self::scale_warning(std::slice::from_ref(&standard), problem).is_some() {
+            Self::mae().one_sided().into()
+        } else {
+            standard
+        }
+    }
 }
 
 /// Constructor and setters.
@@ -212,6 +265,15 @@ impl Trainer {
             // The model does not depend on it.
             Err(_) => None,
         };
+        let least_squares = if context.has_cheap_test() {
+            match Baseline::LeastSquares.evaluate(context, problem) {
+                Ok(evaluation) => Some(evaluation),
+                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                Err(_) => None,
+            }
+        } else {
+            None
+        };
         trained
             .model
             .record_regret(validation.as_ref(), test.as_ref());
@@ -220,6 +282,7 @@ impl Trainer {
             validation,
             test,
             training_mean,
+            least_squares,
             heuristic: context.oracle.heuristic(),
             labels: context.data.label_counts(&context.data.rows()),
             has_time_limit: context.oracle.limits().seconds.is_some(),

@@ -83,10 +83,10 @@ pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandRe
     let encoding = EncodingReport::of(data.features());
     encoding.warn(context);
     let size = format!(
-        "{} rows, {} features, {} costs",
+        "{} rows, {}, {}",
         grouped(data.len() as u64),
-        grouped(data.features().names().len() as u64),
-        grouped(data.costs().cols() as u64)
+        counted(data.features().names().len(), "feature"),
+        counted(data.costs().cols(), "cost")
     );
     let objectives = match &problem {
         Some(problem) => Some(objectives(
@@ -148,4 +148,10 @@ pub fn best_objectives(data: &LabeledDataset) -> Vec<f64> {
         }
     };
     (0..data.len()).map(objective).collect()
+}
+
+/// A number of things: `1 feature`, `2 features`.
+fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", grouped(count as u64))
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use regretless::data::{FeatureOptions, FeatureShape, InstanceKeys, OutputFile};
 use regretless::model::PredictedDecisions;
 use regretless::predict::CostModel;
-use regretless::{Error, Result};
+use regretless::{Error, Method, Result};
 use serde_json::json;
 
 use super::CommandContext;
@@ -44,6 +44,9 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
         .match_problem(model.problem().kind().as_ref())
         .map_err(in_file(&model_file))?;
     context.warn_about_matching(&model_file, &matching);
+    if let Some(note) = Method::scale_note(&predictor.metadata.method) {
+        context.warn(&format!("note: {note}"));
+    }
     let input = InputFile::open(&data)?;
     let in_input = |error: Error| input.error(error);
     let rows = NewRows {

@@ -12,7 +12,7 @@ use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::CostModel;
-use regretless::{Error, Problem, Result};
+use regretless::{Error, Method, Problem, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -72,14 +72,28 @@ impl CommandContext {
 }
 
 impl CommandContext {
-    /// Reorders the costs of a table to match the problem; warns where they match by position only.
+    /// Reorders the costs of a table to match the problem; warns where they, or numbers of the
+    /// problem, match by position only.
     fn match_table(&self, data: &mut Dataset, file: &Path, problem: &Problem) -> Result<()> {
+        let names = data.cost_names();
+        if names.len() == problem.num_costs()
+            && let Some(note) = problem.kind().position_note(names)
+        {
+            self.warn(&format!("note: {}: {note}", file.display()));
+        }
         let actual = NamedCosts::new("the table", data.cost_names());
         let matching =
             CostMatching::with_problem(actual, problem.kind().as_ref()).map_err(in_file(file))?;
         data.apply(&matching).map_err(in_file(file))?;
         self.warn_about_matching(file, &matching);
         Ok(())
+    }
+
+    /// Warns where methods ignore the level of predicted costs and it matters.
+    fn warn_about_scale(&self, methods: &[Method], problem: &Problem) {
+        if let Some(warning) = Method::scale_warning(methods, problem.kind().as_ref()) {
+            self.warn(&format!("warning: {warning}"));
+        }
     }
 
     /// Warns where costs are matched by position.

@@ -11,6 +11,7 @@ use regretless::method::Method;
 use regretless::predict::{CostModel, PredictorSpec};
 use regretless::report::{CandidateReport, ScoringKind, TrainReport};
 use regretless::review::{DecisionReview, ReviewOptions};
+use regretless::settings::SelectionCriterion;
 use regretless::train::TrainingContext;
 use regretless::trainer::{Trainer, TrainingOutcome};
 use regretless::{Error, Result};
@@ -23,8 +24,9 @@ use super::decision_page::{self, DecisionPage, TableFacts};
 use super::encoding::EncodingReport;
 use super::skipped_rows::SkippedRows;
 use super::{CommandContext, UnusedColumns, first_names, json, oracle};
-use crate::args::{PageOptions, Profile, TrainOptions};
+use crate::args::{PageOptions, ProblemOptions, Profile, TrainOptions};
 use crate::csv_text::{CsvText, optional_cell};
+use crate::input::load_problem;
 use crate::output::{CommandReport, grouped, number, path_json, percent};
 use crate::settings;
 use crate::shell::command_line;
@@ -74,6 +76,7 @@ impl TrainOutputs {
 /// Trains, tests and writes the model.
 pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandReport> {
     let has_default_split = options.split.split.is_none();
+    let has_default_method = options.method.is_none();
     let ResolvedTraining {
         mut options,
         page,
@@ -137,6 +140,16 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
         data,
         split,
     } = data_split;
+    if has_default_method && trainer.method != Method::default() {
+        context.warn(&format!(
+            "note: the method is {}, not {}: other columns of the problem have known costs, so \
+             that the level of the predicted costs matters; --method chooses another one",
+            trainer.method,
+            Method::default()
+        ));
+    } else {
+        context.warn_about_scale(std::slice::from_ref(&trainer.method), problem);
+    }
     let oracle = &oracle(problem, data.data(), &options.execution)?;
     let training = TrainingContext {
         data,
@@ -227,6 +240,16 @@ struct TrainPage {
     unit: Option<String>,
 }
 
+/// The method for a problem, unless the user gives one. A problem that cannot be read is reported
+/// when the table is.
+fn default_method(options: &ProblemOptions) -> Method {
+    let problem = options.problem.as_ref().map(load_problem);
+    match problem {
+        Some(Ok(problem)) => Method::default_for(problem.kind().as_ref()),
+        Some(Err(_)) | None => Method::default(),
+    }
+}
+
 fn resolve(mut options: TrainOptions) -> Result<ResolvedTraining> {
     let page = TrainPage {
         options: std::mem::take(&mut options.page),
@@ -234,7 +257,8 @@ fn resolve(mut options: TrainOptions) -> Result<ResolvedTraining> {
     };
     let split = standard_split(&options.data, &options.problem)?;
     options.split.split.get_or_insert(split);
-    let method = options.method.get_or_insert_with(Method::default);
+    let default = || default_method(&options.problem);
+    let method = options.method.get_or_insert_with(default);
     if !matches!(method, Method::Auto { .. }) {
         options.split.predictor.get_or_insert(PredictorSpec::Linear);
     }
@@ -314,6 +338,9 @@ impl TrainCommandResult<'_> {
             "  best epoch         {} of {epochs}",
             trained.best_epoch()
         ));
+        if let Some(remark) = self.epoch_remark() {
+            report.line(format!("                     {remark}"));
+        }
         for (name, part) in [
             ("validation regret", &self.outcome.validation),
             ("test regret", &self.outcome.test),
@@ -331,6 +358,15 @@ impl TrainCommandResult<'_> {
                     number(part.regret)
                 ));
             }
+        }
+        if let (Some(test), Some(linear)) = (&self.outcome.test, &self.outcome.least_squares)
+            && linear.regret < test.regret
+        {
+            report.line(format!(
+                "  least squares      {} (normalized {}): a linear regression decides better here",
+                number(linear.regret),
+                percent(linear.normalized_regret)
+            ));
         }
         if let Some(test) = &self.outcome.test
             && let Some(warning) = Evaluation::few_rows_warning("test", test.instances)
@@ -370,6 +406,38 @@ impl TrainCommandResult<'_> {
 }
 
 impl TrainCommandResult<'_> {
+    /// Says when nothing was learned, or when more could be. Epochs of `auto` are its own.
+    fn epoch_remark(&self) -> Option<String> {
+        let criterion = match self.trainer.settings.select {
+            SelectionCriterion::ValidationRegret => "regret",
+            SelectionCriterion::ValidationLoss => "loss",
+            SelectionCriterion::TrainingLoss | SelectionCriterion::Last => return None,
+        };
+        if !matches!(self.trainer.method, Method::Stages(_)) {
+            return None;
+        }
+        let report = &self.outcome.trained.report;
+        let last = report.rounds.last()?.epochs.last()?.epoch;
+        match report.best_epoch() {
+            _ if last == 0 => None,
+            0 => {
+                let model = if self.trainer.start.is_some() {
+                    "initial"
+                } else {
+                    "untrained"
+                };
+                Some(format!(
+                    "the {model} model was best: training did not lower the validation \
+                     {criterion}; try another learning rate or least squares"
+                ))
+            }
+            best if best == last => {
+                Some("the last epoch was the best: more --epochs may help".into())
+            }
+            _ => None,
+        }
+    }
+
     /// What the page says besides the review.
     fn page_summary(
         &self,

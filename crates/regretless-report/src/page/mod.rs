@@ -160,7 +160,9 @@ pub fn comparison_figures(
     let sources = best_method(results).and_then(|(name, sources)| {
         review::draw_sources(sources.as_ref(), name, unit, TEST_ROW, width)
     });
-    let edges = explained.and_then(|explained| edges::draw(explained, unit, width));
+    let edges = explained.and_then(|explained| {
+        edges::draw(explained, review::predicted_unit(explained, unit), width)
+    });
     let mut figures = figures(results);
     for (name, drawing) in [(review::SOURCES, sources), (review::EXPLAINED, edges)] {
         figures.extend(drawing.map(|drawing| NamedDrawing { name, drawing }.into_file()));

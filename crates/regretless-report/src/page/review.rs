@@ -46,6 +46,14 @@ pub(super) fn body(review: &DecisionReview, summary: &PageSummary) -> String {
     .concat()
 }
 
+/// The unit of predicted costs; empty where they are right up to a factor only.
+pub(super) fn predicted_unit<'u>(explained: &ExplainedRow, unit: &'u str) -> &'u str {
+    match explained.explanation.scale_note {
+        Some(_) => "",
+        None => unit,
+    }
+}
+
 /// The unit of costs; empty where it is not known.
 fn unit(review: &DecisionReview) -> &str {
     review.unit.as_deref().unwrap_or_default()
@@ -67,7 +75,8 @@ pub(super) fn drawings(review: &DecisionReview, width: FigureWidth) -> Vec<Named
     let explained = review.explained.as_ref();
     add(
         EXPLAINED,
-        explained.and_then(|explained| edges::draw(explained, unit, width)),
+        explained
+            .and_then(|explained| edges::draw(explained, predicted_unit(explained, unit), width)),
     );
     drawings
 }
@@ -444,6 +453,7 @@ fn importance(review: &DecisionReview, unit: &str) -> String {
 
 /// One decision in sentences and a figure; the lists behind a click.
 pub(super) fn explanation(explained: &ExplainedRow, unit: &str, sentences: &[String]) -> String {
+    let unit = predicted_unit(explained, unit);
     let lines: String = sentences
         .iter()
         .map(|sentence| format!("<li>{}</li>", escaped(sentence)))

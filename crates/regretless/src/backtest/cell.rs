@@ -32,6 +32,9 @@ pub(super) struct FoldRecord {
     pub id: CellId,
     /// Hash of the parameters that decided; none where nothing is fitted.
     pub model_hash: Option<String>,
+    /// Whether the training loss was still decreasing at the end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_not_converged: bool,
     /// The decided rows, in the order of the fold.
     pub rows: Vec<DecidedRow>,
 }
@@ -125,6 +128,14 @@ struct FoldPrediction {
     /// Minimized, one row per decided row.
     costs: Matrix,
     model: Option<CostModel>,
+    /// Whether the training loss was still decreasing at the end.
+    is_not_converged: bool,
+}
+
+/// A model that was trained on a fold.
+struct FoldFit {
+    model: CostModel,
+    is_not_converged: bool,
 }
 
 impl CellRun<'_> {
@@ -150,6 +161,7 @@ impl CellRun<'_> {
         let record = FoldRecord {
             id,
             model_hash: predicted.model.as_ref().map(model_hash).transpose()?,
+            is_not_converged: predicted.is_not_converged,
             rows: self.decide(&predicted.costs)?,
         };
         let model = predicted.model.filter(|_| keeps_model);
@@ -252,7 +264,13 @@ impl CellRun<'_> {
                 let model = linear_fit(&self.context(whole), self.table.spec, 0.0)?;
                 return self.predict_by(model);
             }
-            BacktestMethod::Trained(method) => return self.predict_by(self.train(method)?),
+            BacktestMethod::Trained(method) => {
+                let fit = self.train(method)?;
+                return Ok(FoldPrediction {
+                    is_not_converged: fit.is_not_converged,
+                    ..self.predict_by(fit.model)?
+                });
+            }
             BacktestMethod::HistoryMean => {
                 let mean = mean_costs(&self.context(whole));
                 let repeated = mean.repeat(rows.len());
@@ -267,16 +285,24 @@ impl CellRun<'_> {
             }
             BacktestMethod::Given(GivenMethod::Decisions { .. }) => Matrix::default(),
         };
-        Ok(FoldPrediction { costs, model: None })
+        Ok(FoldPrediction {
+            costs,
+            model: None,
+            is_not_converged: false,
+        })
     }
 
     fn predict_by(&self, model: CostModel) -> Result<FoldPrediction> {
         let costs = model.predict_instances(&self.data.test, &self.data.test_rows())?;
         let model = Some(model);
-        Ok(FoldPrediction { costs, model })
+        Ok(FoldPrediction {
+            costs,
+            model,
+            is_not_converged: false,
+        })
     }
 
-    fn train(&self, method: &Method) -> Result<CostModel> {
+    fn train(&self, method: &Method) -> Result<FoldFit> {
         let mut trainer = Trainer::new(method.clone()).settings(self.backtest.training);
         if let Some(predictor) = &self.backtest.predictor {
             trainer = trainer.predictor(predictor.clone());
@@ -293,7 +319,15 @@ impl CellRun<'_> {
         };
         let context = self.context(part);
         let trained = trainer.train(&context, self.table.spec, None)?;
-        Ok(trained.model)
+        let converged = match method {
+            Method::Stages(_) => trained.report.has_converged(),
+            // Candidates of `auto` are chosen by their regret, converged or not.
+            Method::Auto { .. } | Method::InvalidAuto(_) => None,
+        };
+        Ok(FoldFit {
+            model: trained.model,
+            is_not_converged: converged == Some(false),
+        })
     }
 
     fn decide(&self, predictions: &Matrix) -> Result<Vec<DecidedRow>> {

@@ -53,6 +53,8 @@ pub struct MethodHistory {
     pub decisions: Vec<BacktestDecision>,
     /// Decisions that are not proven optimal for the predicted costs.
     pub unproven: usize,
+    /// Trainings whose loss was still decreasing at the end.
+    pub not_converged: usize,
     /// Whether its decisions were given, such as those of the present practice.
     pub is_given: bool,
 }
@@ -176,6 +178,8 @@ impl BacktestResults {
             rows.sort_by_key(|placed| (placed.period, placed.row));
             let mut history = MethodHistory::new(method.name, decided.len(), &rows);
             history.is_given = method.has_given_decisions;
+            let is_unfinished = |record: &&FoldRecord| record.is_not_converged;
+            history.not_converged = method.records.iter().filter(is_unfinished).count();
             methods.push(history);
         }
         let names = table.data.data().cost_names();
@@ -215,6 +219,7 @@ impl MethodHistory {
             regrets: vec![0.0; periods],
             decisions: Vec::with_capacity(rows.len()),
             unproven: 0,
+            not_converged: 0,
             is_given: false,
         };
         for placed in rows {

@@ -11,6 +11,10 @@ use crate::text::amount;
 /// Fewest decided periods from which anything follows. Below, the intervals of the bootstrap are
 /// too narrow.
 const MIN_PERIODS: usize = 60;
+/// Largest saving that the interval of the best method allows where least squares is enough, as a
+/// fraction of its mean regret per period. Untuned: a tenth of what better decisions could save at
+/// most is hardly worth a model.
+const MAX_NEGLIGIBLE_SAVING: f64 = 0.1;
 /// Mean length of a year of the Gregorian calendar.
 const DAYS_PER_YEAR: f64 = 365.2425;
 /// Difference of the costs of a period, relative to them, that counts as none: rounding errors.
@@ -104,14 +108,25 @@ impl BacktestVerdict {
         match self.savings.iter().filter(is_better).max_by(largest) {
             Some(best) => self.sentence = phrase.claim(best),
             None => {
-                self.sentence = "no method beats least squares on this table; a linear regression \
-                                 is enough"
-                    .into();
-                let remark = self.savings.iter().max_by(largest);
-                self.remarks
-                    .extend(remark.and_then(|best| phrase.uncertainty(best)));
+                let best = self.savings.iter().max_by(largest);
+                let reference = results.methods.first();
+                let regret = reference.map_or(0.0, |method| method.total_regret());
+                let negligible = MAX_NEGLIGIBLE_SAVING * regret / periods as f64;
+                let upper = best
+                    .and_then(|best| best.interval)
+                    .map(|interval| interval.upper);
+                if let Some(best) = best.filter(|_| upper.is_some_and(|upper| upper > negligible)) {
+                    self.sentence = phrase.doubt(best);
+                } else {
+                    self.sentence = "no method beats least squares on this table; a linear \
+                                     regression is enough"
+                        .into();
+                    let remark = best.and_then(|best| phrase.uncertainty(best));
+                    self.remarks.extend(remark);
+                }
             }
         }
+        self.remarks.extend(convergence_remark(results));
         let without: Vec<&str> = self
             .savings
             .iter()
@@ -132,6 +147,27 @@ impl BacktestVerdict {
             ));
         }
     }
+}
+
+/// Names the methods most of whose trainings have not converged.
+fn convergence_remark(results: &BacktestResults) -> Option<String> {
+    let methods = results.methods.iter();
+    let names: Vec<&str> = methods
+        .filter(|method| 2 * method.not_converged > results.trainings)
+        .map(|method| method.name.as_str())
+        .collect();
+    let subject = match names.as_slice() {
+        [] => return None,
+        [name] => format!("{name} has not converged: its training losses were"),
+        names => format!(
+            "not converged: {}: their training losses were",
+            names.join("; ")
+        ),
+    };
+    Some(format!(
+        "{subject} still decreasing at the end; more epochs or a larger learning rate would change \
+         the results"
+    ))
 }
 
 /// What a method saves in each period; rounding errors are no difference.
@@ -269,6 +305,20 @@ impl<'a> AmountPhrase<'a> {
         } else {
             format!("`{name}` saves {mean} against least squares ({range})")
         }
+    }
+
+    /// That the best method may save a lot, or nothing.
+    fn doubt(&self, best: &MethodSaving) -> String {
+        let Some(interval) = best.interval else {
+            return String::new();
+        };
+        let [mean, range] = self.amounts(interval);
+        let name = &best.name;
+        let verb = if self.is_maximize { "gains" } else { "saves" };
+        format!(
+            "no method is certain to beat least squares on this table: `{name}` {verb} {mean} \
+             ({range}); more periods may decide"
+        )
     }
 
     /// How far the best method may be from least squares, where that is not certain.

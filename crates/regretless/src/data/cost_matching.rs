@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use super::CostNames;
 use crate::error::{Error, Result};
+use crate::text::distinct_parts;
 
 /// Maximum number of names of each list in an error message. Untuned: keeps messages short.
 const MAX_NAMES_SHOWN: usize = 5;
@@ -188,9 +189,58 @@ fn position_warning(named_label: &str, names: &CostNames, unnamed_label: &str) -
     )
 }
 
+/// The message for numbers of a problem, such as weights, that belong to named costs by position.
+/// `None` where the costs have no names, or are numbered in order.
+pub(crate) fn matched_by_position(
+    what: &str,
+    costs: &CostNames,
+    describe: impl Fn(usize) -> String,
+) -> Option<String> {
+    if costs.are_numbered() || are_consecutive(costs) {
+        return None;
+    }
+    let shown = costs.iter().take(MAX_NAMES_SHOWN).enumerate();
+    let mut shown: Vec<String> = shown
+        .map(|(item, name)| format!("{name} {}", describe(item)))
+        .collect();
+    if costs.len() > MAX_NAMES_SHOWN {
+        shown.push("…".into());
+    }
+    Some(format!(
+        "{what} are matched to costs by position: {}",
+        shown.join(", ")
+    ))
+}
+
+/// Whether names differ only by a number that counts them.
+fn are_consecutive(names: &CostNames) -> bool {
+    let names = names.to_vec();
+    let numbers = distinct_parts(&names).into_iter().map(str::parse::<usize>);
+    let Ok(numbers) = numbers.collect::<std::result::Result<Vec<usize>, _>>() else {
+        return false;
+    };
+    numbers.windows(2).all(|pair| pair[1] == pair[0] + 1)
+}
+
+/// The columns in the order of the costs that they belong to, where their names differ from those
+/// of the costs only by what all of them begin and end with: `w_beer` belongs to `profit_beer`.
+/// `None` where they do not.
+pub(crate) fn in_order_of_costs(columns: &[String], costs: &CostNames) -> Option<Vec<String>> {
+    if columns.len() != costs.len() || columns.len() < 2 {
+        return None;
+    }
+    let costs = costs.to_vec();
+    let parts = distinct_parts(columns);
+    let of_part: HashMap<&str, &String> = parts.into_iter().zip(columns).collect();
+    let found = distinct_parts(&costs).into_iter();
+    found
+        .map(|part| of_part.get(part).copied().cloned())
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{CostMatching, NamedCosts};
+    use super::{CostMatching, NamedCosts, in_order_of_costs, matched_by_position};
     use crate::data::{CostNames, Dataset, FeatureShape, Features, Matrix};
 
     fn names(list: &[&str]) -> CostNames {
@@ -273,6 +323,39 @@ mod tests {
         let silent = CostMatching::new(NamedCosts::new("the table", &named), nameless).unwrap();
         assert_eq!(silent.warning(), None);
         assert_eq!(matched(&unnamed, &unnamed).unwrap().warning(), None);
+    }
+
+    #[test]
+    fn columns_have_the_order_of_the_costs_whose_names_they_have() {
+        let ordered = |columns: &[&str], costs: &[&str]| {
+            in_order_of_costs(&names(columns).to_vec(), &names(costs))
+        };
+        let weights = ["w_cola", "w_beer", "w_water"];
+        let costs = ["profit_beer", "profit_water", "profit_cola"];
+        let expected = ["w_beer", "w_water", "w_cola"].map(String::from).to_vec();
+        assert_eq!(ordered(&weights, &costs), Some(expected));
+        let others = ["profit_beer", "profit_water", "profit_wine"];
+        assert_eq!(ordered(&weights, &others), None);
+        assert_eq!(ordered(&weights, &costs[..2]), None);
+        // The parts may begin alike, and one may be empty.
+        let found = ordered(&["w_ab", "w_a"], &["a_kg", "ab_kg"]);
+        assert_eq!(found, Some(vec!["w_a".into(), "w_ab".into()]));
+    }
+
+    #[test]
+    fn numbers_that_belong_to_costs_by_position_are_shown_unless_costs_are_counted() {
+        let weights = [12.0, 10.0, 9.0];
+        let note = |costs: &[&str]| {
+            let weight = |item: usize| f64::to_string(&weights[item]);
+            matched_by_position("weights", &names(costs), weight)
+        };
+        assert_eq!(
+            note(&["beer", "water", "cola"]).unwrap(),
+            "weights are matched to costs by position: beer 12, water 10, cola 9"
+        );
+        assert_eq!(note(&["c0", "c1", "c2"]), None);
+        assert_eq!(note(&["gain_9", "gain_10", "gain_11"]), None);
+        assert!(note(&["gain_2", "gain_1", "gain_3"]).is_some());
     }
 
     #[test]

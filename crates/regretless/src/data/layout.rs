@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::csv::FeatureCells;
 use super::{FeatureEncoding, FeatureOptions};
 use crate::error::{Error, InputPlace, Result};
-use crate::text::matches_pattern;
+use crate::text::{matches_pattern, nearest_name};
 
 /// How a table with a header is laid out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -148,8 +148,7 @@ impl CsvHeader<'_> {
     pub fn column(&self, name: &str) -> Result<usize> {
         let missing = || {
             let place = InputPlace::file(self.path).row(1).column(name);
-            Error::input(place, "there is no such column")
-                .with_remedy(format!("the file has: {}", first_names(self.names)))
+            Error::input(place, "there is no such column").with_remedy(self.remedy(name))
         };
         self.names
             .iter()
@@ -239,7 +238,7 @@ impl CsvHeader<'_> {
         } else {
             Error::input(place.column(pattern), "the problem needs this column")
         };
-        error.with_remedy(format!("the file has: {}", first_names(self.names)))
+        error.with_remedy(self.remedy(pattern))
     }
 
     /// Checks that no column is both a cost and a parameter.
@@ -281,12 +280,20 @@ impl CsvHeader<'_> {
     }
 
     fn no_match(&self, pattern: &str) -> Error {
-        let names = first_names(self.names);
         Error::input(
             InputPlace::file(self.path).row(1),
             format!("no column matches '{pattern}'"),
         )
-        .with_remedy(format!("the file has: {names}"))
+        .with_remedy(self.remedy(pattern))
+    }
+
+    /// The names that the file has; first the one that was probably meant.
+    fn remedy(&self, wanted: &str) -> String {
+        let names = format!("the file has: {}", first_names(self.names));
+        match nearest_name(wanted, self.names.iter().map(String::as_str)) {
+            Some(name) => format!("did you mean '{name}'? {names}"),
+            None => names,
+        }
     }
 }
 

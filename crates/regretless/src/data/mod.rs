@@ -38,6 +38,7 @@ mod table;
 pub use atomic_write::OutputFile;
 pub use check::{DataCheck, Finding, FindingKind};
 pub use cost_matching::{CostMatching, NamedCosts};
+pub(crate) use cost_matching::{in_order_of_costs, matched_by_position};
 pub use csv_dialect::CsvDialect;
 pub use encoding::FeatureOptions;
 pub(crate) use encoding::{FeatureEncoding, FeatureSourceKind};

@@ -232,8 +232,15 @@ impl<'a> ChoiceSolver<'a> {
             let message = format!("a fixed choice has no price: {reason}");
             return Err(Error::solver(0, SolveFailure::SolverError(message)));
         }
+        for name in force.iter().chain(forbid) {
+            case.cost_named(name)?;
+        }
         if !case.is_binary() {
-            return Err(case.not_binary("a fixed choice"));
+            let name = force.iter().chain(forbid).next().map_or("", String::as_str);
+            return Err(case.not_binary("a fixed choice").with_capability_remedy(format!(
+                "{name} is continuous; to price at least 1 unit, add lower = {{ {name} = 1 }} to a \
+                 copy of the problem file, decide with it and compare the objectives"
+            )));
         }
         let mut effects = Vec::with_capacity(force.len() + forbid.len());
         for (names, is_forced) in [(force, true), (forbid, false)] {

@@ -31,6 +31,7 @@ use crate::data::{CostMatching, CostNames, Features, Matrix, RowParameters};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::label::Row;
+use crate::method::Method;
 use crate::model::Model;
 use crate::observer::{NoopObserver, Observer};
 use crate::oracle::Oracle;
@@ -39,6 +40,7 @@ use crate::problem::{ChoiceFixing, FixedChoices, ProblemKind};
 use crate::sense::Sense;
 use crate::solve::relaxation::CostRanges;
 use crate::solve::{Solution, SolveStatus};
+use crate::text::nearest_name;
 
 /// Decisions that are listed unless another number is asked for. Untuned: a short list.
 const DEFAULT_ALTERNATIVES: usize = 3;
@@ -96,6 +98,9 @@ pub struct Explanation {
     pub sense: Sense,
     /// Objective of the decision under the predicted costs, known costs included.
     pub objective: f64,
+    /// That predicted costs, objectives and prices are right up to a factor only, where that is so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale_note: Option<String>,
     /// Whether the decision is proven optimal for the predicted costs.
     pub is_proven: bool,
     /// The proven quality in words.
@@ -211,8 +216,14 @@ impl RowCase<'_> {
             } else {
                 ""
             };
-            Error::setting(format!("no cost is called '{name}'"))
-                .with_remedy(format!("the costs are {}{more}", known.join(", ")))
+            let all = self.names.to_vec();
+            let meant = nearest_name(name, all.iter().map(String::as_str));
+            let meant = meant.map(|meant| format!("did you mean '{meant}'? "));
+            Error::setting(format!("no cost is called '{name}'")).with_remedy(format!(
+                "{}the costs are {}{more}",
+                meant.unwrap_or_default(),
+                known.join(", ")
+            ))
         })?;
         Ok(place as u32)
     }
@@ -414,6 +425,7 @@ impl RowCase<'_> {
             problem: self.problem.name(),
             sense,
             objective: sense.convert(self.solution.objective),
+            scale_note: Method::scale_note(&prediction.model.metadata.method),
             is_proven: self.unproven().is_none(),
             status: self.solution.status.to_string(),
             costs,

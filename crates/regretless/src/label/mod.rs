@@ -1,6 +1,6 @@
 //! Labels: the optimal decision of every instance, computed once and stored.
 
-use crate::data::{CostMatching, Dataset, Features, Matrix, NamedCosts};
+use crate::data::{CostMatching, Dataset, Features, Matrix, NamedCosts, first_names};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::observer::Observer;
@@ -363,7 +363,12 @@ impl LabeledDataset {
                 "the table has {present} costs per instance, {} needs {required}",
                 problem.name()
             );
-            return Err(Error::data(message));
+            let names = data.cost_names().to_vec();
+            return Err(Error::data(message).with_remedy(format!(
+                "the costs are: {}; the problem has one variable per cost, such as one per weight \
+                 of a knapsack",
+                first_names(&names)
+            )));
         }
         oracle.check_parameters(data)?;
         let sense = problem.sense();

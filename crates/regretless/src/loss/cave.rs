@@ -214,6 +214,7 @@ impl LossDefinition for Cave {
         // Projections are not solver calls: oracle settings do not change them.
         LossProperties {
             is_expensive: true,
+            is_scale_invariant: true,
             ..LossProperties::SOLVER_FREE
         }
     }

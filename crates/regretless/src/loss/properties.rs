@@ -22,6 +22,9 @@ pub struct LossProperties {
     /// The loss can be 0 although there is regret. Instance weights C_i = regret / loss of a
     /// baseline are then unreliable for predictions that differ much from the baseline's.
     pub can_vanish: bool,
+    /// Predictions times a positive factor have the same loss: predicted costs are right up to a
+    /// factor per row.
+    pub is_scale_invariant: bool,
     /// The loss is a mean over the costs of an instance: those that do not exist are left out.
     pub is_mean_over_costs: bool,
     /// Before training, the gradient is compared with differences of values on a few rows, and a
@@ -39,6 +42,7 @@ impl LossProperties {
         uses_pool: false,
         gradient_decisions: None,
         can_vanish: false,
+        is_scale_invariant: false,
         is_mean_over_costs: false,
         checks_gradient: false,
         weighting: InstanceWeighting::Equal,

@@ -119,6 +119,44 @@ impl Method {
         }
     }
 
+    /// Whether predictions times a positive factor have the same loss: predicted costs are then
+    /// right up to a factor per row. The last stage decides, of `auto` any named candidate.
+    pub fn is_scale_invariant(&self) -> bool {
+        let is_last_invariant = |stages: &[TrainingStage]| {
+            let last = stages.last();
+            last.is_some_and(|stage| stage.loss.properties().is_scale_invariant)
+        };
+        match self {
+            Self::Stages(stages) => is_last_invariant(stages),
+            Self::Auto { candidates, .. } => {
+                candidates.iter().any(|stages| is_last_invariant(stages))
+            }
+            Self::InvalidAuto(_) => false,
+        }
+    }
+
+    /// What follows for predicted costs if the method of this name, as a model states it, is scale
+    /// invariant. `auto` states the candidates of its average.
+    pub fn scale_note(name: &str) -> Option<String> {
+        let candidates = match name.split_once(": ") {
+            Some((mean, candidates)) if mean.starts_with("mean of ") => candidates,
+            _ => name,
+        };
+        let is_invariant = |candidate: &str| {
+            // The predictor, unless it is linear.
+            let method = candidate.split(" (").next().unwrap_or_default();
+            method
+                .parse::<Self>()
+                .is_ok_and(|method| method.is_scale_invariant())
+        };
+        let mut invariant = candidates.split("; ").filter(|name| is_invariant(name));
+        let candidate = invariant.next()?;
+        Some(format!(
+            "with {candidate} predicted costs are right up to a factor per row: objectives and \
+             prices are not amounts in the unit of the costs"
+        ))
+    }
+
     /// The only stage of a method.
     ///
     /// # Errors

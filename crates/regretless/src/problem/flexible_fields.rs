@@ -8,6 +8,9 @@ use serde::de::{
 };
 use serde::ser::{Serialize, Serializer};
 
+use crate::data::CostNames;
+use crate::text::plural;
+
 /// Which items or nodes are present: zeros and ones, or `true` and `false`.
 #[derive(Clone)]
 pub(super) struct PresentList(Vec<Flag>);
@@ -76,6 +79,37 @@ impl Visitor<'_> for FlagVisitor {
                 "a value of `present` is {value}; each is 0 or 1"
             )))
         }
+    }
+}
+
+/// The items of a problem: how many there are, or their names.
+#[derive(serde::Deserialize)]
+#[serde(untagged, expecting = "`items` is a number, or a list of names")]
+pub(super) enum ItemsField {
+    Count(usize),
+    Names(CostNames),
+}
+
+impl ItemsField {
+    /// The names of this many items, if there are any.
+    ///
+    /// # Errors
+    /// When the field has another number of items, or two of the same name.
+    pub fn into_names(self, count: usize) -> crate::error::Result<Option<CostNames>> {
+        let (stated, names) = match self {
+            Self::Count(stated) => (stated, None),
+            Self::Names(names) => (names.len(), Some(names)),
+        };
+        if stated != count {
+            return Err(crate::error::Error::setting(format!(
+                "`items` has {stated} item{}, but there are weights of {count}",
+                plural(stated)
+            )));
+        }
+        if let Some(names) = &names {
+            names.check("item")?;
+        }
+        Ok(names)
     }
 }
 

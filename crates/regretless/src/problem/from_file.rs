@@ -9,6 +9,7 @@ use super::{CostColumns, Cvrp, Knapsack, LinearFile, ProblemSpec, Sense, Tsp};
 use crate::compressed;
 use crate::error::{Error, Result};
 use crate::size_limits::read_text_file;
+use crate::text::display_path;
 
 /// Formats of problem files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +102,16 @@ fn detect_format(path: &Path) -> Result<FileFormat> {
     match extension.as_str() {
         "tsp" | "vrp" => return Ok(FileFormat::Tsplib),
         "mps" | "lp" => return Ok(FileFormat::Linear),
+        "toml" => {
+            let spec = ProblemSpec::read(path);
+            let model = spec.ok().and_then(|spec| spec.file());
+            let model =
+                model.map_or_else(|| "an MPS or LP file".into(), |file| display_path(&file));
+            let file = display_path(path);
+            let message = format!("{file} is a problem file, for train, label and decide");
+            let remedy = format!("solve takes the model itself: {model}");
+            return Err(Error::setting(message).with_remedy(remedy));
+        }
         _ => {}
     }
     let text = read_text_file(path)?;

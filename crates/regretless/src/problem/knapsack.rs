@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::flexible_fields::{NumberOrList, PresentList, RowOrRows};
+use super::flexible_fields::{ItemsField, NumberOrList, PresentList, RowOrRows};
 use super::subset::{MaybeSubset, Subset, absences, clear_absent, of_present, serialize_present};
 use super::{ProblemKind, Sense, SolveCostHint, check_binary};
+use crate::data::{CostNames, matched_by_position};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::solve::cone::NormalCone;
@@ -17,6 +18,7 @@ use crate::solve::relaxation::{
     AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
 };
 use crate::solve::{SearchLimits, Solver};
+use crate::text::plural;
 
 /// Relative excess of a load over its capacity that is rounding error.
 const LOAD_TOLERANCE: f64 = 1e-9;
@@ -29,6 +31,8 @@ pub struct Knapsack {
     #[serde(serialize_with = "serialize_weights")]
     weights: Arc<Vec<Vec<f64>>>,
     capacity: Vec<f64>,
+    #[serde(rename = "items", skip_serializing_if = "Option::is_none")]
+    names: Option<CostNames>,
     #[serde(
         rename = "present",
         serialize_with = "serialize_present",
@@ -44,6 +48,8 @@ struct KnapsackFields {
     weights: RowOrRows,
     capacity: NumberOrList,
     #[serde(default)]
+    items: Option<ItemsField>,
+    #[serde(default)]
     present: Option<PresentList>,
 }
 
@@ -52,7 +58,11 @@ impl TryFrom<KnapsackFields> for Knapsack {
 
     fn try_from(fields: KnapsackFields) -> Result<Self> {
         let present = fields.present.map(PresentList::into_flags);
-        Self::checked(fields.weights.0, fields.capacity.0, present)
+        let mut problem = Self::checked(fields.weights.0, fields.capacity.0, present)?;
+        if let Some(items) = fields.items {
+            problem.names = items.into_names(problem.num_costs())?;
+        }
+        Ok(problem)
     }
 }
 
@@ -75,7 +85,11 @@ impl Knapsack {
     /// When the number of flags is not that of the items, or no item is present.
     pub fn with_present(self, present: Vec<bool>) -> Result<Self> {
         let weights = Arc::unwrap_or_clone(self.weights);
-        Self::checked(weights, self.capacity, Some(present))
+        let problem = Self::checked(weights, self.capacity, Some(present))?;
+        Ok(Self {
+            names: self.names,
+            ..problem
+        })
     }
 
     /// A knapsack of the present items; the weights of the others do not count.
@@ -97,6 +111,7 @@ impl Knapsack {
             let smaller = Self {
                 weights: Arc::new(weights.iter().map(of_present).collect()),
                 capacity: capacity.clone(),
+                names: None,
                 subset: None,
             };
             Arc::new(Subset::of_items(present, smaller))
@@ -104,6 +119,7 @@ impl Knapsack {
         Ok(Self {
             weights: Arc::new(weights),
             capacity,
+            names: None,
             subset,
         })
     }
@@ -125,13 +141,18 @@ impl Knapsack {
     pub(in crate::problem) fn with_capacity(&self, capacity: Vec<f64>) -> Result<Self> {
         if let Some(present) = self.present() {
             let weights = Vec::clone(&self.weights);
-            return Self::checked(weights, capacity, Some(present.to_vec()));
+            let problem = Self::checked(weights, capacity, Some(present.to_vec()))?;
+            return Ok(Self {
+                names: self.names.clone(),
+                ..problem
+            });
         }
         validate_counts(&self.weights, &capacity)?;
         validate_capacities(&capacity)?;
         Ok(Self {
             weights: Arc::clone(&self.weights),
             capacity,
+            names: self.names.clone(),
             subset: None,
         })
     }
@@ -224,12 +245,29 @@ fn refused_dimension(row: usize, message: &str) -> Error {
 
 impl ProblemKind for Knapsack {
     fn name(&self) -> String {
+        let [items, dimensions] = [self.weights[0].len(), self.weights.len()];
         format!(
-            "knapsack of {} items in {} dimensions{}",
-            self.weights[0].len(),
-            self.weights.len(),
+            "knapsack of {items} item{} in {dimensions} dimension{}{}",
+            plural(items),
+            plural(dimensions),
             self.subset.name_suffix("item")
         )
+    }
+
+    fn cost_names(&self) -> Option<&CostNames> {
+        self.names.as_ref()
+    }
+
+    fn position_note(&self, costs: &CostNames) -> Option<String> {
+        let weights = |item: usize| {
+            let weights: Vec<String> = self.weights.iter().map(|w| w[item].to_string()).collect();
+            weights.join(" and ")
+        };
+        if self.names.is_some() {
+            return None;
+        }
+        let matched = matched_by_position("weights", costs, weights)?;
+        Some(format!("{matched}; name them with items = [...]"))
     }
 
     fn present_costs(&self) -> Option<&[bool]> {

@@ -160,6 +160,12 @@ pub trait ProblemKind: Send + Sync + fmt::Debug + std::any::Any {
         self.cost_names().is_some()
     }
 
+    /// A message for the user where numbers of the problem, such as weights, belong to costs by
+    /// position and these costs have names.
+    fn position_note(&self, _costs: &CostNames) -> Option<String> {
+        None
+    }
+
     /// BLAKE3 of the file that the problem was read from, in hexadecimal digits, if it was read
     /// from one.
     fn file_hash(&self) -> Option<&str> {
@@ -266,6 +272,12 @@ pub trait ProblemKind: Send + Sync + fmt::Debug + std::any::Any {
     /// that a decision alone does not determine its objective.
     fn fixed_cost(&self) -> Option<f64> {
         Some(0.0)
+    }
+
+    /// Names of the columns without predicted costs that have a known cost: the level of predicted
+    /// costs then matters for decisions. Empty for most problems.
+    fn fixed_cost_columns(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// The linear relaxation for one thread, if the problem has it.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::flexible_fields::PresentList;
 use super::subset::{absences, clear_absent};
 use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
+use crate::data::{CostNames, matched_by_position};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits;
@@ -268,6 +269,11 @@ impl ProblemKind for MultipleChoiceKnapsack {
             groups.num_offers(),
             suffix.unwrap_or_default()
         )
+    }
+
+    fn position_note(&self, costs: &CostNames) -> Option<String> {
+        let weights = self.groups().weights();
+        matched_by_position("weights", costs, |offer| weights[offer].to_string())
     }
 
     /// Medians: 0.23 ms for 10,000 offers, 2.3 ms for 100,000.

@@ -8,8 +8,9 @@ use super::ProblemSpec;
 use super::arc_table::{names_arc_file, read_arc_files};
 use super::parametric::is_template;
 use crate::error::{Error, Result};
-use crate::renamed::explain;
+use crate::renamed::{explain, new_word};
 use crate::size_limits::read_text_file;
+use crate::text::nearest_name;
 
 impl ProblemSpec {
     /// The problem of a problem file that was read into a JSON value. Files of arcs that it names
@@ -45,6 +46,7 @@ impl ProblemSpec {
     pub fn from_toml(text: &str) -> Result<Self> {
         let refused = |error: toml::de::Error| Error::setting(explain(error.message()));
         let table: toml::Table = toml::from_str(text).map_err(refused)?;
+        check_kind(&table)?;
         if let Some(content) = Self::content_with_arcs(&table, Path::new(""))? {
             return Self::from_json(content);
         }
@@ -84,6 +86,16 @@ impl ProblemSpec {
     /// # Errors
     /// When the file cannot be read or contains no valid problem; the error has the line.
     pub fn read(path: &Path) -> Result<Self> {
+        if is_model_file(path) {
+            let name = path.display();
+            return Err(
+                Error::setting(format!("{name} is a model, not a problem file")).with_remedy(
+                    format!(
+                        "write a TOML file with kind = \"linear\", file = \"{name}\", costs = [...]"
+                    ),
+                ),
+            );
+        }
         let text = read_text_file(path)?;
         let refused = |error: &toml::de::Error| {
             let line = error
@@ -107,6 +119,7 @@ impl ProblemSpec {
             },
             other => other,
         };
+        check_kind(&table).map_err(in_file)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         if let Some(content) = Self::content_with_arcs(&table, folder).map_err(in_file)? {
             return Self::from_json(content).map_err(in_file);
@@ -121,6 +134,52 @@ impl ProblemSpec {
             _ => Ok(spec),
         }
     }
+}
+
+/// Whether a file is an MPS or LP model by its extension.
+fn is_model_file(path: &Path) -> bool {
+    let content = crate::compressed::uncompressed_path(path);
+    let extension = content.extension().unwrap_or_default();
+    ["mps", "lp"]
+        .iter()
+        .any(|known| extension.eq_ignore_ascii_case(known))
+}
+
+/// Kinds of problems, as problem files name them.
+const KINDS: [&str; 17] = [
+    "knapsack",
+    "grid_path",
+    "graph_path",
+    "spanning_tree",
+    "storage",
+    "top_k",
+    "assignment",
+    "multiple_choice_knapsack",
+    "min_cost_flow",
+    "transport",
+    "linear",
+    "linear_arrays",
+    "external",
+    "tsp",
+    "cvrp",
+    "schedule",
+    "parametric",
+];
+
+/// Checks the kind of a problem before its fields, which depend on it. Words that were renamed
+/// have messages of their own.
+fn check_kind(table: &toml::Table) -> Result<()> {
+    let Some(kind) = table.get("kind").and_then(toml::Value::as_str) else {
+        return Ok(());
+    };
+    if KINDS.contains(&kind) || new_word(kind, |word| KINDS.contains(&word)).is_some() {
+        return Ok(());
+    }
+    let error = Error::setting(format!("unknown kind '{kind}'"));
+    Err(match nearest_name(kind, KINDS) {
+        Some(meant) => error.with_remedy(format!("did you mean '{meant}'?")),
+        None => error.with_remedy(format!("kinds are {}", KINDS.join(", "))),
+    })
 }
 
 /// What an infinite number of a TOML file becomes in JSON, which has none.
@@ -214,6 +273,24 @@ mod tests {
             Ok(Some(ProblemSpec::Parametric { template })) => Ok(template),
             Ok(other) => Err(format!("{other:?}")),
             Err(error) => Err(error.to_string()),
+        }
+    }
+
+    #[test]
+    fn a_kind_that_does_not_exist_is_refused_before_its_fields() {
+        let message = |text: &str| ProblemSpec::from_toml(text).unwrap_err().to_string();
+        let found = message("kind = 'knapsak'\nweights = { columns = 'w_*' }\nbeer = 3");
+        assert_eq!(found, "unknown kind 'knapsak'; did you mean 'knapsack'?");
+        let found = message("kind = 'travelling'");
+        assert!(found.contains("kinds are knapsack, "), "{found}");
+    }
+
+    #[test]
+    fn every_kind_is_listed() {
+        for kind in super::KINDS {
+            let message = ProblemSpec::from_json(json!({ "kind": kind }));
+            let message = message.map_or_else(|error| error.to_string(), |_| String::new());
+            assert!(!message.contains("unknown variant"), "{kind}: {message}");
         }
     }
 

@@ -66,6 +66,7 @@ impl DecisionReview {
         let comparison = TestComparison {
             method,
             unit: options.unit,
+            is_maximize: context.data.sense().is_maximize(),
             rows: rows.len(),
             test,
             reference: &reference,
@@ -145,6 +146,7 @@ fn mean_best(context: &TrainingContext<'_>) -> f64 {
 struct TestComparison<'a> {
     method: &'a str,
     unit: Option<&'a str>,
+    is_maximize: bool,
     rows: usize,
     test: &'a Evaluation,
     reference: &'a Evaluation,
@@ -169,6 +171,7 @@ impl TestComparison<'_> {
     fn verdict(&self, outcome: &TrainingOutcome) -> Vec<String> {
         let name = self.method;
         let rows = self.rows;
+        let noun = if self.is_maximize { "gain" } else { "saving" };
         let mut verdict = Vec::new();
         match self.saving().interval() {
             Some(interval) => {
@@ -184,13 +187,13 @@ impl TestComparison<'_> {
                     )
                 } else if interval.upper < 0.0 {
                     format!(
-                        "`{name}` decides worse than least squares on {rows} test rows: its saving \
+                        "`{name}` decides worse than least squares on {rows} test rows: its {noun} \
                          is {mean} per decision ({range}); a linear regression is enough"
                     )
                 } else {
                     format!(
                         "`{name}` is not clearly better than least squares: on {rows} test rows \
-                         its saving is {mean} per decision ({range})"
+                         its {noun} is {mean} per decision ({range})"
                     )
                 });
             }
@@ -240,7 +243,11 @@ impl TestComparison<'_> {
         let optimal = three_digits(100.0 * self.test.optimal_fraction);
         [
             (
-                "saved per decision against least squares",
+                if self.is_maximize {
+                    "gained per decision against least squares"
+                } else {
+                    "saved per decision against least squares"
+                },
                 self.with_unit(&amount(mean, precision)),
                 range,
             ),

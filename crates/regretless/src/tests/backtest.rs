@@ -578,3 +578,51 @@ fn a_method_that_sees_the_true_costs_saves_and_equal_methods_do_not() {
         "no method beats least squares on this table; a linear regression is enough"
     );
 }
+
+#[test]
+fn a_verdict_without_a_winner_says_what_the_best_method_may_save() {
+    let history = History::generated("KS8", 120);
+    let folds = rolling(40, 40).folds(&history.periods).unwrap();
+    // The true costs, but now and then their opposite.
+    let distort = |row: usize| {
+        let factor = if row % 12 == 5 { -1.0 } else { 1.0 };
+        let costs = stated(&history, row).into_iter();
+        costs.map(move |cost| factor * cost)
+    };
+    let values: Vec<f64> = (0..120).flat_map(distort).collect();
+    let mixed = GivenMethod::Predictions {
+        name: "mixed".into(),
+        costs: Arc::new(Matrix::from_f64(120, 8, &values).unwrap()),
+    };
+    let results = history.run_with(&quick(&[], None), &folds, &[mixed]);
+    let best = results
+        .verdict
+        .savings
+        .iter()
+        .max_by(|a, b| a.per_period.total_cmp(&b.per_period));
+    let best = best.unwrap();
+    let interval = best.interval.unwrap();
+    let regret = results.methods[0].total_regret() / results.periods.len() as f64;
+    let sentence = &results.verdict.sentence;
+    assert_eq!(
+        sentence.starts_with("no method is certain to beat least squares on this table: `"),
+        interval.lower <= 0.0 && interval.upper > 0.1 * regret,
+        "{sentence} {interval:?} {regret}"
+    );
+    assert!(
+        sentence.ends_with("; more periods may decide"),
+        "{sentence} {interval:?} {regret}"
+    );
+}
+
+#[test]
+fn trainings_that_have_not_converged_are_named() {
+    let history = History::generated("KS8", 120);
+    let folds = rolling(40, 40).folds(&history.periods).unwrap();
+    let mut backtest = quick(&["MSE"], None);
+    backtest.training.epochs = 3;
+    backtest.training.learning_rate = 1e-3;
+    let results = history.run(&backtest, &folds);
+    let remarks = results.verdict.remarks.join("; ");
+    assert!(remarks.contains("MSE has not converged"), "{remarks}");
+}

@@ -1000,6 +1000,96 @@ fn large_known_costs_do_not_disturb_training() {
     }
 }
 
+/// A table of one row with these costs and numbers in columns.
+fn named_row(costs: &[(&str, f32)], columns: &[(&str, f64)]) -> Dataset {
+    let names: Vec<String> = costs.iter().map(|(name, _)| (*name).into()).collect();
+    let values = costs.iter().map(|(_, cost)| *cost).collect();
+    let values = Matrix::new(1, costs.len(), values).unwrap();
+    let features = Matrix::new(1, 1, vec![0.0]).unwrap();
+    let features = Features::new(features, FeatureShape::Wide, None).unwrap();
+    let data = Dataset::new(features, values, Some(names.into())).unwrap();
+    let mut parameters = RowParameters::new(1);
+    for (name, value) in columns {
+        let values = Arc::new(vec![*value]);
+        parameters = parameters.with_column(*name, 1, values).unwrap();
+    }
+    data.with_parameters(parameters).unwrap()
+}
+
+/// The costs of the chosen items of the only row.
+fn chosen_items(spec: &Value, data: Dataset) -> Vec<String> {
+    let spec = ProblemSpec::from_json(spec.clone()).unwrap();
+    let problem = spec.for_table(&data).unwrap().build().unwrap();
+    let oracle = Oracle::new(problem).for_dataset(&data).unwrap();
+    let labeled = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
+    let names = labeled.data().cost_names();
+    let chosen = labeled.optimal_decision(0).indices().iter();
+    chosen
+        .map(|item| names.get(*item as usize).into())
+        .collect()
+}
+
+#[test]
+fn named_items_of_a_knapsack_have_their_weights_in_any_order_of_the_table() {
+    let named = json!({"kind": "knapsack", "weights": [12.0, 10.0, 3.0], "capacity": 13.0,
+        "items": ["beer", "water", "cola"]});
+    let by_day = json!({"kind": "knapsack", "weights": [12.0, 10.0, 3.0],
+        "capacity": {"column": "truck"}, "items": ["beer", "water", "cola"]});
+    let table = [("cola", 4.0), ("beer", 5.0), ("water", 3.0)];
+    for spec in [&named, &by_day] {
+        let data = named_row(&table, &[("truck", 13.0)]);
+        assert_eq!(chosen_items(spec, data), ["water", "cola"]);
+    }
+    let spec = ProblemSpec::from_json(named.clone()).unwrap();
+    let text = serde_json::to_value(&spec).unwrap();
+    assert_eq!(text["items"], named["items"]);
+    assert_eq!(ProblemSpec::from_json(text).unwrap(), spec);
+    let problem = spec.build().unwrap();
+    let names = problem.cost_names().unwrap();
+    assert_eq!(problem.position_note(names), None);
+    for (items, expected) in [
+        (json!(["beer", "water"]), "2 items"),
+        (
+            json!(["beer", "water", "beer"]),
+            "two items are named 'beer'",
+        ),
+        (json!(4), "4 items"),
+    ] {
+        let mut wrong = named.clone();
+        wrong["items"] = items;
+        let message = ProblemSpec::from_json(wrong).unwrap_err().to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn weights_from_columns_belong_to_the_costs_whose_names_they_have() {
+    let spec = json!({"kind": "knapsack", "weights": {"columns": "w_*"}, "capacity": 13.0,
+        "items": 3});
+    let costs = [
+        ("profit_cola", 4.0),
+        ("profit_beer", 5.0),
+        ("profit_water", 3.0),
+    ];
+    let weights = [("w_beer", 12.0), ("w_water", 10.0), ("w_cola", 3.0)];
+    let data = named_row(&costs, &weights);
+    assert_eq!(chosen_items(&spec, data), ["profit_cola", "profit_water"]);
+    // Names that do not agree are matched by position, which a note says.
+    let note = |weights: &[(&str, f64)]| {
+        let spec = ProblemSpec::from_json(spec.clone()).unwrap();
+        let data = named_row(&costs, weights);
+        let problem = spec.for_table(&data).unwrap().build().unwrap();
+        problem.position_note(data.cost_names())
+    };
+    assert_eq!(note(&weights), None);
+    let other = [("w_1", 12.0), ("w_2", 10.0), ("w_3", 3.0)];
+    let note = note(&other).unwrap();
+    assert!(
+        note.contains("profit_cola from w_1, profit_beer from w_2"),
+        "{note}"
+    );
+}
+
 #[test]
 fn a_table_names_the_columns_of_its_patterns() {
     let template = json!({"kind": "knapsack", "weights": [{"columns": "w_*"}],

@@ -19,7 +19,7 @@ impl TrainingContext<'_> {
         let parameters = self.data.data().parameters();
         problem
             .clone()
-            .with_named_columns(parameters.map(AsRef::as_ref))
+            .with_named_columns(parameters.map(AsRef::as_ref), self.data.data().cost_names())
     }
 
     /// Records in a model what it was trained on, and how; the model then holds the file of its

@@ -35,7 +35,7 @@ const ARROWS: [(&str, &[&str]); 29] = [
     (
         "explain",
         &[
-            "model", "predict", "label", "oracle", "problem", "solve", "data",
+            "model", "method", "predict", "label", "oracle", "problem", "solve", "data",
         ],
     ),
     ("decision", &[]),

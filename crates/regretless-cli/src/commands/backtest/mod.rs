@@ -108,6 +108,8 @@ pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<Comman
     let folder = folder(&options);
     check_settings(&folder, &options, context)?;
     let history = read_history(&options, &time, context)?;
+    let methods = options.methods.as_deref().unwrap_or_default();
+    context.warn_about_scale(methods, &history.problem);
     let given = given::methods(&options, &history)?;
     let mut backtest = backtest_of(&options, folder.clone());
     if !selection_is_given

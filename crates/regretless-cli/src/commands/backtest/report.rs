@@ -32,8 +32,13 @@ pub fn report(
     report.line("");
     report.text.push_str(&table(results));
     if let Some(block_length) = results.verdict.block_length {
+        let saving = if results.sense.is_maximize() {
+            "gain"
+        } else {
+            "saving"
+        };
         report.line(format!(
-            "saving per period against least squares; the {} % intervals hold for all methods \
+            "{saving} per period against least squares; the {} % intervals hold for all methods \
              together (block bootstrap, blocks of {block_length} periods)",
             100.0 * results.verdict.confidence
         ));

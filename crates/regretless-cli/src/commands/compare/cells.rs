@@ -369,6 +369,9 @@ impl Comparison {
         let summary = ComparisonSummary::new(&self.methods, result);
         let same_rows = self.shares_test_rows();
         let mut sentences = conclusion::sentences(&summary, is_complete, same_rows);
+        if let Some(predictor) = self.predictor.as_ref().filter(|_| is_complete) {
+            sentences.extend(conclusion::references(&summary, predictor));
+        }
         sentences.extend(Evaluation::few_rows_warning("test", self.min_test_rows()));
         let headline = is_complete.then(|| conclusion::headline(&summary, same_rows));
         Conclusion {

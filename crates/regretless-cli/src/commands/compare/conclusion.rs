@@ -5,6 +5,7 @@ use regretless::baseline::Baseline;
 use regretless::experiment::{CellMethod, MeanAndDeviation};
 use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, Normalization};
 use regretless::method::Method;
+use regretless::predict::PredictorSpec;
 
 use super::summary::{ComparisonSummary, SummaryRow};
 use crate::output::number;
@@ -12,6 +13,10 @@ use crate::output::number;
 /// Prediction error relative to least squares above which a method is reported. Twenty percent is
 /// far more than chance on a test set or the selection of the epoch by regret explains.
 const ERROR_RATIO_WARNING_THRESHOLD: f64 = 1.2;
+
+/// The beginning of a headline that claims nothing.
+pub const UNCERTAIN_CLAIM: &str =
+    "Training for decisions was better on this table, but it is not certain that it pays off";
 
 /// The verdict first, then warnings. An incomplete comparison has no verdict. Where all seeds are
 /// tested on the same rows, nothing follows for other rows.
@@ -55,10 +60,29 @@ pub fn headline(summary: &ComparisonSummary, same_rows: bool) -> Option<String> 
     let claim = if is_significant && !same_rows {
         "Training for decisions pays off on this table"
     } else {
-        "Training for decisions was better on this table, but it is not certain that it pays off"
+        UNCERTAIN_CLAIM
     };
     Some(format!(
         "{claim}: {with}, the best method without it, {without}."
+    ))
+}
+
+/// With a predictor that is not linear, least squares and MSE are different references: the regret
+/// of both. None where one of them is missing.
+pub fn references(summary: &ComparisonSummary, predictor: &PredictorSpec) -> Option<String> {
+    if *predictor == PredictorSpec::Linear {
+        return None;
+    }
+    let is_squares = |row: &SummaryRow| minimized_error(&row.compared) == Some(BaseError::Squared);
+    let squares = lowest_regret(summary, is_squares)?;
+    let least_squares = CellMethod::Baseline(Baseline::LeastSquares);
+    let linear = lowest_regret(summary, |row| row.compared == least_squares)?;
+    Some(format!(
+        "References: {} with {predictor} has mean test regret {}, least squares, which is linear, \
+            {}.",
+        squares.row.method,
+        number(squares.regret),
+        number(linear.regret)
     ))
 }
 

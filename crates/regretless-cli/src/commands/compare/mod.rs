@@ -36,6 +36,7 @@ pub use cells::{
     compare_cells, reference,
 };
 use cells::{Comparison, Conclusion};
+use conclusion::UNCERTAIN_CLAIM;
 use files::{ComparisonKey, ResultFolder};
 use page::PageInput;
 
@@ -53,7 +54,9 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     let (page_options, unit) = (std::mem::take(&mut options.page), options.unit.take());
     decision_page::check(&page_options, unit.as_deref(), context)?;
     let comparison = comparison_of(&mut options, given, context)?;
-    let spec = comparison.data[0].problem.spec();
+    let problem = &comparison.data[0].problem;
+    context.warn_about_scale(options.methods.as_deref().unwrap_or_default(), problem);
+    let spec = problem.spec();
     let layout = DecisionLayout::for_problem(spec, page_options.coordinates.as_deref())?;
     let runs = comparison.runner.cell_ids()?;
     let key = ComparisonKey {
@@ -111,8 +114,13 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     }
     report.line(comparison.title());
     report.line(format!(
-        "{} features: {}",
+        "{} feature{}: {}",
         comparison.features().len(),
+        if comparison.features().len() == 1 {
+            ""
+        } else {
+            "s"
+        },
         first_names(comparison.features())
     ));
     comparison.encoding().print(&mut report);
@@ -120,6 +128,10 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     report.text.push_str(&summary.text());
     for sentence in sentences {
         report.line(sentence);
+    }
+    let doubt = conclusion.headline.as_ref();
+    if let Some(doubt) = doubt.filter(|headline| headline.starts_with(UNCERTAIN_CLAIM)) {
+        report.line(doubt);
     }
     for failure in &result.failures {
         report.line(format!("failed: {}: {}", failure.name(), failure.error));

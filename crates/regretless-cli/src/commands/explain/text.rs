@@ -78,7 +78,16 @@ fn decision_sentences(explanation: &Explanation) -> Vec<String> {
         noun(explanation.sense),
         number(explanation.objective)
     );
-    vec![chosen, objective]
+    let mut sentences = vec![chosen, objective];
+    sentences.extend(explanation.scale_note.as_deref().map(sentence_of));
+    sentences
+}
+
+/// A remark as a sentence.
+fn sentence_of(remark: &str) -> String {
+    let mut letters = remark.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
 }
 
 /// Names in a sentence: the first ones, and the number of the others.

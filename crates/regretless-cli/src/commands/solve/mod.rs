@@ -177,7 +177,13 @@ fn solve(problem: &SolveTarget, index: usize, options: &SolveOptions) -> Result<
             solver.relax(&costs)
         }
     };
-    solution.map_err(|failure| Error::solver(index, failure))
+    solution.map_err(|failure| match failure {
+        SolveFailure::Infeasible => {
+            let conflict = problem.problem.infeasibility();
+            Error::solver(index, conflict.map_or(failure, SolveFailure::Conflict))
+        }
+        failure => Error::solver(index, failure),
+    })
 }
 
 fn report(outcomes: Vec<ProblemOutcome>) -> CommandReport {
@@ -209,7 +215,7 @@ impl ProblemOutcome {
         match &self.result {
             Ok(solved) => solved.status.clone(),
             Err(Error::Solver {
-                failure: SolveFailure::Infeasible,
+                failure: SolveFailure::Infeasible | SolveFailure::Conflict(_),
                 ..
             }) => "infeasible".into(),
             Err(Error::Solver {

@@ -227,6 +227,10 @@ impl LossDefinition for CostSensitiveSpec {
         LossProperties {
             can_vanish: matches!(self.side, ErrorSide::Sensitive(_)),
             weighting: self.weighting,
+            is_scale_invariant: match self.normalization {
+                Normalization::None => false,
+                Normalization::UnitNorm | Normalization::EqualityInvariant => true,
+            },
             is_mean_over_costs: true,
             ..LossProperties::SOLVER_FREE
         }

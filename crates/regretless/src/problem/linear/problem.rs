@@ -377,6 +377,12 @@ impl ProblemKind for LinearProblem {
         (!known).then_some(self.model.offset)
     }
 
+    fn fixed_cost_columns(&self) -> Vec<String> {
+        let columns = self.model.cost.iter().zip(self.model.column_names.iter());
+        let fixed = columns.filter(|(cost, _)| **cost != 0.0);
+        fixed.map(|(_, name)| name.clone()).collect()
+    }
+
     fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
         let (model, predicted) = (Arc::clone(&self.model), Arc::clone(&self.parts.predicted));
         let solver = LinearSolver::new(model, predicted, *limits);

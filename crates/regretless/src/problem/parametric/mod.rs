@@ -17,7 +17,7 @@ use super::{
     ChoiceFixing, EqualityConstraints, FixedChoices, ProblemKind, ProblemSpec, Sense,
     SolveCostHint, SolverThreading, VariableBounds,
 };
-use crate::data::{CostNames, ParameterColumns};
+use crate::data::{CostNames, ParameterColumns, in_order_of_costs, matched_by_position};
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::solve::cone::NormalCone;
@@ -200,6 +200,28 @@ impl ProblemKind for ParametricProblem {
         self.base.may_have_cost_names()
     }
 
+    fn position_note(&self, costs: &CostNames) -> Option<String> {
+        if self.cost_names().is_some() {
+            return None;
+        }
+        let weights = |place: &&Place| place.is_weight();
+        let columns = self.template.places().iter().filter(weights);
+        let columns: Vec<String> = columns.map(|place| place.columns.pattern.clone()).collect();
+        if columns.is_empty() {
+            return self.base.position_note(costs);
+        }
+        // One list of columns per dimension.
+        let is_unordered =
+            |list: &&[String]| in_order_of_costs(list, costs).is_none_or(|order| order != **list);
+        let mut lists = columns.chunks_exact(costs.len().max(1));
+        let list = lists.find(is_unordered)?;
+        let column = |item: usize| format!("from {}", list[item]);
+        let matched = matched_by_position("weights", costs, column)?;
+        Some(format!(
+            "{matched}; give both the same names with another beginning"
+        ))
+    }
+
     fn file_hash(&self) -> Option<&str> {
         self.base.file_hash()
     }
@@ -238,6 +260,10 @@ impl ProblemKind for ParametricProblem {
 
     fn fixed_cost(&self) -> Option<f64> {
         self.base.fixed_cost()
+    }
+
+    fn fixed_cost_columns(&self) -> Vec<String> {
+        self.base.fixed_cost_columns()
     }
 
     fn relaxation_solver(

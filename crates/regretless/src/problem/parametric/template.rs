@@ -8,7 +8,9 @@ use serde_json::{Map, Value, json};
 
 use super::ParametricProblem;
 use super::fields::{Field, FieldSize, Numbers, fields_of};
-use crate::data::{Dataset, NodeNames, ParameterColumns, RowParameters};
+use crate::data::{
+    CostNames, Dataset, NodeNames, ParameterColumns, RowParameters, in_order_of_costs,
+};
 use crate::error::{Error, Result};
 use crate::problem::arc_table::ArcTable;
 use crate::problem::graph_path::node_placeholder;
@@ -446,7 +448,10 @@ impl Template {
 
 /// Replaces patterns by the names of the columns that match, in the order of the table: a model
 /// then finds its columns by name in other tables, whatever their order.
-fn name_columns(template: &mut Value, parameters: &RowParameters) -> Result<()> {
+///
+/// Where the columns have the names of the costs with another beginning or end, they are in the
+/// order of the costs.
+fn name_columns(template: &mut Value, parameters: &RowParameters, costs: &CostNames) -> Result<()> {
     let matching = |pattern: &str| -> Vec<String> {
         let is_single = |name: &&str| parameters.width(name) == Some(1);
         let names = parameters
@@ -460,6 +465,17 @@ fn name_columns(template: &mut Value, parameters: &RowParameters) -> Result<()> 
         }
     };
     let parsed = Template::new(template)?;
+    // Costs are later reordered to names that the problem has.
+    let own_names = item_names(&parsed.spec);
+    let costs = own_names.as_ref().unwrap_or(costs);
+    let has_order_of_table = matches!(
+        parsed.kind.as_str(),
+        "knapsack" | "multiple_choice_knapsack" | "top_k" | "storage"
+    );
+    let ordered = |names: Vec<String>| {
+        let of_costs = in_order_of_costs(&names, costs).filter(|_| has_order_of_table);
+        of_costs.unwrap_or(names)
+    };
     if parsed.kind == "linear" {
         // Its patterns stand for names of the model.
         return Ok(());
@@ -467,6 +483,7 @@ fn name_columns(template: &mut Value, parameters: &RowParameters) -> Result<()> 
     for place in parsed.places {
         let names = matching(&place.columns.pattern);
         if names.len() == place.columns.count && names.len() > 1 {
+            let names = ordered(names);
             let references: Vec<Value> =
                 names.iter().map(|name| json!({ "column": name })).collect();
             replace(template, &place.path, Some(Value::Array(references)));
@@ -476,7 +493,7 @@ fn name_columns(template: &mut Value, parameters: &RowParameters) -> Result<()> 
         && let Some(pattern) = known.get("columns").and_then(Value::as_str)
     {
         let factor = known.get("factor").cloned().unwrap_or(json!(1));
-        let names = matching(pattern);
+        let names = ordered(matching(pattern));
         if !names.is_empty() {
             let reference = |name: &String| json!({ "column": name, "factor": factor });
             *known = Value::Array(names.iter().map(reference).collect());
@@ -490,6 +507,12 @@ fn take_items(kind: &str, spec: &mut Map<String, Value>) -> Result<Option<usize>
     let Some((_, key)) = ITEM_COUNTS.iter().find(|(of_kind, _)| *of_kind == kind) else {
         return Ok(None);
     };
+    if let Some(names) = spec.get(*key).and_then(Value::as_array)
+        && kind == "knapsack"
+    {
+        // Names stay in the file: the problem has them.
+        return Ok(Some(names.len()));
+    }
     match spec.remove(*key) {
         None => Ok(None),
         Some(value) => match value.as_u64().filter(|items| *items > 0) {
@@ -499,6 +522,12 @@ fn take_items(kind: &str, spec: &mut Map<String, Value>) -> Result<Option<usize>
             ))),
         },
     }
+}
+
+/// The names of the items that a problem file lists.
+fn item_names(spec: &Value) -> Option<CostNames> {
+    let items = spec.get("items").filter(|items| items.is_array())?;
+    serde_json::from_value(items.clone()).ok()
 }
 
 fn collect_references(
@@ -664,6 +693,12 @@ impl Place {
         }
     }
 
+    /// Whether this is the weight of one item.
+    pub(super) fn is_weight(&self) -> bool {
+        let key = self.path.first().map(PathStep::as_step);
+        key == Some(Step::Key("weights")) && self.field.size == FieldSize::One
+    }
+
     /// The name of the node that a number of this parameter stands for.
     fn node_name(&self, value: f64) -> Option<&str> {
         let names = self.columns.names.as_ref()?;
@@ -823,7 +858,7 @@ impl ProblemSpec {
         let has_absent_items =
             parameters.is_some_and(|table| table.width(RowParameters::PRESENT_ITEMS).is_some());
         let spec = self.for_items(items, has_absent_items)?;
-        spec.with_named_columns(parameters.map(AsRef::as_ref))
+        spec.with_named_columns(parameters.map(AsRef::as_ref), data.cost_names())
     }
 
     /// The same problem, whose patterns are replaced by the names of the columns that match in a
@@ -831,10 +866,14 @@ impl ProblemSpec {
     ///
     /// # Errors
     /// When a reference is in a place that cannot differ per row.
-    pub(crate) fn with_named_columns(self, parameters: Option<&RowParameters>) -> Result<Self> {
+    pub(crate) fn with_named_columns(
+        self,
+        parameters: Option<&RowParameters>,
+        costs: &CostNames,
+    ) -> Result<Self> {
         match (self, parameters) {
             (Self::Parametric { mut template }, Some(parameters)) => {
-                name_columns(&mut template, parameters)?;
+                name_columns(&mut template, parameters, costs)?;
                 Ok(Self::Parametric { template })
             }
             (spec, _) => Ok(spec),
@@ -859,8 +898,11 @@ impl ProblemSpec {
             return Ok(Self::Parametric { template });
         };
         let count_key = ITEM_COUNTS.iter().find(|(of_kind, _)| *of_kind == kind);
-        let is_open =
-            |key: &str| listed_items.is_none() && (has_absent_items || !object.contains_key(key));
+        let has_names = item_names(&parsed.spec).is_some();
+        let is_open = |key: &str| {
+            let is_stated = object.contains_key(key);
+            listed_items.is_none() && !has_names && (has_absent_items || !is_stated)
+        };
         if let Some((_, key)) = count_key.filter(|(_, key)| is_open(key)) {
             object.insert((*key).to_owned(), json!(items));
         }

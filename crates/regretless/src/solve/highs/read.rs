@@ -86,10 +86,18 @@ impl LinearModel {
         let read_path = copy.as_deref().unwrap_or(path);
         let to_error = |message: String| Error::input(InputPlace::file(path), message);
         let mut lp = Lp::new().map_err(|failure| to_error(failure.to_string()))?;
-        let log = lp
-            .raw
-            .read(&c_path(read_path)?)
-            .map_err(|log| to_error(error_message(&log)))?;
+        let log = lp.raw.read(&c_path(read_path)?).map_err(|log| {
+            match (format, first_bracket_line(&text)) {
+                (ModelFileFormat::Lp, Some(line)) => {
+                    let place = InputPlace::file(path).row(line);
+                    Error::input(place, error_message(&log)).with_remedy(
+                        "names with brackets, such as x[1,2], cannot be read from LP files: write \
+                         the model as an MPS file, or rename the columns",
+                    )
+                }
+                _ => to_error(error_message(&log)),
+            }
+        })?;
         check_no_warnings(&log).map_err(to_error)?;
         check_linear(&lp.raw).map_err(to_error)?;
         let mut model = to_linear_model(&lp.raw, text.len()).map_err(to_error)?;
@@ -105,6 +113,17 @@ impl LinearModel {
         }
         Ok(model)
     }
+}
+
+/// The first line of an LP file with a name such as `x[1,2]`, counted from 1. Brackets of quadratic
+/// terms are preceded by a space or an operator.
+fn first_bracket_line(text: &str) -> Option<u64> {
+    let is_name = |line: &str| {
+        let bytes = line.as_bytes();
+        let mut pairs = bytes.windows(2);
+        pairs.any(|pair| pair[1] == b'[' && (pair[0].is_ascii_alphanumeric() || pair[0] == b'_'))
+    };
+    text.lines().position(is_name).map(|line| line as u64 + 1)
 }
 
 /// A temporary file with the text of a model.

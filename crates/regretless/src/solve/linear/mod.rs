@@ -431,7 +431,11 @@ impl LinearSolver {
             lp.set_column_bounds(*column, model.column_bounds[*column])?;
         }
         result.map_err(|failure| {
-            SolveFailure::InvalidSolution(format!("with rounded integer columns: {failure}"))
+            let message = match failure {
+                SolveFailure::InvalidSolution(message) => message,
+                other => other.to_string(),
+            };
+            SolveFailure::InvalidSolution(format!("with rounded integer columns: {message}"))
         })?;
         self.model
             .check(&self.point.value)

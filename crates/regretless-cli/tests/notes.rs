@@ -1,0 +1,197 @@
+//! Notes about answers that are right under an assumption only.
+
+#![allow(clippy::unwrap_used, reason = "a failed step should show where")]
+
+mod common;
+
+use std::fmt::Write as _;
+
+use common::TestWorkspace;
+
+/// A table of gains of three drinks; the weights of beer, water and cola are 12, 10 and 3.
+fn drinks() -> TestWorkspace {
+    let workspace = TestWorkspace::new();
+    let mut table = "x,cola,beer,water\n".to_owned();
+    for row in 0..40 {
+        let x = f64::from(row % 7);
+        writeln!(table, "{x},4,{},3", 5.0 + x).unwrap();
+    }
+    workspace.write("table.csv", &table);
+    let problem = "kind = 'knapsack'\nweights = [12, 10, 3]\ncapacity = 13\n";
+    workspace.write("by_position.toml", problem);
+    let names = "items = ['beer', 'water', 'cola']\n";
+    workspace.write("by_name.toml", &format!("{problem}{names}"));
+    workspace.write(
+        "unknown.toml",
+        &format!("{problem}items = ['beer', 'water', 'wine']\n"),
+    );
+    workspace
+}
+
+const TRAIN: &str = "train --data table.csv --costs cola,beer,water --epochs 2 --method MSE";
+
+#[test]
+fn weights_without_names_are_shown_next_to_the_costs_they_are_matched_to() {
+    let workspace = drinks();
+    let command = format!("{TRAIN} --problem by_position.toml --out a.safetensors");
+    let output = workspace.run(&command).succeeded();
+    let note = "weights are matched to costs by position: cola 12, beer 10, water 3; name them \
+                with items = [...]";
+    assert!(output.err.contains(note), "{}", output.err);
+    let command = format!("{TRAIN} --problem by_name.toml --out b.safetensors");
+    let output = workspace.run(&command).succeeded();
+    assert!(!output.err.contains("by position"), "{}", output.err);
+    let command = format!("{TRAIN} --problem unknown.toml --out c.safetensors");
+    let output = workspace.run(&command);
+    for words in ["only the table has 'cola'", "has 'wine'"] {
+        assert!(output.err.contains(words), "{}", output.err);
+    }
+}
+
+/// Two machines with predicted costs and set-ups whose costs are known.
+fn set_ups() -> TestWorkspace {
+    let workspace = TestWorkspace::new();
+    workspace.write(
+        "plan.lp",
+        "Minimize\n obj: a + b + 5 set_a + 2 set_b\nSubject To\n need: a + b >= 3\n \
+         link_a: a - 9 set_a <= 0\n link_b: b - 9 set_b <= 0\nBounds\n a <= 9\n b <= 9\n\
+         Binary\n set_a set_b\nEnd\n",
+    );
+    workspace.write(
+        "plan.toml",
+        "kind = 'linear'\nfile = 'plan.lp'\ncosts = ['a', 'b']\n",
+    );
+    let mut table = "x,a,b\n".to_owned();
+    for row in 0..40 {
+        let x = f64::from(row % 7);
+        writeln!(table, "{x},{},{}", 1.0 + 0.3 * x, 4.0 - 0.4 * x).unwrap();
+    }
+    workspace.write("table.csv", &table);
+    workspace
+}
+
+const SET_UP: &str = "train --data table.csv --costs a,b --problem plan.toml --epochs 2";
+
+#[test]
+fn methods_that_ignore_the_level_of_costs_are_not_the_default_next_to_known_costs() {
+    let workspace = set_ups();
+    let output = workspace.run(SET_UP).succeeded();
+    assert!(output.out.starts_with("MAE(O) on "), "{}", output.out);
+    assert!(
+        output.err.contains("the method is MAE(O), not MAE(O,S)"),
+        "{}",
+        output.err
+    );
+    let warning = "MAE(O,S) compares costs up to a factor, but 2 columns have known costs (set_a, \
+                   set_b): the level of the predicted costs matters; consider MAE(O) or SPO+";
+    let command = format!("{SET_UP} --method MAE(O,S) --out s.safetensors");
+    let output = workspace.run(&command).succeeded();
+    assert!(output.err.contains(warning), "{}", output.err);
+    let compare = SET_UP.replace("train", "compare") + " --methods MSE;MAE(O,S) --seeds 1 --out c";
+    let output = workspace.run(&compare).succeeded();
+    assert!(output.err.contains(warning), "{}", output.err);
+}
+
+#[test]
+fn predicted_amounts_of_scale_invariant_methods_are_no_money() {
+    let workspace = set_ups();
+    let train = |method: &str| {
+        let command = format!("{SET_UP} --method {method} --out m.safetensors --force");
+        workspace.run(&command).succeeded();
+    };
+    let note = "predicted costs are right up to a factor per row";
+    let explain = "explain --model m.safetensors --data table.csv --row 0";
+    let decide = "decide --model m.safetensors --data table.csv --out d.csv --force";
+    train("MAE(O,S)");
+    let output = workspace.run(explain).succeeded();
+    assert!(
+        output.out.contains(&format!("With MAE(O,S) {note}")),
+        "{}",
+        output.out
+    );
+    let json = workspace.run(&format!("{explain} --json")).json();
+    assert!(
+        json["scale_note"].as_str().unwrap().contains(note),
+        "{json}"
+    );
+    let output = workspace.run(decide).succeeded();
+    assert!(output.err.contains(note), "{}", output.err);
+    train("MAE(O)");
+    let output = workspace.run(explain).succeeded();
+    assert!(!output.out.contains(note), "{}", output.out);
+    assert!(!workspace.run(decide).succeeded().err.contains(note));
+}
+
+#[test]
+fn a_training_says_when_nothing_was_learned_and_when_more_could_be() {
+    let workspace = drinks();
+    let run = |settings: &str| {
+        let command = format!("{TRAIN} --problem by_name.toml {settings} --force");
+        workspace.run(&command).succeeded().out
+    };
+    let slow = run("--select validation-loss --learning-rate 0.001");
+    assert!(
+        slow.contains("the last epoch was the best: more --epochs may help"),
+        "{slow}"
+    );
+    let wild = run("--select validation-loss --learning-rate 1000");
+    assert!(
+        wild.contains("the untrained model was best: training did not lower the validation loss"),
+        "{wild}"
+    );
+    let worse = run("--select last --learning-rate 1000");
+    assert!(
+        worse.contains("a linear regression decides better here"),
+        "{worse}"
+    );
+}
+
+#[test]
+fn messages_name_what_was_probably_meant() {
+    let workspace = set_ups();
+    let message = |command: &str| workspace.run(command).err;
+    let command = SET_UP.replace("--costs a,b", "--costs a,b --features xx");
+    let found = message(&command);
+    assert!(
+        found.contains("did you mean 'x'? the file has: x, a, b"),
+        "{found}"
+    );
+    let found = message("solve plan.toml");
+    for words in [
+        "plan.toml is a problem file, for train, label and decide",
+        "solve takes the model itself: plan.lp",
+    ] {
+        assert!(found.contains(words), "{found}");
+    }
+    let found = message(&SET_UP.replace("plan.toml", "plan.lp"));
+    for words in [
+        "plan.lp is a model, not a problem file",
+        "kind = \"linear\"",
+    ] {
+        assert!(found.contains(words), "{found}");
+    }
+    workspace.write("typo.toml", "kind = 'linaer'\nfile = 'plan.lp'\n");
+    let found = message(&SET_UP.replace("plan.toml", "typo.toml"));
+    for words in ["unknown kind 'linaer'", "did you mean 'linear'?"] {
+        assert!(found.contains(words), "{found}");
+    }
+    let text = workspace
+        .read("plan.lp")
+        .replace("need: a + b >= 3", "need: a + b >= 30");
+    workspace.write("none.lp", &text);
+    let output = workspace.run("solve none.lp");
+    assert!(output.out.contains("infeasible"), "{}", output.out);
+    assert!(
+        output
+            .err
+            .contains("need, the bounds of a and b cannot hold together"),
+        "{}",
+        output.err
+    );
+    let text = workspace.read("plan.lp").replace("set_a", "set[a,1]");
+    workspace.write("brackets.lp", &text);
+    let found = message("solve brackets.lp");
+    for words in ["brackets.lp, row 2", "write the model as an MPS file"] {
+        assert!(found.contains(words), "{found}");
+    }
+}
