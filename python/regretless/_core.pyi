@@ -225,6 +225,7 @@ class Problem:
         cost_names: Sequence[str] | None = None,
         parameters: Sequence[str] | None = None,
         check: Callable[..., Any] | None = None,
+        exact: bool = True,
     ) -> Problem: ...
     @classmethod
     def from_cpmpy(cls, model: Any, costs: Any = None) -> Problem: ...

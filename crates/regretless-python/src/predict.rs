@@ -197,21 +197,21 @@ impl Model {
             FeatureShape::Wide => self.model.metadata.costs.len(),
         })?;
         let call = PyCall::new(progress);
-        let (results, heuristic) = call.run(py, |observer| {
+        let (results, is_heuristic) = call.run(py, |observer| {
             let predicted = self.model.predict_matched(&table, &matching)?;
             let oracle = problem.oracle(&call, threads, heuristic, limits, parameters.as_ref())?;
             let costs = problem.minimized_costs(&oracle, predicted)?;
             observer.begin("deciding", costs.rows() as u64);
             let results = oracle.solve_complete(&costs, observer)?;
             observer.end();
-            Ok((results, oracle.heuristic()))
+            Ok((results, oracle.is_heuristic()))
         })?;
         let width = problem.problem.num_costs();
         let model_names = Some(&self.model.metadata.costs).filter(|names| !names.are_numbered());
         let names = matching.names().or(model_names).cloned();
         let frame = FrameTemplate::of(X, column_names_or_numbers(names.as_ref(), width))?;
         let kind = problem.problem.as_ref();
-        Ok(Solutions::new(results, kind, names, heuristic).with_frame(frame))
+        Ok(Solutions::new(results, kind, names, is_heuristic).with_frame(frame))
     }
 
     /// Explain the decision for one row.

@@ -800,6 +800,9 @@ pub fn train<'py>(
     if let Some(warning) = Evaluation::few_rows_warning("test", split.test.len()) {
         warn(py, &warning)?;
     }
+    if let Some(test) = &outcome.test {
+        problem.warn_about_negative_regrets(py, test, &data, &split.test)?;
+    }
     let fields = to_python(py, &trainer.summary(&outcome))?;
     fields.set_item("rounds", to_python(py, &outcome.trained.report.rounds)?)?;
     fields.set_item("encoding", encoding.encoded)?;
