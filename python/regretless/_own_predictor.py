@@ -352,9 +352,6 @@ class TorchTraining:
     def run_stage(self, name: str, loss: Loss, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Train one stage; the module has the parameters of the best epoch afterwards."""
         optimizer = self.optimizer(settings)
-        rows = self.training.rows[0]
-        if loss._checks_gradient:
-            loss._check_gradient(rows)
         self.steps, epochs = 0, []
         best_epoch, best_score, best_state = 0, None, None
         started = improved = time.perf_counter()

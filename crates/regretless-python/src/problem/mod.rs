@@ -11,7 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 use regretless::data::CostNames;
-use regretless::problem::{ProblemSpec, ReadOptions, Sense};
+use regretless::problem::{ProblemSpec, ReadOptions};
 
 use crate::arrays::array1;
 use crate::error::to_py_err;
@@ -23,11 +23,11 @@ use crate::solutions::{Solution, Solutions};
 mod build;
 mod solve;
 
-pub use build::spec_of_description;
 use build::{
     ArrayArguments, ArrayColumns, ColumnEntries, DEFAULT_FUNCTION_NAME, cost_columns,
     description_of, external_problem, parse_description, parse_sense, read_model, sense_field,
 };
+pub use build::{sense_word, spec_of_description};
 
 /// A problem: the feasible decisions and the objective sense.
 ///
@@ -703,10 +703,7 @@ impl Problem {
         sense: &str,
         present: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
-        let sense = match parse_sense(sense)? {
-            Sense::Minimize => "minimize",
-            Sense::Maximize => "maximize",
-        };
+        let sense = sense_word(parse_sense(sense)?);
         let fields = [
             ("edges", edges),
             ("nodes", nodes),
@@ -1243,10 +1240,7 @@ impl Problem {
     /// The objective sense: "minimize" or "maximize".
     #[getter]
     pub fn sense(&self) -> &'static str {
-        match self.problem.sense() {
-            Sense::Minimize => "minimize",
-            Sense::Maximize => "maximize",
-        }
+        sense_word(self.problem.sense())
     }
 
     /// Number of costs.
