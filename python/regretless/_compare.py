@@ -18,6 +18,7 @@ from . import _core
 from ._backtest import fitted_predictions, frame_or_records, is_estimator
 from ._own_loss import OwnLoss
 from ._pages import PageResult, call_text, notebook_html
+from ._parameters import split_features
 
 __all__ = ["ComparisonResult", "compare"]
 
@@ -218,6 +219,12 @@ def compare(
     >>> print(result)
     >>> result.report("report.html")
     """
+    if predictor is not None and not isinstance(predictor, str):
+        raise TypeError(
+            "compare takes the names of predictors; a module of your own: train(predictor=module) "
+            "per seed, or an object with fit and predict in predictions="
+        )
+    X, parameters = split_features(X, parameters, problem.parameters)
     if splitter is not None and split is not None:
         raise TypeError("compare() takes either 'split' or 'splitter', not both")
     folds = None

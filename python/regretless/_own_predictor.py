@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from regretless._columns import model_columns
 from regretless._core import Loss, Problem, _epoch_rows, _training_plan, evaluate
 from regretless._names import costs_in_order, names_of
 from regretless._numbers import as_numeric_array
 from regretless._own_loss import OwnLoss
+from regretless._parameters import split_features, table_parameters
 from regretless._results import CandidateReport, Evaluation, SolveCounts, TrainingReport
 
 __all__ = ["OwnModel"]
@@ -37,8 +39,15 @@ class OwnModel:
         The problem.
     """
 
-    def __init__(self, problem: Problem, predictor: Any, predict: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        predictor: Any,
+        predict: Callable[..., Any],
+        names: Sequence[str] | None = None,
+    ) -> None:
         self.problem, self.predictor, self._predict = problem, predictor, predict
+        self._names = names
 
     def __repr__(self) -> str:
         return f"<regretless.OwnModel of {type(self.predictor).__name__}>"
@@ -49,8 +58,11 @@ class OwnModel:
         Parameters
         ----------
         X : array_like or DataFrame
-            Features, as in training.
+            Features, as in training. Columns of a DataFrame are found by name, and others are
+            ignored.
         """
+        if self._names is not None:
+            X = model_columns(X, self._names)
         return self._predict(as_features(X))
 
     def decide(self, X: Any, *, parameters: Any = None, threads: int | None = None) -> Any:
@@ -61,8 +73,9 @@ class OwnModel:
         X : array_like or DataFrame
             Features, as in training.
         parameters, threads : optional
-            As in :meth:`Problem.solve_all`.
+            As in :meth:`Model.decide`.
         """
+        parameters = self._parameters(X, parameters)
         return self.problem.solve_all(self.predict(X), parameters=parameters, threads=threads)
 
     def evaluate(
@@ -89,9 +102,13 @@ class OwnModel:
             self.predict(X),
             C=costs,
             labels=labels,
-            parameters=parameters,
+            parameters=self._parameters(X, parameters),
             threads=threads,
         )
+
+    def _parameters(self, X: Any, given: Any) -> Any:
+        """Return the parameters that are given, or the columns of ``X`` that the problem reads."""
+        return table_parameters(split_features(X, given, self.problem.parameters)[1], X)
 
 
 @dataclass
@@ -171,7 +188,7 @@ def train(
         run = RegressorTraining(training, predictor)
     rounds, solves = run.run()
     seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
-    model = OwnModel(problem, predictor, run.predict)
+    model = OwnModel(problem, predictor, run.predict, names_of(X))
     report = report_of(training, X, run, rounds, solves)
     report.update(seconds=seconds, cpu_seconds=cpu_seconds)
     return model, TrainingReport.from_dict(report)

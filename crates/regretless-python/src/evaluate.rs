@@ -271,7 +271,8 @@ impl EvaluatedTable {
 /// labels : Labels, optional
 ///     Optimal decisions under the true costs; solved here by default.
 /// parameters : mapping, DataFrame or list of str, optional
-///     Parameters of the rows, as in `Problem.solve_all`, or names of columns of `X`.
+///     Parameters of the rows, as in `Problem.solve_all`, or names of columns of `X`; by default
+///     the columns of `X` that the problem reads.
 /// threads, progress, heuristic, gap, nodes, seconds : optional
 ///     As in `Problem.solve_all`.
 ///

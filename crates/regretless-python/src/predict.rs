@@ -18,7 +18,7 @@ use crate::explain::{choice_names, one_row, true_costs};
 use crate::frames::{FrameTemplate, column_names_or_numbers, table_like};
 use crate::keywords::{refuse_unknown, search_limits};
 use crate::label::Labels;
-use crate::parameters::ParameterArgs;
+use crate::parameters::{ParameterArgs, one_row_parameters};
 use crate::problem::{Problem, spec_of_description};
 use crate::results::to_python;
 use crate::solutions::Solutions;
@@ -105,9 +105,9 @@ impl Model {
     /// Parameters
     /// ----------
     /// X : array_like or DataFrame of shape (n, p)
-    ///     Features; a table with column names must have the names of training, in their order.
-    ///     Where the training table had texts, dates or gaps, columns are found by name and others
-    ///     are ignored; values that no training row has are counted in a warning.
+    ///     Features. Columns of a DataFrame are found by the names of training, and other columns
+    ///     are ignored; a name that only the index has is read from the index. Values of texts that
+    ///     no training row has are counted in a warning.
     ///
     /// Returns
     /// -------
@@ -136,7 +136,8 @@ impl Model {
     ///     Another problem than that of training; the model's costs are matched to it by name. The
     ///     model holds the problem it was trained for, also one that was read from a file.
     /// parameters : mapping, DataFrame or list of str, optional
-    ///     Parameters of the rows, as in `Problem.solve_all`, or names of columns of `X`.
+    ///     Parameters of the rows, as in `Problem.solve_all`, or names of columns of `X`; by
+    ///     default the columns of `X` that the problem reads.
     /// threads, progress, heuristic, gap, nodes, seconds : optional
     ///     As in `Problem.solve_all`.
     ///
@@ -233,7 +234,7 @@ impl Model {
     /// problem : Problem, optional
     ///     Another problem than that of training.
     /// parameters : mapping, DataFrame or list of str, optional
-    ///     Parameters of the row, as in `decide`.
+    ///     Parameters of the row, as in `decide`; numbers by name are enough.
     /// threads, heuristic, gap, nodes, seconds : optional
     ///     As in `Problem.solve_all`.
     ///
@@ -293,7 +294,8 @@ impl Model {
         let problem = problem.get();
         let row = one_row(X)?;
         let table = model_features(&row, &self.model)?;
-        let parameters = ParameterArgs::of_features(parameters, &row)
+        let parameters = one_row_parameters(parameters)?;
+        let parameters = ParameterArgs::of_features(parameters.as_ref(), &row)
             .read(problem, table.instances(), ArrayOwnership::Borrow)?
             .map(Arc::new);
         let costs = costs.map(|costs| true_costs(problem, &self.model, costs));

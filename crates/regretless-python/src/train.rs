@@ -25,7 +25,7 @@ use crate::keywords::{refuse_renamed, search_limits};
 use crate::label::{Labels, check_same_rows, with_labels, with_parameters};
 use crate::loss::parse_method;
 use crate::names::{column_names, match_table};
-use crate::parameters::ParameterArgs;
+use crate::parameters::{ParameterArgs, split_features};
 use crate::predict::Model;
 use crate::problem::Problem;
 use crate::results::{result_object, to_python};
@@ -509,7 +509,8 @@ pub fn epoch_rows(
 ///     Optimal decisions of the rows; solved here by default.
 /// parameters : mapping, DataFrame or list of str, optional
 ///     Parameters of the rows, as in `Problem.solve_all`, or names of columns of `X`, which stay
-///     features.
+///     features. By default the columns of a DataFrame `X` that the problem reads, which are then
+///     no features, as on the command line.
 /// weights : array_like of shape (n,), optional
 ///     How much each row counts in training: the weighted mean of the losses is minimized, and the
 ///     epoch with the best weighted mean over the validation rows is kept. Only ratios matter; rows
@@ -662,6 +663,8 @@ pub fn train<'py>(
     seconds: Option<f64>,
     settings: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
+    let (features, parameters) = split_features(problem.get(), X, parameters)?;
+    let (X, parameters) = (&features, parameters.as_ref());
     let own_predictor = predictor.filter(|predictor| !predictor.is_instance_of::<PyString>());
     let Candidates {
         methods: candidate_methods,
