@@ -523,19 +523,20 @@ pub fn epoch_rows(
 ///     an array of times: dates, date-times or numbers. Rows of one time stay in one part. Or
 ///     numbers of rows (1000, 400, 600) in the order of the
 ///     table, or lists of rows (training, validation) or (training, validation, test).
-/// predictor : str, torch module or scikit-learn regressor, optional
+/// predictor : str, torch module, scikit-learn regressor or function, optional
 ///     "linear", "mlp" or "mlp:64,32"; by default linear, and for "auto" the best of several. A
-///     torch module from features to costs is
-///     trained by the same method, batches and selection of the epoch; it must already exist, and
-///     its parameters are those of the best epoch afterwards. A scikit-learn regressor is fitted by
-///     its own `fit`, without a method, and evaluated as the others. Both result in a model of
-///     `regretless.OwnModel`.
+///     torch module from features to costs is trained by the same method, batches and selection of
+///     the epoch. Training starts from its present parameters and changes the module itself, which
+///     has those of the best epoch afterwards. `lambda: Net()` is called for each training, after
+///     torch is seeded with `seed`: trainings of several seeds then start anew. A scikit-learn
+///     regressor is fitted by its own `fit`, without a method, and evaluated as the others. All
+///     result in a model of `regretless.OwnModel`.
 /// candidates : list, optional
 ///     What "auto" compares next to its own candidates: methods by name, losses made with `loss`,
 ///     scikit-learn regressors, torch modules, and pairs of a method and a torch module (MAE(O,S)
-///     by default). Methods and losses become part of the search and of its average. A predictor
-///     of your own is trained on the training rows, and is the model if its regret on the
-///     validation rows is lower than that of the search; the model is then an
+///     by default) or a function that makes one. Methods and losses become part of the search and
+///     of its average. A predictor of your own is trained on the training rows, and is the model if
+///     its regret on the validation rows is lower than that of the search; the model is then an
 ///     `regretless.OwnModel`.
 /// init_model : Model, optional
 ///     A trained model to start from.
