@@ -36,7 +36,8 @@ class ComparisonResult(PageResult):
         Conclusions in sentences, the most important one first, and warnings.
     methods : pandas.DataFrame or list of dict
         One row per method and baseline: means over seeds of the ratio to MSE, regrets, errors,
-        solves and seconds; ``difference`` is the ratio minus 1 with its 95 % interval from
+        solves and seconds, and ``test_normalized_regret_sd``, the standard deviation of the test
+        regret over seeds; ``difference`` is the ratio minus 1 with its 95 % interval from
         ``lower`` to ``upper``, where seeds are tested on different rows.
     runs : pandas.DataFrame or list of dict
         One row per method and seed.
@@ -88,6 +89,24 @@ def _records(table: str) -> list[dict[str, Any]]:
         {name: cell if name == "method" else _number(cell) for name, cell in row.items()}
         for row in rows
     ]
+
+
+def _with_deviations(
+    methods: list[dict[str, Any]], runs: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return rows of methods with the standard deviation of their test regret over seeds."""
+    name, rows = "test_normalized_regret", []
+    for method in methods:
+        regrets = [run[name] for run in runs if run["method"] == method["method"]]
+        regrets = [regret for regret in regrets if regret is not None]
+        deviation = float(np.std(regrets, ddof=1)) if len(regrets) > 1 else None
+        row = {}
+        for key, value in method.items():
+            row[key] = value
+            if key == name:
+                row[f"{name}_sd"] = deviation
+        rows.append(row)
+    return rows
 
 
 def _splitter_rows(splitter: Any, rows: int, validation: float) -> list[list[list[int]]]:
@@ -268,10 +287,11 @@ def compare(
     )
     for failure in found["failed"]:
         warnings.warn(f"{failure['run']} failed: {failure['error']}", stacklevel=2)
+    runs = _records(found["runs_csv"])
     return ComparisonResult(
         verdict=found["verdict"],
-        methods=frame_or_records(found["methods"]),
-        runs=frame_or_records(_records(found["runs_csv"])),
+        methods=frame_or_records(_with_deviations(found["methods"], runs)),
+        runs=frame_or_records(runs),
         figures=found["figures"],
         page=found["page"],
         failed=found["failed"],

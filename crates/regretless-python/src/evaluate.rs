@@ -321,7 +321,13 @@ pub fn evaluate<'py>(
     unknown: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     refuse_unknown("evaluate", unknown)?;
-    let costs = C.ok_or_else(|| PyValueError::new_err("C is missing: the true costs"))?;
+    let costs = C.ok_or_else(|| {
+        PyValueError::new_err(if X.is_some() && !predictions.is_instance_of::<Model>() {
+            "an array of predictions needs C=; the third argument is X, for models"
+        } else {
+            "C is missing: the true costs"
+        })
+    })?;
     let args = EvaluationArgs {
         problem: problem.get(),
         labels,

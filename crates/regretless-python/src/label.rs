@@ -30,6 +30,7 @@ use crate::solutions::{dense_rows, failure_text};
 /// The optimal decision of every row of costs.
 ///
 /// `label` and `Labels.from_decisions` make labels; `train`, `evaluate` and `Loss` take them.
+/// `labels[rows]` are the labels of some rows: a slice, row numbers or a boolean mask.
 #[pyclass(frozen, module = "regretless")]
 pub struct Labels {
     /// Minimized costs and decisions.
@@ -172,6 +173,34 @@ impl Labels {
 
     fn __len__(&self) -> usize {
         self.labeled.len()
+    }
+
+    /// Return the labels of some rows: a slice, row numbers or a boolean mask.
+    ///
+    /// They belong to the same rows of the costs: `labels[:100]` to `C[:100]`.
+    fn __getitem__(&self, rows: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let module = rows.py().import("regretless._rows")?;
+        let selected = module.call_method1("selected_rows", (rows, self.labeled.len()))?;
+        let rows: Vec<usize> = selected.extract()?;
+        let mut failed = Vec::new();
+        for (place, row) in rows.iter().enumerate() {
+            let found = self.failed.binary_search_by_key(row, |(failed, _)| *failed);
+            if let Ok(found) = found {
+                failed.push((place, self.failed[found].1.clone()));
+            }
+        }
+        let frame = match &self.frame {
+            Some(frame) => Some(frame.select(&selected)?),
+            None => None,
+        };
+        Ok(Self {
+            labeled: Arc::new(self.labeled.select_rows(&rows)),
+            failed,
+            problem: self.problem.clone(),
+            function: self.function.clone(),
+            frame,
+            decisions: OnceLock::new(),
+        })
     }
 
     fn __repr__(&self) -> String {

@@ -312,8 +312,8 @@ impl Model {
             self.model.explain(&table, &oracle, &settings, observer)
         })?;
         let module = py.import("regretless._explanation")?;
-        let class = module.getattr("Explanation")?;
-        class.call_method1("from_dict", (to_python(py, &explanation)?,))
+        let text = regretless_cli::explanation::full_text(&explanation, "The row");
+        module.call_method1("with_text", (to_python(py, &explanation)?, text))
     }
 
     /// Evaluate the model by the decisions that follow from its predictions.
