@@ -62,7 +62,7 @@ def compare(name: str, width: int, rows: int, rounds: int) -> tuple[float, float
 
     def theirs() -> None:
         predictions.grad = None
-        cost_sensitive_loss(predictions, true, best, loss=name).backward()
+        cost_sensitive_loss(predictions, true, best, loss=name, sense="minimize").backward()
 
     ours()
     mine = predictions.grad.clone()

@@ -17,6 +17,7 @@ from . import _core
 from ._names import names_of, with_names
 from ._own_loss import OwnLoss
 from ._pages import PageResult, call_text, html_table, notebook_html
+from ._parameters import split_features
 from ._times import time_column, time_texts
 
 __all__ = ["BacktestResult", "backtest"]
@@ -288,6 +289,8 @@ class BacktestCall:
     def of(cls, arguments: Mapping[str, Any]) -> BacktestCall:
         """Return the call with the arguments of `backtest`; estimators are fitted here."""
         X, C, out = arguments["X"], arguments["C"], arguments["out"]
+        needed = arguments["problem"].parameters
+        X, parameters = split_features(X, arguments["parameters"], needed)
         plan = {name: arguments[name] for name in SETTINGS_OF_PLAN}
         plan["window"] = str(arguments["window"])
         plan["out"] = None if out is None else os.fspath(out)
@@ -320,7 +323,7 @@ class BacktestCall:
             predictions=given,
             decisions=None if made is None else ("present decisions", made),
             labels=arguments["labels"],
-            parameters=arguments["parameters"],
+            parameters=parameters,
             settings=arguments["settings"] or None,
         )
 

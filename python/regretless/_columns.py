@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from ._core import _column_names
 from ._names import NamedTable
 
-__all__ = ["feature_columns", "holiday_texts", "needs_encoding"]
+__all__ = ["feature_columns", "holiday_texts", "model_columns", "needs_encoding"]
 
 NUMBER_KINDS = "iuf"
 """Kinds of types that are numbers, of numpy and of pandas' nullable types."""
@@ -51,7 +51,8 @@ def feature_columns(table: Any, wanted: Sequence[str] | None = None) -> list[tup
     table : DataFrame
         A table of pandas, polars or pyarrow.
     wanted : sequence of str, optional
-        Names of the columns that a model needs; all by default.
+        Names of the columns that a model needs, which may be levels of the index; all columns by
+        default.
 
     Returns
     -------
@@ -66,11 +67,57 @@ def feature_columns(table: Any, wanted: Sequence[str] | None = None) -> list[tup
     """
     columns = dict(_columns(table))
     names = list(columns) if wanted is None else list(wanted)
+    columns.update({name: entries for name, entries in _index_levels(table, names, columns)})
     missing = [name for name in names if name not in columns]
     if missing:
         found = ", ".join(str(name) for name in columns)
         raise ValueError(f"X: there is no column '{missing[0]}'; the table has {found}")
     return [(name, *_typed(name, columns[name])) for name in names]
+
+
+def model_columns(table: Any, names: Sequence[str]) -> Any:
+    """Return the columns of a table that a model of numbers needs, in their order.
+
+    Parameters
+    ----------
+    table : Any
+        Anything that is passed as features.
+    names : sequence of str
+        Names of the columns that the model needs.
+
+    Returns
+    -------
+    Any
+        A table with these columns; the table itself where it has no names, or lacks one of them.
+    """
+    if isinstance(table, (np.ndarray, NamedTable)):
+        return table
+    found = _column_names(table)
+    if found is None or list(found) == list(names):
+        return table
+    if hasattr(table, "iloc"):
+        columns = dict(_columns(table))
+        levels = list(_index_levels(table, names, columns))
+        if levels:
+            table = table.assign(**dict(levels))
+            found = list(table.columns)
+    if any(found.count(name) != 1 for name in names):
+        return table
+    if hasattr(table, "iloc"):
+        return table.iloc[:, [found.index(name) for name in names]]
+    return table.select(list(names)) if hasattr(table, "select") else table
+
+
+def _index_levels(
+    table: Any, names: Sequence[str], columns: Mapping[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    """Yield the levels of the index of a pandas table that are wanted and are no columns."""
+    if not hasattr(table, "iloc"):
+        return
+    index = table.index
+    for name in names:
+        if name not in columns and name in index.names:
+            yield name, index.get_level_values(name).to_series(index=index)
 
 
 def holiday_texts(dates: Any) -> list[str]:

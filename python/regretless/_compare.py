@@ -18,6 +18,7 @@ from . import _core
 from ._backtest import fitted_predictions, frame_or_records, is_estimator
 from ._own_loss import OwnLoss
 from ._pages import PageResult, call_text, notebook_html
+from ._parameters import split_features
 
 __all__ = ["ComparisonResult", "compare"]
 
@@ -35,7 +36,8 @@ class ComparisonResult(PageResult):
         Conclusions in sentences, the most important one first, and warnings.
     methods : pandas.DataFrame or list of dict
         One row per method and baseline: means over seeds of the ratio to MSE, regrets, errors,
-        solves and seconds; ``difference`` is the ratio minus 1 with its 95 % interval from
+        solves and seconds, and ``test_normalized_regret_sd``, the standard deviation of the test
+        regret over seeds; ``difference`` is the ratio minus 1 with its 95 % interval from
         ``lower`` to ``upper``, where seeds are tested on different rows.
     runs : pandas.DataFrame or list of dict
         One row per method and seed.
@@ -87,6 +89,24 @@ def _records(table: str) -> list[dict[str, Any]]:
         {name: cell if name == "method" else _number(cell) for name, cell in row.items()}
         for row in rows
     ]
+
+
+def _with_deviations(
+    methods: list[dict[str, Any]], runs: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return rows of methods with the standard deviation of their test regret over seeds."""
+    name, rows = "test_normalized_regret", []
+    for method in methods:
+        regrets = [run[name] for run in runs if run["method"] == method["method"]]
+        regrets = [regret for regret in regrets if regret is not None]
+        deviation = float(np.std(regrets, ddof=1)) if len(regrets) > 1 else None
+        row = {}
+        for key, value in method.items():
+            row[key] = value
+            if key == name:
+                row[f"{name}_sd"] = deviation
+        rows.append(row)
+    return rows
 
 
 def _splitter_rows(splitter: Any, rows: int, validation: float) -> list[list[list[int]]]:
@@ -218,6 +238,12 @@ def compare(
     >>> print(result)
     >>> result.report("report.html")
     """
+    if predictor is not None and not isinstance(predictor, str):
+        raise TypeError(
+            "compare takes the names of predictors; a module of your own: train(predictor=module) "
+            "per seed, or an object with fit and predict in predictions="
+        )
+    X, parameters = split_features(X, parameters, problem.parameters)
     if splitter is not None and split is not None:
         raise TypeError("compare() takes either 'split' or 'splitter', not both")
     folds = None
@@ -261,10 +287,11 @@ def compare(
     )
     for failure in found["failed"]:
         warnings.warn(f"{failure['run']} failed: {failure['error']}", stacklevel=2)
+    runs = _records(found["runs_csv"])
     return ComparisonResult(
         verdict=found["verdict"],
-        methods=frame_or_records(found["methods"]),
-        runs=frame_or_records(_records(found["runs_csv"])),
+        methods=frame_or_records(_with_deviations(found["methods"], runs)),
+        runs=frame_or_records(runs),
         figures=found["figures"],
         page=found["page"],
         failed=found["failed"],

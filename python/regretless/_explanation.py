@@ -362,6 +362,11 @@ class Explanation(Result):
         "regret": RegretSplit,
         "features": FeatureEffects,
     }
+    _text: ClassVar[str] = ""
+
+    def __str__(self) -> str:
+        """Return the text that ``regretless explain`` prints."""
+        return self._text.rstrip("\n") or repr(self)
 
     def __repr__(self) -> str:
         used = sum(cost.value != 0 for cost in self.costs)
@@ -500,3 +505,12 @@ def _names(names: tuple[str, ...]) -> str:
     more = len(names) - _MAX_ROWS
     shown = ", ".join(names[:_MAX_ROWS])
     return f"{shown} and {more} more" if more > 0 else shown or "none"
+
+
+def with_text(fields: Mapping[str, Any], text: str) -> Explanation:
+    """Return an explanation that is printed as this text."""
+    explanation = Explanation.from_dict(fields)
+    # The text of the command line names its option for everything.
+    text = text.replace("; see --json", "")
+    object.__setattr__(explanation, "_text", text)
+    return explanation

@@ -32,6 +32,11 @@ class FrameTemplate:
     library: str
     index: Any = None
 
+    def select(self, rows: Sequence[int]) -> FrameTemplate:
+        """Return the template of some of the rows."""
+        index = None if self.index is None else self.index[list(rows)]
+        return FrameTemplate(self.library, index)
+
     def build(self, values: np.ndarray, columns: Sequence[str]) -> Any:
         """Return a DataFrame of these numbers.
 

@@ -2,15 +2,18 @@
 
 Columns with predicted costs are moved to the front, in the order of the costs; a row with two
 bounds becomes two rows. The names of the columns with predicted costs become the cost names of
-the problem, if every such column has one and no two are equal.
+the problem, if every such column has one and no two are equal. Other columns keep their names.
 """
 
 from __future__ import annotations
 
+import functools
+import importlib.util
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +24,24 @@ if TYPE_CHECKING:
 
 INFINITY_THRESHOLD = 1e20
 """Numbers of at least this size mean infinity in modeling libraries (HiGHS, Gurobi, CPLEX)."""
+
+
+CONSTANT_COLUMN = "constant"
+"""The column in the place of the constant term of an objective, where no variable has its name."""
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def needs_scipy(function: _Function) -> _Function:
+    """Make a function that reads models say that it needs scipy, where that is missing."""
+
+    @functools.wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        if importlib.util.find_spec("scipy") is None:
+            raise ImportError(f"{function.__name__} needs scipy: pip install scipy", name="scipy")
+        return function(*args, **kwargs)
+
+    return checked  # type: ignore[return-value]
 
 
 def no_name(number: int) -> str:
@@ -83,12 +104,11 @@ class LinearModel:
                 np.append(integer, False),
             )
             known_costs = np.append(known_costs, self.constant)
-        names = [self.names[column] for column in first]
-        # Empty and equal names cannot identify costs.
-        are_explicit = all(
-            self.names[column] not in ("", self.default_name(column)) for column in first
-        )
-        named = are_explicit and len(set(names)) == len(names)
+        names = self.column_names(order)
+        if self.constant != 0.0:
+            names.append(None if CONSTANT_COLUMN in self.names else CONSTANT_COLUMN)
+        if None in names[: len(first)]:
+            names[: len(first)] = [None] * len(first)
         parts = [(equal, high, "=="), (has_upper, high, "<="), (has_lower, low, ">=")]
         return Problem.from_arrays(
             vstack([matrix[rows] for rows, _, _ in parts], format="csr"),
@@ -101,9 +121,20 @@ class LinearModel:
             costs=list(range(len(first))),
             # Objective coefficients; those of columns with predicted costs are ignored.
             known_costs=known_costs,
-            names=[*names, *[None] * (len(known_costs) - len(first))] if named else None,
+            names=names if any(names) else None,
             name=self.name,
         )
+
+    def column_names(self, order: Iterable[int]) -> list[str | None]:
+        """Return the names of columns in an order; None for those that do not identify one.
+
+        These are empty and equal names, and those that the modeling library made up.
+        """
+        counts = Counter(self.names)
+        return [
+            name if name not in ("", self.default_name(column)) and counts[name] == 1 else None
+            for column, name in ((column, self.names[column]) for column in order)
+        ]
 
 
 def choose_columns(costs: Any, names: Sequence[str], index_of: Callable[[Any], int]) -> list[int]:

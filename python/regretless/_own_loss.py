@@ -28,6 +28,7 @@ ARGUMENTS = (
     "rows",
     "epoch",
     "seed",
+    "sense",
     "solve",
 )
 """Arguments that a loss can have, by name."""
@@ -51,7 +52,8 @@ class OwnLoss:
     calls_solver : bool
         Whether the function has the argument ``solve``.
     check_gradient : bool
-        Whether training compares the gradient with differences of values before it starts.
+        Whether training and :class:`Loss` compare the gradient with differences of values before
+        they start.
     fingerprint : str
         Hash of the source. Checkpoints and stored results are used again only where it is the same.
     """
@@ -156,13 +158,15 @@ def loss(
     ``epoch``, ``seed``
         For random numbers: the same epoch and row must draw the same. The epoch is 0 in
         evaluations.
+    ``sense``
+        "minimize" or "maximize", the objective sense of the problem.
     ``solve``
         ``solve(costs)`` solves the problem of each row under its row of an array (B, d) and returns
         decisions (B, d) and objectives (B,). Solves are counted, cached and relaxed as those of any
         loss.
 
     Costs, objectives and gradients have the sense of the problem: gains where it maximizes. The
-    loss itself is always minimized.
+    loss itself is always minimized, so that one that compares objectives needs ``sense``.
 
     Parameters
     ----------
@@ -174,9 +178,10 @@ def loss(
         Its name in reports and in method names ("MAE(O,S) then my_loss lr 0.001"), one word; that
         of the function by default. A later loss of the same name replaces it.
     check_gradient : bool, default True
-        Whether the gradient is compared with differences of values on three training rows before
-        training starts; a wrong one is refused. Set it to False for subgradients of losses with
-        many kinks, and for gradients that are meant to differ from the derivative.
+        Whether the gradient is compared with differences of values on three rows before training
+        starts, or when a :class:`Loss` is made; a wrong one is refused. Set it to False for
+        subgradients of losses with many kinks, and for gradients that are meant to differ from the
+        derivative.
 
     Returns
     -------

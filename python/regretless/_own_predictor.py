@@ -7,17 +7,22 @@ of the epoch, early stopping and report. Only predictions and their backward pas
 from __future__ import annotations
 
 import copy
+import inspect
+import sys
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from regretless._columns import model_columns
 from regretless._core import Loss, Problem, _epoch_rows, _training_plan, evaluate
 from regretless._names import costs_in_order, names_of
 from regretless._numbers import as_numeric_array
 from regretless._own_loss import OwnLoss
+from regretless._parameters import split_features, table_parameters
 from regretless._results import CandidateReport, Evaluation, SolveCounts, TrainingReport
 
 __all__ = ["OwnModel"]
@@ -37,8 +42,15 @@ class OwnModel:
         The problem.
     """
 
-    def __init__(self, problem: Problem, predictor: Any, predict: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        predictor: Any,
+        predict: Callable[..., Any],
+        names: Sequence[str] | None = None,
+    ) -> None:
         self.problem, self.predictor, self._predict = problem, predictor, predict
+        self._names = names
 
     def __repr__(self) -> str:
         return f"<regretless.OwnModel of {type(self.predictor).__name__}>"
@@ -49,8 +61,11 @@ class OwnModel:
         Parameters
         ----------
         X : array_like or DataFrame
-            Features, as in training.
+            Features, as in training. Columns of a DataFrame are found by name, and others are
+            ignored.
         """
+        if self._names is not None:
+            X = model_columns(X, self._names)
         return self._predict(as_features(X))
 
     def decide(self, X: Any, *, parameters: Any = None, threads: int | None = None) -> Any:
@@ -61,8 +76,9 @@ class OwnModel:
         X : array_like or DataFrame
             Features, as in training.
         parameters, threads : optional
-            As in :meth:`Problem.solve_all`.
+            As in :meth:`Model.decide`.
         """
+        parameters = self._parameters(X, parameters)
         return self.problem.solve_all(self.predict(X), parameters=parameters, threads=threads)
 
     def evaluate(
@@ -89,9 +105,13 @@ class OwnModel:
             self.predict(X),
             C=costs,
             labels=labels,
-            parameters=parameters,
+            parameters=self._parameters(X, parameters),
             threads=threads,
         )
+
+    def _parameters(self, X: Any, given: Any) -> Any:
+        """Return the parameters that are given, or the columns of ``X`` that the problem reads."""
+        return table_parameters(split_features(X, given, self.problem.parameters)[1], X)
 
 
 @dataclass
@@ -135,11 +155,12 @@ def train(
 ) -> tuple[OwnModel, TrainingReport]:
     """Train or fit a predictor of the user's own; called by :func:`regretless.train`."""
     settings = dict(settings or {})
-    is_module = hasattr(predictor, "parameters") and hasattr(predictor, "state_dict")
+    predictor = made_predictor(predictor, options["seed"])
+    is_module = is_torch_module(predictor)
     if not is_module and not (hasattr(predictor, "fit") and hasattr(predictor, "predict")):
         raise TypeError(
-            "predictor is a name, a torch module, or a regressor with fit and predict, not "
-            f"{type(predictor).__name__}"
+            "predictor is a name, a torch module, a regressor with fit and predict, or a function "
+            f"that makes one of them, not {type(predictor).__name__}"
         )
     if not is_module and method is not None and str(method).strip() != "MSE":
         raise ValueError(
@@ -169,12 +190,47 @@ def train(
         run: Any = TorchTraining(training, predictor, own_optimizer)
     else:
         run = RegressorTraining(training, predictor)
+    if is_module:
+        warn_if_trained(predictor)
     rounds, solves = run.run()
     seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
-    model = OwnModel(problem, predictor, run.predict)
+    model = OwnModel(problem, predictor, run.predict, names_of(X))
     report = report_of(training, X, run, rounds, solves)
     report.update(seconds=seconds, cpu_seconds=cpu_seconds)
     return model, TrainingReport.from_dict(report)
+
+
+def is_torch_module(predictor: Any) -> bool:
+    """Whether a predictor is a torch module; the class of one is not."""
+    is_class = inspect.isclass(predictor)
+    return not is_class and hasattr(predictor, "parameters") and hasattr(predictor, "state_dict")
+
+
+def made_predictor(predictor: Any, seed: int) -> Any:
+    """Return a predictor, or what a function or class without arguments makes."""
+    is_regressor = hasattr(predictor, "fit") and hasattr(predictor, "predict")
+    is_object = is_torch_module(predictor) or (is_regressor and not inspect.isclass(predictor))
+    if is_object or not callable(predictor):
+        return predictor
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(seed)
+    return predictor()
+
+
+TRAINED_MARK = "_was_trained_by_regretless"
+"""Attribute of modules that were trained."""
+
+
+def warn_if_trained(module: Any) -> None:
+    """Warn where a module was trained before; mark it as trained."""
+    if getattr(module, TRAINED_MARK, False):
+        warnings.warn(
+            "the module was trained before, and training starts from its present parameters; for a "
+            "new start pass a function that makes it: predictor=lambda: "
+            f"{type(module).__name__}(...)",
+            stacklevel=3,
+        )
+    setattr(module, TRAINED_MARK, True)
 
 
 def choose(
@@ -204,7 +260,7 @@ def choose(
         entries.append(
             CandidateReport(
                 method=own_report.method,
-                predictor=type(predictor).__name__,
+                predictor=type(own_model.predictor).__name__,
                 folds=1,
                 regret=own_report.validation.regret,
                 difference=None,
@@ -352,9 +408,6 @@ class TorchTraining:
     def run_stage(self, name: str, loss: Loss, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Train one stage; the module has the parameters of the best epoch afterwards."""
         optimizer = self.optimizer(settings)
-        rows = self.training.rows[0]
-        if loss._checks_gradient:
-            loss._check_gradient(rows)
         self.steps, epochs = 0, []
         best_epoch, best_score, best_state = 0, None, None
         started = improved = time.perf_counter()

@@ -299,6 +299,63 @@ def row_parameter_columns(
     return found
 
 
+def columns_in_features(features: Any, needed: Sequence[str]) -> list[str] | None:
+    """Return the names of the columns of a DataFrame that a problem reads; None without any.
+
+    Parameters
+    ----------
+    features : Any
+        Features; only a DataFrame has names.
+    needed : sequence of str
+        Names and patterns that the problem reads.
+    """
+    if not needed or features is None or not is_table(features):
+        return None
+    names = features.column_names if hasattr(features, "column_names") else features.columns
+    found = [
+        name
+        for name in names
+        if isinstance(name, str) and any(matches(pattern, name) for pattern in needed)
+    ]
+    return found or None
+
+
+def split_features(features: Any, value: Any, needed: Sequence[str]) -> tuple[Any, Any]:
+    """Return features without the columns that a problem reads, and these columns as parameters.
+
+    As the command line does. Where parameters are given, both are returned as they are.
+
+    Parameters
+    ----------
+    features : Any
+        Features.
+    value : Any
+        Parameters as a user gave them, or None.
+    needed : sequence of str
+        Names and patterns that the problem reads.
+    """
+    found = columns_in_features(features, needed) if value is None else None
+    if found is None:
+        return features, value
+    parameters = named_columns(found, features)
+    if hasattr(features, "iloc"):
+        return features.drop(columns=found), parameters
+    names = features.column_names if hasattr(features, "column_names") else features.columns
+    return features.select([name for name in names if name not in found]), parameters
+
+
+def one_row(value: Any) -> Any:
+    """Return parameters of one row as a table with one row; names and tables stay as they are."""
+    if is_list_of_names(value) or is_table(value) or not hasattr(value, "items"):
+        return value
+    named = {}
+    for name, entries in value.items():
+        shape = np.shape(entries)
+        is_row = shape == () or (len(shape) == 1 and shape != (1,))
+        named[name] = [entries] if is_row else entries
+    return named
+
+
 def table_parameters(value: Any, features: Any) -> Any:
     """Return parameters beside a table, where they may be named columns of the features."""
     return named_columns(value, features) if is_list_of_names(value) else value

@@ -24,6 +24,7 @@ def from_solver(
     parameters: Sequence[str] | None = None,
     check: Callable[..., Any] | None = None,
     known: Any = None,
+    exact: bool = True,
 ) -> Problem:
     """Build the problem that this function solves."""
     problem = Problem.from_solver(
@@ -36,5 +37,6 @@ def from_solver(
         cost_names=cost_names,
         parameters=parameters,
         check=check,
+        exact=exact,
     )
     return problem if known is None else problem.with_known(known)

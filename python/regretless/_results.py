@@ -21,6 +21,7 @@ __all__ = [
     "FineTuningRound",
     "LabelCounts",
     "RoundReport",
+    "SearchReport",
     "SolveCounts",
     "SweepResult",
     "TrainingReport",

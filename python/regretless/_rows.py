@@ -16,6 +16,7 @@ from regretless import Labels, Loss, Problem, label
 from regretless._core import _check_loss
 from regretless._names import costs_in_order, names_of, with_names
 from regretless._numbers import as_numeric_array
+from regretless._own_loss import OwnLoss
 from regretless._parameters import parameter_columns, select_rows
 
 
@@ -28,27 +29,33 @@ class LabeledRows:
         The problem.
     C : array_like or DataFrame of shape (n, d), optional
         True costs.
-    loss : str
-        The loss's name.
+    loss : str or OwnLoss
+        The loss, or its name.
     labels : regretless.Labels or array_like, optional
         Optimal decisions of the rows of ``C``.
     weights : array_like of shape (n,), optional
         One weight per row of ``C``; rows that are added later have none.
     parameters : mapping or DataFrame, optional
         Parameters of the rows of ``C``, where the problem reads some.
+    seed, threads, rescale_loss : optional
+        As in :class:`regretless.Loss`; one factor for all rows.
     """
 
     def __init__(
         self,
         problem: Problem,
         C: Any,
-        loss: str,
+        loss: str | OwnLoss,
         *,
         labels: Any = None,
         weights: Any = None,
         parameters: Any = None,
+        seed: int = 0,
+        threads: int | None = None,
+        rescale_loss: bool = False,
     ) -> None:
         self.problem, self.name = problem, loss
+        self.seed, self.threads, self.rescale_loss = seed, threads, rescale_loss
         self.weights = None if weights is None else check_weights(weights, C)
         self.blocks: list[Loss] = []
         self.tables: list[np.ndarray] = []
@@ -73,7 +80,7 @@ class LabeledRows:
         """Add a block of rows in the order of the problem's costs; solve them without labels."""
         table = with_names(costs, self.problem.cost_names)
         if labels is None:
-            labels = label(self.problem, table, parameters=parameters)
+            labels = label(self.problem, table, parameters=parameters, threads=self.threads)
         elif not isinstance(labels, Labels):
             labels = Labels.from_decisions(self.problem, table, labels, parameters=parameters)
         # All blocks share one solution pool.
@@ -85,6 +92,8 @@ class LabeledRows:
                 self.name,
                 labels=labels,
                 parameters=parameters,
+                seed=self.seed,
+                threads=self.threads,
                 pool_from=first,
             )
         )
@@ -116,6 +125,11 @@ class LabeledRows:
                     "rows that are given by number have the parameters of the table already"
                 )
             return wanted.astype(np.int64, copy=False)
+        if wanted.ndim != 2:
+            raise ValueError(
+                "row numbers must be integers, or true costs of shape (n, d), not "
+                f"{wanted.dtype} of shape {wanted.shape}"
+            )
         table = as_cost_rows(wanted)
         if self.problem.parameters and parameters is None:
             raise ValueError(
@@ -148,17 +162,24 @@ class LabeledRows:
 
         ``step`` is the epoch, the batch and whether it is a training step.
         """
+        if predictions.ndim != 2:
+            raise ValueError(f"predictions must have the shape (n, d), not {predictions.shape}")
         if len(predictions) != len(rows):
             raise ValueError(
                 f"{len(predictions)} rows of predictions for {len(rows)} rows of the table"
             )
         if len(self.blocks) == 1:
-            return self.blocks[0].evaluate(predictions, rows=rows, **step)
-        values, gradients = np.empty(len(rows)), np.empty_like(predictions)
-        for block, positions, block_rows in self._by_block(rows):
-            values[positions], gradients[positions] = block.evaluate(
-                np.ascontiguousarray(predictions[positions]), rows=block_rows, **step
-            )
+            values, gradients = self.blocks[0].evaluate(predictions, rows=rows, **step)
+        else:
+            values, gradients = np.empty(len(rows)), np.empty_like(predictions)
+            for block, positions, block_rows in self._by_block(rows):
+                values[positions], gradients[positions] = block.evaluate(
+                    np.ascontiguousarray(predictions[positions]), rows=block_rows, **step
+                )
+        if self.rescale_loss and self.blocks:
+            factor = self.blocks[0]._rescaling()
+            values *= factor
+            gradients *= factor
         return values, gradients
 
     def _check_precision(self, keys: list[bytes]) -> None:
@@ -225,6 +246,40 @@ class LabeledRows:
                 return table.dtype == costs.dtype and table[number].tobytes() != costs.tobytes()
             number -= len(table)
         return False
+
+
+def selected_rows(rows: Any, count: int) -> list[int]:
+    """Return the row numbers of a slice, of row numbers or of a boolean mask.
+
+    Parameters
+    ----------
+    rows : slice or array_like
+        Negative numbers count from the end.
+    count : int
+        Number of rows there are.
+
+    Raises
+    ------
+    TypeError
+        For anything else, and for a single number.
+    IndexError
+        For rows that do not exist.
+    """
+    if isinstance(rows, slice):
+        return list(range(*rows.indices(count)))
+    array = np.asarray(rows)
+    if array.dtype == bool and array.shape == (count,):
+        return np.flatnonzero(array).tolist()
+    if array.size == 0 and array.ndim == 1:
+        return []
+    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+        raise TypeError(
+            "rows are a slice, an array of row numbers, or a boolean mask with one entry per row"
+        )
+    for row in array.tolist():
+        if not -count <= row < count:
+            raise IndexError(f"row {row} does not exist; there are {count}")
+    return (array % count).tolist() if count else []
 
 
 def parameter_keys(problem: Problem, parameters: Any, rows: int) -> list[bytes]:

@@ -57,7 +57,7 @@ def cost_sensitive_loss(
     decisions: Tensor | None = None,
     *,
     loss: str | CostSensitiveSpec = "MAE(O,S)",
-    sense: str = "minimize",
+    sense: str | None = None,
     bounds: tuple[float | Tensor, float | Tensor] = (0.0, 1.0),
     weights: Tensor | None = None,
     reduction: str = "mean",
@@ -74,8 +74,9 @@ def cost_sensitive_loss(
         Optimal decisions under the true costs; only component O needs them.
     loss : str or CostSensitiveSpec, default "MAE(O,S)"
         MSE or MAE with some of O, S, C or tau=t.
-    sense : {"minimize", "maximize"}, default "minimize"
-        Objective sense of the problem.
+    sense : {"minimize", "maximize"}
+        Objective sense of the problem, ``problem.sense``; only component O needs it, and requires
+        it.
     bounds : tuple of float or Tensor, default (0.0, 1.0)
         Lower and upper bounds of the decisions.
     weights : Tensor of shape (n,), optional
@@ -90,18 +91,27 @@ def cost_sensitive_loss(
 
     Raises
     ------
+    TypeError
+        Where the loss has the component O and ``sense`` is missing.
     ValueError
         For an unknown name, sense or reduction, other shapes, or missing decisions or weights.
+
+    Notes
+    -----
+    Gradients of losses with S shrink like d^-1.5 with the number d of costs: use Adam.
     """
     spec = parse_loss(loss if isinstance(loss, str) else loss.name)
-    if sense not in ("minimize", "maximize"):
+    if sense is None and spec.one_sided:
+        raise TypeError(
+            f"the component O of '{spec.name}' depends on the objective sense: pass "
+            "sense=problem.sense"
+        )
+    if sense not in (None, "minimize", "maximize"):
         raise ValueError(f"sense is 'minimize' or 'maximize', not {sense!r}")
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"reduction is 'mean', 'sum' or 'none', not {reduction!r}")
     if predictions.ndim != 2:
-        raise ValueError(
-            f"predictions are one row per instance, not of shape {tuple(predictions.shape)}"
-        )
+        raise ValueError(f"predictions must have the shape (n, d), not {tuple(predictions.shape)}")
     # Torch would broadcast smaller tensors silently.
     check_shape("C", C, predictions.shape)
     check_shape("decisions", decisions, predictions.shape)

@@ -6,8 +6,9 @@ functions are class methods of :class:`regretless.Problem` as well (``Problem.fr
 
 Columns without a predicted cost keep their coefficients, and the objective keeps its constant: the
 constant is part of every reported objective, cancels in regret, and counts in normalized regret.
-Names of variables become cost names (``Problem.cost_names``), so that tables are matched by name;
-names that the modeling library made up are not used. Nonlinear models are refused.
+Names of variables become cost names (``Problem.cost_names``), so that tables are matched by name,
+and names of the other columns (``Solution.column_names``); names that the modeling library made up
+are not used. Nonlinear models are refused. All functions need scipy.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from regretless._linear import (
     choose_array_columns,
     choose_columns,
     foreign_variable_error,
+    needs_scipy,
     with_infinities,
 )
 
@@ -37,6 +39,7 @@ __all__ = [
 ]
 
 
+@needs_scipy
 def from_cpmpy(model: Any, costs: Any = None) -> Problem:
     """Build the problem of a CPMpy model.
 
@@ -74,6 +77,7 @@ def from_cpmpy(model: Any, costs: Any = None) -> Problem:
     return linear.problem(choose_columns(costs, linear.names, column))
 
 
+@needs_scipy
 def from_cvxpy(model: Any, costs: Any = None) -> Problem:
     """Build the problem of a cvxpy problem.
 
@@ -109,6 +113,7 @@ def from_cvxpy(model: Any, costs: Any = None) -> Problem:
     return _cvxpy.read_with_costs(model, columns, chosen).problem(chosen)
 
 
+@needs_scipy
 def from_gurobipy(model: Any, costs: Any = None) -> Problem:
     """Build the problem of a Gurobi model.
 
@@ -195,6 +200,7 @@ def gurobi_weight(model: Any) -> float:
         return 1.0
 
 
+@needs_scipy
 def from_highspy(model: Any, costs: Any = None) -> Problem:
     """Build the problem of a HiGHS model.
 
@@ -258,6 +264,7 @@ def from_highspy(model: Any, costs: Any = None) -> Problem:
     return linear.problem(choose_columns(costs, linear.names, column))
 
 
+@needs_scipy
 def from_linopy(model: Any, costs: Any = None) -> Problem:
     """Build the problem of a linopy model.
 
@@ -292,6 +299,7 @@ def from_linopy(model: Any, costs: Any = None) -> Problem:
     return linear.problem(chosen)
 
 
+@needs_scipy
 def from_pulp(model: Any, costs: Any = None) -> Problem:
     """Build the problem of a PuLP model.
 
@@ -331,6 +339,7 @@ def from_pulp(model: Any, costs: Any = None) -> Problem:
     return linear.problem(choose_columns(costs, linear.names, column))
 
 
+@needs_scipy
 def from_pyomo(model: Any, costs: Any = None) -> Problem:
     """Build the problem of a Pyomo model.
 
@@ -445,6 +454,7 @@ def with_zero_columns(matrix: Any, count: int) -> Any:
     return hstack([matrix, csr_matrix((matrix.shape[0], count))], format="csr") if count else matrix
 
 
+@needs_scipy
 def from_ortools(model: Any, costs: Any = None) -> Problem:
     """Build the problem of an OR-Tools model.
 

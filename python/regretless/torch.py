@@ -26,6 +26,7 @@ from torch.autograd.function import once_differentiable
 
 from regretless import Problem
 from regretless._names import names_of
+from regretless._own_loss import OwnLoss
 from regretless._renamed import refuse_renamed
 from regretless._rows import LabeledRows
 from regretless._torch_cost_sensitive import cost_sensitive_loss
@@ -44,8 +45,9 @@ class DecisionLoss(nn.Module):
     C : array_like or DataFrame of shape (n, d), optional
         True costs; columns with names are matched to the problem's costs by name. Predictions are
         in the order of ``problem.cost_names``. Without it, rows are labeled as they are first used.
-    loss : str, default "MAE(O,S)"
-        A loss's name, as :class:`regretless.Loss` takes it.
+    loss : str or loss of one's own, default "MAE(O,S)"
+        A loss's name, or one made with :func:`regretless.loss`, as :class:`regretless.Loss` takes
+        it. The gradient of one's own is checked as there.
     labels : regretless.Labels or array_like, optional
         Optimal decisions of the rows (:func:`regretless.label`); solved here by default.
     weights : array_like of shape (n,), optional
@@ -56,11 +58,19 @@ class DecisionLoss(nn.Module):
     parameters : mapping or DataFrame, optional
         Parameters of the rows of ``C`` that the problem reads
         (:attr:`regretless.Problem.parameters`).
+    seed : int, default 0
+        Seed of the noise of perturbed losses.
+    threads : int, optional
+        Number of threads; all by default.
+    rescale_loss : bool, default False
+        Whether the loss is multiplied by the factor that :func:`regretless.train` uses. Gradients
+        of losses with S or E shrink like d^-1.5 with the number d of costs: use Adam, or True.
 
     Raises
     ------
     ValueError
-        For an unknown reduction or loss, or weights that do not belong to the rows.
+        For an unknown reduction or loss, or weights that do not belong to the rows; for a loss of
+        one's own whose gradient does not fit its values.
 
     Notes
     -----
@@ -79,12 +89,15 @@ class DecisionLoss(nn.Module):
         self,
         problem: Problem,
         C: Any = None,
-        loss: str = "MAE(O,S)",
+        loss: str | OwnLoss = "MAE(O,S)",
         *,
         labels: Any = None,
         weights: Any = None,
         reduction: str = "mean",
         parameters: Any = None,
+        seed: int = 0,
+        threads: int | None = None,
+        rescale_loss: bool = False,
     ) -> None:
         super().__init__()
         if reduction not in ("mean", "sum", "none"):
@@ -94,7 +107,15 @@ class DecisionLoss(nn.Module):
         weights = numpy_view(weights) if isinstance(weights, Tensor) else weights
         parameters = array_parameters(parameters)
         self.rows = LabeledRows(
-            problem, C, loss, labels=labels, weights=weights, parameters=parameters
+            problem,
+            C,
+            loss,
+            labels=labels,
+            weights=weights,
+            parameters=parameters,
+            seed=seed,
+            threads=threads,
+            rescale_loss=rescale_loss,
         )
         self.weights = None if weights is None else torch.from_numpy(self.rows.weights)
 
@@ -119,8 +140,8 @@ class DecisionLoss(nn.Module):
         predictions : Tensor of shape (n, d)
             Predicted costs.
         C : Tensor of shape (n,) or (n, d)
-            Row numbers of the table of true costs (fastest), or the true costs themselves. Rows
-            that are not in the table are added to it.
+            Row numbers of the table of true costs (integers, fastest), or the true costs
+            themselves. Rows that are not in the table are added to it.
         labels : array_like of shape (n, d), optional
             Optimal decisions of added rows; solved once by default.
         parameters : mapping or DataFrame, optional
@@ -135,8 +156,8 @@ class DecisionLoss(nn.Module):
         Raises
         ------
         ValueError
-            Where costs in single precision belong to several different rows of a table in double
-            precision.
+            For other shapes and row numbers that are not integers, and where costs in single
+            precision belong to several different rows of a table in double precision.
         """
         wanted = numpy_view(C) if names_of(C) is None else C
         rows = self.rows.find(wanted, labels, array_parameters(parameters))

@@ -11,6 +11,7 @@ import warnings
 import numpy as np
 import pytest
 
+import regretless as rl
 from regretless._linear import choose_columns, with_infinities
 
 KNAPSACK = """
@@ -48,6 +49,7 @@ model.addConstr(x[0] + x[1] + x[2] + x[3] >= 1)
 check(problems.from_gurobipy(model, x), best=(1, 0, 1, 0), worth=10.0)
 check(rl.Problem.from_gurobipy(model, "x*"), best=(1, 0, 1, 0), worth=10.0)
 assert problems.from_gurobipy(model, [x[2], x[0]]).cost_names == ["x[2]", "x[0]"]
+assert problems.from_gurobipy(model, x).solve(values).column_names[4] == "extra room"
 mixed = problems.from_gurobipy(model, [x[2], "x[0]", x[1], x[3]])
 check(mixed, values[[2, 0, 1, 3]], (1, 1, 0, 0), 10.0)
 array = gp.Model()
@@ -76,6 +78,7 @@ model.worth = pe.Objective(expr=sum(model.x[j] for j in range(4)) - model.room, 
 check(problems.from_pyomo(model, model.x), best=(1, 0, 1, 0), worth=10.0)
 check(rl.Problem.from_pyomo(model, ["x*"]), best=(1, 0, 1, 0), worth=10.0)
 assert problems.from_pyomo(model, model.x).cost_names == ["x[0]", "x[1]", "x[2]", "x[3]"]
+assert problems.from_pyomo(model, model.x).solve(values).column_names[4:] == ["room"]
 check(problems.from_pyomo(model, [model.x, model.room]), np.append(values, -9.0), (1, 1, 0, 0, 0))
 """
 
@@ -89,6 +92,7 @@ model.addConstr(sum(w * v for w, v in zip(weights, x)) - room <= 7)
 model.changeObjectiveSense(highspy.ObjSense.kMaximize)
 check(problems.from_highspy(model, x), best=(1, 0, 1, 0), worth=10.0)
 check(rl.Problem.from_highspy(model, "x*"), best=(1, 0, 1, 0), worth=10.0)
+assert problems.from_highspy(model, x).solve(values).column_names[4:] == ["room"]
 assert problems.from_highspy(model, ["room", "x*"]).cost_names == ["room", "x0", "x1", "x2", "x3"]
 check(problems.from_highspy(model.getLp(), [0, 1, 2, 3]), best=(1, 0, 1, 0), worth=10.0)
 """
@@ -104,6 +108,7 @@ solver.Add(sum(w * v for w, v in zip(weights, x)) <= 7 + room)
 solver.Maximize(sum(x) - room)
 check(problems.from_ortools(solver, x), best=(1, 0, 1, 0), worth=10.0)
 check(rl.Problem.from_ortools(solver, "x*"), best=(1, 0, 1, 0), worth=10.0)
+assert problems.from_ortools(solver, x).solve(values).column_names[4:] == ["room"]
 model = model_builder.Model()
 y = [model.new_bool_var(f"y{j}") for j in range(4)]
 model.add(sum(w * v for w, v in zip(weights, y)) <= 7)
@@ -400,3 +405,40 @@ def test_large_bounds_become_infinite_without_a_warning():
             0.0,
             np.inf,
         ]
+
+
+def test_names_that_do_not_identify_a_column_are_left_out():
+    pytest.importorskip("scipy")
+    from regretless._linear import LinearModel
+
+    model = LinearModel(
+        matrix=np.ones((1, 6)),
+        row_lower=[-np.inf],
+        row_upper=[3.0],
+        lower=np.zeros(6),
+        upper=np.ones(6),
+        integer=np.ones(6, dtype=bool),
+        objective=-np.ones(6),
+        maximize=False,
+        names=["a", "b", "same", "same", "", "free"],
+        constant=7.0,
+        default_name=lambda number: "free",
+    )
+    solution = model.problem([1, 0]).solve([-1.0, -1.0])
+    assert solution.column_names[:2] == ["b", "a"]
+    assert solution.column_names[-1] == "constant"
+    assert solution.values[-1] == 1.0
+    assert not {"same", "", "free"} & set(solution.column_names)
+    unnamed = model.problem([2, 0])
+    assert unnamed.cost_names is None
+    assert unnamed.solve([-1.0, -1.0]).column_names[2] == "b"
+
+
+def test_models_are_not_read_without_scipy(monkeypatch):
+    from regretless import problems
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match="^from_pyomo needs scipy: pip install scipy$"):
+        problems.from_pyomo(object())
+    with pytest.raises(ImportError, match="^from_highspy needs scipy"):
+        rl.Problem.from_highspy(object())

@@ -168,3 +168,11 @@ def test_the_quick_start_runs(tmp_path):
     blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
     assert len(blocks) >= 4
     subprocess.run([sys.executable, "-c", "\n".join(blocks)], cwd=tmp_path, check=True)
+
+
+def test_a_third_array_of_an_evaluation_is_not_taken_for_costs():
+    problem, (_, C) = rl.Problem("KS8"), rl.generate("KS8", instances=20)
+    with pytest.raises(ValueError, match="needs C=; the third argument is X, for models"):
+        rl.evaluate(problem, C, C)
+    with pytest.raises(ValueError, match="C is missing: the true costs"):
+        rl.evaluate(problem, C)

@@ -252,3 +252,31 @@ def test_estimators_of_scikit_learn_take_such_tables():
     assert pipeline[-1].model_.column_names == pipeline[-1].model_.feature_names
     with pytest.raises(ValueError, match="NaN"):
         DecisionFocusedRegressor(PROBLEM).fit(X[["temperature"]].to_numpy(), C)
+
+
+def test_models_of_numbers_find_their_columns_by_name():
+    random = np.random.default_rng(1)
+    X = pandas.DataFrame(random.normal(size=(ROWS, 3)), columns=["a", "b", "c"])
+    C = random.uniform(1, 9, size=(ROWS, 3))
+    model, _ = rl.train(PROBLEM, X, C, "MSE", split=SPLIT, epochs=1)
+    expected = model.predict(X)
+    extra = X.assign(note="text", more=1.0)[["more", "c", "note", "a", "b"]]
+    pandas.testing.assert_frame_equal(model.predict(extra), expected)
+    assert len(model.decide(extra)) == ROWS
+    assert model.evaluate(extra, C).regret == model.evaluate(X, C).regret
+    indexed = X.set_index("b")
+    np.testing.assert_array_equal(model.predict(indexed), expected)
+    with pytest.raises(ValueError, match="b"):
+        model.predict(X[["a", "c"]])
+
+
+def test_dates_in_the_index_are_read_by_its_name():
+    X, C = bakery()
+    model, _ = rl.train(PROBLEM, X, C, "MSE", split=SPLIT, epochs=1)
+    indexed = X.set_index("date")
+    pandas.testing.assert_frame_equal(
+        model.predict(indexed).reset_index(drop=True), model.predict(X)
+    )
+    assert list(model.decide(indexed).decisions.index) == list(X["date"])
+    with pytest.raises(ValueError, match="no column 'date'"):
+        model.predict(indexed.rename_axis("day"))

@@ -177,3 +177,20 @@ def test_one_decision_is_explained_on_the_page(table):
     result = rl.compare(*table, **QUICK)
     assert "One decision explained: row " in result.page
     assert result.figures["explained"].startswith("<svg")
+
+
+def test_the_deviation_of_the_test_regret_is_in_the_table(table):
+    result = rl.compare(*table, **QUICK)
+    for row in records(result.methods):
+        regrets = [
+            run["test_normalized_regret"]
+            for run in records(result.runs)
+            if run["method"] == row["method"]
+        ]
+        assert row["test_normalized_regret"] == pytest.approx(np.mean(regrets))
+        assert row["test_normalized_regret_sd"] == pytest.approx(np.std(regrets, ddof=1))
+
+
+def test_predictors_of_ones_own_are_refused_with_a_way_to_compare_them(table):
+    with pytest.raises(TypeError, match="compare takes the names of predictors; a module of your"):
+        rl.compare(*table, predictor=object())

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import pickle
 import subprocess
 
 import numpy as np
@@ -139,3 +140,19 @@ def test_decisions_that_are_not_binary_have_no_list():
         model.explain(X[0], alternatives=2)
     with pytest.raises(ValueError, match="binary"):
         model.explain(X[0], forbid="c1")
+
+
+def test_an_explanation_is_printed_as_the_command_line_prints_it(model, tmp_path, program):
+    explanation = model.explain(X[0], costs=C[0])
+    model.save(tmp_path / "m.safetensors")
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "c.npy", C)
+    words = ["explain", "--model", "m.safetensors", "--data", "x.npy", "--cost-data", "c.npy"]
+    done = subprocess.run(
+        [*program, *words, "--row", "0"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    lines = str(explanation).splitlines()
+    assert lines[0] == f"The row of {explanation.problem}"
+    assert lines[1:] == done.stdout.rstrip("\n").splitlines()[1:]
+    assert pickle.loads(pickle.dumps(explanation)) == explanation
+    assert str(type(explanation).from_dict(explanation.to_dict())) == repr(explanation)

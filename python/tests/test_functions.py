@@ -3,12 +3,14 @@
 import concurrent.futures
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -95,8 +97,10 @@ def test_a_function_that_is_thread_safe_is_called_by_several_threads_at_once():
         return np.arange(len(costs)) == np.argmin(costs)
 
     problem = rl.Problem.from_solver(solve, 6, sense="minimize", thread_safe=True)
-    assert right(problem.solve_all(COSTS, threads=2))
-    loss = rl.Loss(problem, COSTS, "SPO+", labels=rl.label(problem, COSTS, threads=2), threads=2)
+    solutions = problem.solve_all(COSTS, threads=2)
+    assert right(solutions)
+    labels = rl.Labels.from_decisions(problem, COSTS, solutions.decisions)
+    loss = rl.Loss(problem, COSTS, "SPO+", labels=labels, threads=2)
     assert (loss.evaluate(COSTS)[0] < 1e-5).all()
 
 
@@ -369,3 +373,106 @@ def test_an_objective_must_be_a_number():
         )
         with pytest.raises(ValueError, match="objective (NaN|inf), which is not a finite number"):
             problem.solve(COSTS[0])
+
+
+def first_two(costs):
+    """A heuristic that knows only the first two of the choices."""
+    return np.arange(len(costs)) == np.argmin(costs[:2])
+
+
+def test_a_heuristic_function_is_not_called_optimal():
+    problem = rl.Problem.from_solver(first_two, 6, sense="minimize", exact=False)
+    assert problem.solve(COSTS[0]).status == "heuristic"
+    assert problem.solve(COSTS[0]).bound == -np.inf
+    assert set(problem.solve_all(COSTS).statuses) == {"heuristic"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quality = rl.evaluate(problem, COSTS[::-1], C=COSTS)
+    assert set(quality.rows["label_status"]) == {"heuristic"}
+    assert set(quality.rows["decision_status"]) == {"heuristic"}
+    model, report = rl.train(problem, X, COSTS, "MSE", epochs=1)
+    assert (report.labels.optimal, report.labels.limit_reached) == (0, len(COSTS))
+    explanation = model.explain(X[0], problem=problem, costs=COSTS[0])
+    assert not explanation.is_proven
+    assert explanation.status == "heuristic"
+    for reason in (explanation.ranges.reason, explanation.alternatives.reason):
+        assert "not proven optimal (heuristic)" in reason
+    assert "not proven" in explanation.regret.reason
+    with pytest.raises(RuntimeError, match=r"not proven optimal \(heuristic\)"):
+        model.explain(X[0], problem=problem, force="c2")
+    assert not np.isfinite(pickle.loads(pickle.dumps(problem)).solve(COSTS[0]).bound)
+    exact = rl.Problem.from_solver(first_two, 6, sense="minimize")
+    with pytest.raises(ValueError, match="another problem"):
+        rl.evaluate(exact, COSTS, C=COSTS, labels=rl.label(problem, COSTS))
+
+
+def careless(costs):
+    """Considers further items than the first two only where they cost almost nothing."""
+    seen = [item for item, cost in enumerate(costs) if item < 2 or cost < 2]
+    return np.arange(len(costs)) == min(seen, key=lambda item: costs[item])
+
+
+def test_negative_regret_of_a_function_that_claims_to_be_exact_is_reported():
+    problem = rl.Problem.from_solver(careless, 6, sense="minimize")
+    message = r"^\d+ rows have negative regret: the function is not optimal there; .*exact=False"
+    with pytest.warns(UserWarning, match=message) as found:
+        regrets = rl.regret(problem, COSTS[::-1], COSTS)
+    assert len(found) == 1
+    assert str(found[0].message).startswith(f"{(regrets < -1e-6).sum()} rows")
+    with pytest.warns(UserWarning, match=message):
+        rl.evaluate(problem, COSTS[::-1], C=COSTS)
+    exact = rl.Problem.top_k(6, k=1, sense="minimize")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rl.evaluate(exact, COSTS[::-1], C=COSTS)
+
+
+@pytest.mark.filterwarnings("ignore:.*negative regret")
+def test_an_explanation_that_finds_a_better_decision_proves_nothing():
+    problem = rl.Problem.from_solver(careless, 6, sense="minimize")
+    model, _ = rl.train(problem, X, COSTS, "MSE", epochs=5)
+    better = 0
+    for row in range(len(X)):
+        explanation = model.explain(X[row], problem=problem)
+        lowest = min(cost.predicted for cost in explanation.costs)
+        is_optimal = explanation.objective <= lowest + 1e-6
+        assert explanation.is_proven == is_optimal
+        if not is_optimal:
+            better += 1
+            assert explanation.status == "not optimal"
+            assert explanation.ranges.method is None
+            assert not explanation.alternatives.decisions
+            assert "not optimal" in explanation.alternatives.reason
+    assert 0 < better
+
+
+class Forgetful:
+    """A solver whose answer depends on how often it was called."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def solve(self, costs):
+        self.calls += 1
+        return np.arange(len(costs)) == np.argsort(costs)[int(self.calls > 1)]
+
+
+@pytest.mark.parametrize("use", ["label", "train", "loss", "regret"])
+def test_a_function_whose_answer_depends_on_more_than_the_costs_is_refused(use):
+    problem = problem_of(Forgetful())
+    message = r"another decision for the same costs \(row 0: .*, then .*\): its answer must depend"
+    with pytest.raises(ValueError, match=message):
+        USES[use](problem)
+    heuristic = problem_of(Forgetful(), exact=False)
+    with pytest.warns(UserWarning, match=message):
+        rl.label(heuristic, COSTS)
+
+
+def test_stored_labels_of_a_function_that_has_changed_are_refused(tmp_path):
+    store = tmp_path / "costs.npy"
+    rl.label(problem_of(Stateful()), COSTS, store=store)
+    rl.label(problem_of(Stateful()), COSTS, store=store)
+    changed = Forgetful()
+    changed.calls = 1
+    with pytest.raises(ValueError, match="must depend on the costs alone"):
+        rl.label(problem_of(changed), COSTS, store=store)

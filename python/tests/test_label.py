@@ -46,11 +46,11 @@ def test_a_function_needs_a_name_to_store_its_labels(tmp_path):
         rl.label(unnamed, C, store=tmp_path / "c")
     named = rl.Problem.from_solver(cheapest, 10, sense="minimize", name="cheapest")
     first = rl.label(named, C, store=tmp_path / "c")
-    # Rows with equal costs are solved once.
+    # Rows with equal costs are solved once, and the first row again by each call.
     distinct = len(np.unique(C, axis=0))
-    assert len(calls) == distinct
+    assert len(calls) == distinct + 1
     again = rl.label(named, C, store=tmp_path / "c")
-    assert len(calls) == distinct
+    assert len(calls) == distinct + 2
     np.testing.assert_array_equal(first.decisions, again.decisions)
 
 
@@ -137,3 +137,39 @@ def test_rows_in_another_order_and_rows_of_two_parts_are_refused():
             split=(range(10), range(10, 20), range(9, 30)),
             epochs=1,
         )
+
+
+def test_labels_of_some_rows_belong_to_these_rows_of_the_costs():
+    labels = rl.label(PROBLEM, C)
+    mask = C[:, 0] > np.median(C[:, 0])
+    for rows in (slice(5, 25, 3), [3, -1, 7], np.arange(10), mask):
+        some = labels[rows]
+        np.testing.assert_array_equal(some.decisions, labels.decisions[rows])
+        np.testing.assert_array_equal(some.objectives, labels.objectives[rows])
+        assert rl.evaluate(PROBLEM, C[rows], C=C[rows], labels=some).regret == 0
+    with pytest.raises(ValueError, match="costs"):
+        rl.evaluate(PROBLEM, C[:5], C=C[:5], labels=labels[5:10])
+    with pytest.raises(IndexError, match="row 30 does not exist; there are 30"):
+        labels[[30]]
+    for wrong in (3, [0.5], "a", mask[:-1]):
+        with pytest.raises(TypeError, match="a slice, an array of row numbers"):
+            labels[wrong]
+
+
+def test_labels_of_some_rows_keep_missing_decisions_and_the_index():
+    pandas = pytest.importorskip("pandas")
+
+    def solve(costs):
+        return None if costs[0] > 5 else np.arange(3) == np.argmin(costs)
+
+    problem = rl.Problem.from_solver(solve, 3, sense="minimize")
+    costs = pandas.DataFrame(
+        [[1, 2, 3], [9, 2, 3], [4, 1, 2], [8, 1, 1]], columns=list("abc"), index=list("wxyz")
+    )
+    with pytest.warns(UserWarning, match="2 of the rows have no decision"):
+        labels = rl.label(problem, costs)
+    some = labels[[3, 2, 0]]
+    assert some.failed == {0: "infeasible"}
+    assert list(some.decisions.index) == ["z", "y", "w"]
+    assert np.isnan(some.objectives[0]) and some.objectives[1:].tolist() == [1, 1]
+    assert rl.regret(problem, costs.iloc[[3, 2, 0]], costs.iloc[[3, 2, 0]], labels=some).sum() == 0

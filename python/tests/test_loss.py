@@ -327,3 +327,16 @@ def test_a_loss_is_refused_before_rows_are_solved():
         with pytest.raises(ValueError):
             rl.train(problem, costs, costs, f"MSE then {name}", split=(4, 2, 0), epochs=1)
     assert not calls
+
+
+@pytest.mark.parametrize("name", ["MSE", "MAE(O,S)", "MSE(O,S)"])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_a_rescaled_loss_has_gradients_of_a_usual_size(name, kind):
+    problem, (_, C) = rl.Problem("KS32"), rl.generate("KS32", instances=20)
+    predictions = C[::-1].astype(kind)
+    plain = rl.Loss(problem, C, name)
+    rescaled = rl.Loss(problem, C, name, rescale_loss=True)
+    factor = plain._rescaling()
+    for found, expected in zip(rescaled.evaluate(predictions), plain.evaluate(predictions)):
+        np.testing.assert_allclose(found, factor * expected, rtol=1e-6)
+    assert np.abs(rescaled.evaluate(predictions)[1]).max() > 0.1

@@ -16,6 +16,8 @@ model += pulp.lpSum(x) - room
 model += pulp.lpSum(w * v for w, v in zip(weights, x)) <= 7 + room
 check(problems.from_pulp(model, x), best=(1, 0, 1, 0), worth=10.0)
 check(rl.Problem.from_pulp(model, "x*"), best=(1, 0, 1, 0), worth=10.0)
+names = rl.Problem.from_pulp(model, "x*").solve(values).column_names
+assert names == ["x_0", "x_1", "x_2", "x_3", "room"], names
 check(problems.from_pulp(model, dict(enumerate(x))), best=(1, 0, 1, 0), worth=10.0)
 turned = problems.from_pulp(model, [x[2], "x_0", 2, x[3]])
 assert turned.cost_names == ["x_2", "x_0", "x_1", "x_3"], turned.cost_names
@@ -31,6 +33,7 @@ model = cp.Model(cp.sum([int(w) for w in weights] * x) <= 7 + room)
 model.maximize(cp.sum(x) - room)
 check(problems.from_cpmpy(model, x), best=(1, 0, 1, 0), worth=10.0)
 check(rl.Problem.from_cpmpy(model, "x*"), best=(1, 0, 1, 0), worth=10.0)
+assert rl.Problem.from_cpmpy(model, "x*").solve(values).column_names[4] == "room"
 turned = problems.from_cpmpy(model, [x[2], "x[0]", x[1:2], x[3]])
 assert turned.cost_names == ["x[2]", "x[0]", "x[1]", "x[3]"], turned.cost_names
 unnamed = cp.Model(cp.sum(cp.boolvar(shape=3)) <= 2)
@@ -49,6 +52,7 @@ model.add_constraints((x * weights).sum() <= 7 + room)
 model.add_objective(x.sum() - room, sense="max")
 check(problems.from_linopy(model, x), best=(1, 0, 1, 0), worth=10.0)
 check(rl.Problem.from_linopy(model, "x*"), best=(1, 0, 1, 0), worth=10.0)
+assert rl.Problem.from_linopy(model, "x*").solve(values).column_names[4] == "room"
 turned = problems.from_linopy(model, [x.loc["c"], "x[a]", x.at["b"], x.loc["d":]])
 assert turned.cost_names == ["x[c]", "x[a]", "x[b]", "x[d]"], turned.cost_names
 grid = linopy.Model()

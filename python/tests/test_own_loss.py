@@ -408,3 +408,33 @@ def test_ctrl_c_ends_a_training_with_a_loss_of_ones_own(place, folder, program):
         finally:
             child.kill()
     assert child.returncode == 130
+
+
+def test_a_loss_knows_the_sense_of_the_problem(knapsack, paths):
+    @rl.loss(name="spo-of-both-senses", check_gradient=False)
+    def spo_plus(predicted, true, decisions, objectives, sense, solve):
+        sign = {"minimize": 1, "maximize": -1}[sense]
+        found, optimum = solve(2 * predicted - true)
+        values = 2 * (predicted * decisions).sum(axis=1) - objectives - optimum
+        return sign * values, sign * 2 * (decisions - found)
+
+    for problem, _, C in (knapsack, paths):
+        predictions = C[::-1].astype(np.float64)
+        values, gradients = rl.Loss(problem, C, spo_plus).evaluate(predictions)
+        expected, slopes = rl.Loss(problem, C, "SPO+").evaluate(predictions)
+        np.testing.assert_allclose(values, expected, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(gradients, slopes, rtol=1e-6, atol=1e-6)
+        assert (values >= -1e-6).all()
+
+
+def test_a_loss_object_checks_the_gradient(knapsack):
+    problem, _, C = knapsack
+
+    def wrong(predicted, true):
+        values, gradients = squares(predicted, true)
+        return values, -gradients
+
+    with pytest.raises(ValueError, match="'turned'.*gradient"):
+        rl.Loss(problem, C, rl.loss(wrong, name="turned"))
+    unchecked = rl.loss(wrong, name="turned-unchecked", check_gradient=False)
+    assert len(rl.Loss(problem, C, unchecked)) == len(C)

@@ -1,5 +1,7 @@
 """Predictors of one's own in the trainer: torch modules and scikit-learn regressors."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -175,3 +177,73 @@ def test_candidates_that_auto_cannot_compare_are_refused(knapsack):
     ]:
         with pytest.raises((TypeError, ValueError), match=message):
             rl.train(problem, X, C, split=(80, 30, 40), **keywords)
+
+
+def test_a_function_makes_a_new_module_for_each_training(knapsack):
+    torch = pytest.importorskip("torch")
+    problem, X, C = knapsack
+    made = []
+
+    def make():
+        made.append(torch.nn.Linear(X.shape[1], C.shape[1]))
+        return made[-1]
+
+    def trained(seed):
+        torch.rand(seed + 1)
+        model, _ = rl.train(problem, X, C, "MSE", predictor=make, seed=seed, **SETTINGS)
+        assert model.predictor is made[-1]
+        return model.predict(X)
+
+    first, second, again = trained(0), trained(1), trained(0)
+    assert len(made) == 3
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, second)
+
+
+def test_a_module_that_was_trained_before_is_used_with_a_warning(knapsack):
+    problem, X, C = knapsack
+    module = linear_module(X, C)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rl.train(problem, X, C, "MSE", predictor=module, **SETTINGS)
+    with pytest.warns(UserWarning, match="trained before.*predictor=lambda: Linear"):
+        rl.train(problem, X, C, "MSE", predictor=module, seed=1, **SETTINGS)
+    candidate = linear_module(X, C)
+    rl.train(problem, X, C, "auto 1s", candidates=[("MSE", candidate)], split=(80, 30, 40))
+    with pytest.warns(UserWarning, match="trained before"):
+        rl.train(problem, X, C, "MSE", predictor=candidate, **SETTINGS)
+
+
+class MeanCosts:
+    """A regressor that predicts mean costs."""
+
+    def fit(self, X, C):
+        self.mean = C.mean(axis=0)
+        return self
+
+    def predict(self, X):
+        return np.tile(self.mean, (len(X), 1))
+
+
+@pytest.mark.parametrize("predictor", [MeanCosts, lambda: MeanCosts(), MeanCosts()])
+def test_a_regressor_may_be_made_by_its_class_or_by_a_function(knapsack, predictor):
+    problem, X, C = knapsack
+    model, report = rl.train(problem, X, C, predictor=predictor, split=(80, 30, 40))
+    assert isinstance(model.predictor, MeanCosts)
+    assert report.method == "MeanCosts.fit"
+    with pytest.raises(TypeError, match="or a function that makes one of them, not int"):
+        rl.train(problem, X, C, predictor=lambda: 3)
+
+
+def test_predictors_of_ones_own_find_columns_and_parameters_by_name(knapsack):
+    pandas = pytest.importorskip("pandas")
+    _, X, C = knapsack
+    problem = rl.Problem.knapsack([3, 1, 2, 2, 1, 3, 2, 1], capacity=rl.column("capacity"))
+    table = pandas.DataFrame(X, columns=list("abcde")).assign(capacity=6.0)
+    model, _ = rl.train(problem, table, C, predictor=MeanCosts, split=(80, 30, 40))
+    extra = table.assign(note="text")
+    decisions = model.decide(extra).decisions
+    assert (decisions @ np.array([3, 1, 2, 2, 1, 3, 2, 1]) <= 6).all()
+    given = model.decide(extra, parameters=["capacity"]).decisions
+    np.testing.assert_array_equal(decisions, given)
+    assert model.evaluate(extra, C).regret > 0

@@ -1189,3 +1189,70 @@ def test_a_kept_solver_solves_rows_with_parameters_of_their_own():
         assert objective == sack.solve([3.0, 4.0, 6.0], parameters={"room": room}).objective
     with pytest.raises(RuntimeError, match="room|capacity"):
         solver.solve([3.0, 4.0, 6.0], parameters={"room": -1.0})
+
+
+def table_with_capacities():
+    """Features with a column that the problem reads, and costs."""
+    pandas = pytest.importorskip("pandas")
+    problem = rl.Problem.knapsack(WEIGHTS, capacity=rl.column("capacity"))
+    table = pandas.DataFrame(X, columns=["a", "b", "c", "d"])
+    table.insert(2, "capacity", RNG.integers(8, 20, size=ROWS).astype(float))
+    return problem, table, costs_of(8)
+
+
+def test_parameters_are_found_in_a_table_of_features():
+    problem, table, costs = table_with_capacities()
+    features, parameters = table.drop(columns="capacity"), table[["capacity"]]
+    model, report = rl.train(problem, table, costs, "MSE", epochs=2)
+    expected, given = rl.train(problem, features, costs, "MSE", epochs=2, parameters=parameters)
+    assert model.column_names == ["a", "b", "c", "d"]
+    assert report.test == given.test
+    decisions = model.decide(table)
+    other = expected.decide(features, parameters=parameters)
+    np.testing.assert_array_equal(decisions.decisions, other.decisions)
+    found = model.evaluate(table, costs)
+    assert found.regret == expected.evaluate(features, costs, parameters=parameters).regret
+    assert rl.evaluate(problem, model, table, costs).regret == found.regret
+    settings = {"methods": ["MSE"], "seeds": 2, "epochs": 2}
+    compared = rl.compare(problem, table, costs, **settings)
+    given = rl.compare(problem, features, costs, parameters=parameters, **settings)
+    assert compared.text == given.text
+    times = np.arange(ROWS) // 4
+    settings = {"methods": ["MSE"], "epochs": 2, "time": times}
+    tested = rl.backtest(problem, table, costs, **settings)
+    given = rl.backtest(problem, features, costs, parameters=parameters, **settings)
+    assert tested.verdict == given.verdict
+    # A column that is named stays a feature.
+    named, _ = rl.train(problem, table, costs, "MSE", epochs=1, parameters=["capacity"])
+    assert named.column_names == list(table.columns)
+    assert len(named.decide(table)) == ROWS
+    with pytest.raises(ValueError, match="capacity"):
+        model.decide(features)
+
+
+def test_tables_of_polars_have_parameters_too():
+    polars = pytest.importorskip("polars")
+    problem, table, costs = table_with_capacities()
+    model, _ = rl.train(problem, table, costs, "MSE", epochs=1)
+    frame = polars.DataFrame({name: table[name].to_numpy() for name in table.columns})
+    other, _ = rl.train(problem, frame, costs, "MSE", epochs=1)
+    assert other.column_names == ["a", "b", "c", "d"]
+    np.testing.assert_array_equal(
+        np.asarray(other.decide(frame).decisions), np.asarray(model.decide(table).decisions)
+    )
+
+
+def test_one_number_is_enough_to_explain_one_row():
+    problem, table, costs = table_with_capacities()
+    model, _ = rl.train(problem, table, costs, "MSE", epochs=1)
+    row = table.drop(columns="capacity").iloc[0]
+    capacity = float(table["capacity"].iloc[0])
+    explained = model.explain(row, parameters={"capacity": capacity})
+    assert explained == model.explain(row, parameters={"capacity": [capacity]})
+    assert explained == model.explain(table.iloc[[0]])
+    assert explained == model.explain(table.iloc[0])
+    several = rl.Problem.top_k(3, k=1, present=rl.columns("offered"), sense="minimize")
+    present = np.ones((ROWS, 3))
+    model, _ = rl.train(several, X, costs_of(3), "MSE", epochs=1, parameters={"offered": present})
+    explanation = model.explain(X[0], parameters={"offered": [1, 1, 0]})
+    assert len(explanation.costs) == 2

@@ -94,9 +94,9 @@ def test_rows_are_found_by_their_costs_and_labeled_once(monkeypatch):
 
     real = _rows.label
 
-    def counted(problem, new, parameters):
+    def counted(problem, new, **settings):
         solved.append(len(new))
-        return real(problem, new, parameters=parameters)
+        return real(problem, new, **settings)
 
     monkeypatch.setattr(_rows, "label", counted)
     module = DecisionLoss(problem, loss="SPO+", reduction="none")
@@ -153,7 +153,12 @@ def test_weights_multiply_the_loss_of_their_rows():
     torch.testing.assert_close(
         weighted,
         cost_sensitive_loss(
-            predictions, torch.from_numpy(costs), best, loss="MAE(O,C)", weights=weights
+            predictions,
+            torch.from_numpy(costs),
+            best,
+            loss="MAE(O,C)",
+            sense="minimize",
+            weights=weights,
         ),
     )
 
@@ -251,6 +256,7 @@ def test_torch_operations_refuse_tensors_that_would_be_broadcast(change, word):
         "decisions": torch.ones(3, 2),
         "weights": torch.ones(3),
         "loss": "MAE(O,C)",
+        "sense": "minimize",
     }
     cost_sensitive_loss(torch.ones(3, 2), **right)
     with pytest.raises(ValueError, match=word):
@@ -438,3 +444,56 @@ def test_losses_that_a_problem_cannot_serve_are_refused_when_they_are_built():
         for table in (costs, None):
             with pytest.raises(ValueError, match="use|leave out"):
                 DecisionLoss(problem, table, name)
+
+
+def test_component_o_needs_the_sense():
+    right = {"C": torch.ones(3, 2), "decisions": torch.ones(3, 2)}
+    with pytest.raises(TypeError, match=r"O of 'MAE\(O,S\)'.*pass sense=problem.sense"):
+        cost_sensitive_loss(torch.ones(3, 2), **right)
+    cost_sensitive_loss(torch.ones(3, 2), torch.ones(3, 2), loss="MAE(S)")
+
+
+def test_a_module_has_seed_threads_and_a_factor():
+    problem, costs, labels, predictions = table("SP5x5")
+    rows = torch.arange(len(costs))
+
+    def value(name, **settings):
+        return DecisionLoss(problem, costs, name, labels=labels, **settings)(predictions, rows)
+
+    assert value("PFYL") == value("PFYL", seed=0, threads=1)
+    assert value("PFYL") != value("PFYL", seed=1)
+    factor = rl.Loss(problem, costs, "MAE(O,S)", labels=labels)._rescaling()
+    assert factor > 10
+    torch.testing.assert_close(
+        value("MAE(O,S)", rescale_loss=True), factor * value("MAE(O,S)"), rtol=1e-5, atol=0.0
+    )
+    later = DecisionLoss(problem, loss="MAE(O,S)", rescale_loss=True)
+    given = torch.from_numpy(costs)
+    later(predictions[:6], given[:6])
+    inputs = predictions.clone().requires_grad_()
+    later(inputs, given).backward()
+    assert inputs.grad.abs().max() > 0.01
+
+
+def test_the_gradient_of_a_loss_of_ones_own_is_checked():
+    problem, costs, labels, _ = table("SP5x5")
+
+    @rl.loss(name="turned-for-torch")
+    def turned(predicted, true):
+        error = predicted - true
+        return (error**2).mean(axis=1), -2 * error
+
+    with pytest.raises(ValueError, match="turned-for-torch"):
+        DecisionLoss(problem, costs, turned, labels=labels)
+
+
+@pytest.mark.parametrize(
+    "rows", [torch.arange(3).float(), torch.tensor([True, False, True]), torch.tensor(1)]
+)
+def test_row_numbers_that_are_not_integers_are_refused(rows):
+    problem, costs, labels, predictions = table("SP5x5", rows=3)
+    loss = DecisionLoss(problem, costs, labels=labels)
+    with pytest.raises(ValueError, match="row numbers must be integers, or true costs of shape"):
+        loss(predictions, rows)
+    with pytest.raises(ValueError, match=r"predictions must have the shape \(n, d\), not \(40,\)"):
+        loss(predictions[0], torch.arange(3))

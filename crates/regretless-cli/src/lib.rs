@@ -34,6 +34,11 @@ pub mod comparison {
     };
 }
 
+/// Explanations as text, for the Python package.
+pub mod explanation {
+    pub use crate::commands::explain::text::full_text;
+}
+
 /// Pages about backtests, for the Python package.
 pub mod backtest {
     pub use crate::commands::backtest::{BacktestFacts, BacktestPage};

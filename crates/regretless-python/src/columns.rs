@@ -42,7 +42,9 @@ pub fn training_features(
 pub fn model_features(value: &Bound<'_, PyAny>, model: &CostModel) -> PyResult<Features> {
     let trained = &model.metadata.features;
     if model.metadata.encoding.is_none() {
-        return features(value, None, Some(trained));
+        let module = value.py().import("regretless._columns")?;
+        let value = module.call_method1("model_columns", (value, trained.clone()))?;
+        return features(&value, None, Some(trained));
     }
     let columns = model.column_names();
     let raw = if column_names(value)?.is_some() {

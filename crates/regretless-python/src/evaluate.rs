@@ -9,7 +9,6 @@ use regretless::data::{Dataset, Matrix, NamedCosts, RowParameters};
 use regretless::evaluate::Evaluation;
 use regretless::label::LabeledDataset;
 use regretless::observer::Observer;
-use regretless::oracle::Heuristic;
 use regretless::predict::CostModel;
 use regretless::solve::SearchLimits;
 
@@ -172,10 +171,12 @@ impl<'py> EvaluationArgs<'_, 'py> {
             observer.end();
             Ok(evaluation)
         })?;
+        self.problem
+            .warn_about_negative_regrets(py, &evaluation, &data, &data.rows())?;
         Ok(EvaluatedTable {
             evaluation,
             data,
-            heuristic: oracle.heuristic(),
+            is_heuristic: oracle.is_heuristic(),
             frame: FrameTemplate::of(costs, Vec::new())?,
         })
     }
@@ -195,7 +196,8 @@ fn with_features(data: Dataset, x: &Bound<'_, PyAny>, model: &CostModel) -> PyRe
 pub struct EvaluatedTable {
     evaluation: Evaluation,
     data: Arc<LabeledDataset>,
-    heuristic: Option<Heuristic>,
+    /// Whether decisions need not be optimal.
+    is_heuristic: bool,
     /// The DataFrame of the costs, if they are one.
     frame: Option<FrameTemplate>,
 }
@@ -224,8 +226,8 @@ impl EvaluatedTable {
             objective[row] = self.evaluation.objectives[position];
             optimal_objective[row] = self.data.sense().convert(best);
             relative_regret[row] = Evaluation::relative_regret_of(row_regret, best);
-            decision_status[row] = self.evaluation.statuses[position].describe(self.heuristic);
-            label_status[row] = self.data.solution(row).status.describe(self.heuristic);
+            decision_status[row] = self.evaluation.statuses[position].describe(self.is_heuristic);
+            label_status[row] = self.data.solution(row).status.describe(self.is_heuristic);
         }
         let columns = PyDict::new(py);
         columns.set_item("regret", array1(py, regret))?;
@@ -269,7 +271,8 @@ impl EvaluatedTable {
 /// labels : Labels, optional
 ///     Optimal decisions under the true costs; solved here by default.
 /// parameters : mapping, DataFrame or list of str, optional
-///     Parameters of the rows, as in `Problem.solve_all`, or names of columns of `X`.
+///     Parameters of the rows, as in `Problem.solve_all`, or names of columns of `X`; by default
+///     the columns of `X` that the problem reads.
 /// threads, progress, heuristic, gap, nodes, seconds : optional
 ///     As in `Problem.solve_all`.
 ///
@@ -318,7 +321,13 @@ pub fn evaluate<'py>(
     unknown: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     refuse_unknown("evaluate", unknown)?;
-    let costs = C.ok_or_else(|| PyValueError::new_err("C is missing: the true costs"))?;
+    let costs = C.ok_or_else(|| {
+        PyValueError::new_err(if X.is_some() && !predictions.is_instance_of::<Model>() {
+            "an array of predictions needs C=; the third argument is X, for models"
+        } else {
+            "C is missing: the true costs"
+        })
+    })?;
     let args = EvaluationArgs {
         problem: problem.get(),
         labels,

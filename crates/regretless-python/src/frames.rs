@@ -29,6 +29,15 @@ impl FrameTemplate {
         }))
     }
 
+    /// The template of some of the rows.
+    pub fn select(&self, rows: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let template = self.template.bind(rows.py());
+        Ok(Self {
+            template: template.call_method1("select", (rows,))?.unbind(),
+            columns: self.columns.clone(),
+        })
+    }
+
     /// The `regretless._frames.FrameTemplate`.
     pub fn template(&self) -> &Py<PyAny> {
         &self.template

@@ -15,7 +15,7 @@ use pyo3::types::{PyDict, PyTuple};
 use regretless::Decision;
 use regretless::data::{CostNames, ParameterColumns, RowParameters};
 use regretless::problem::{ExternalProblem, ProblemKind, Sense, SolverThreading, VariableBounds};
-use regretless::solve::{SearchLimits, Solution, SolveFailure, Solver};
+use regretless::solve::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 use serde_json::Value;
 
 use crate::arrays::{array1, vector};
@@ -178,6 +178,8 @@ pub struct SolverFunction {
     pub binary: bool,
     /// Whether several threads may call it at the same time.
     pub thread_safe: bool,
+    /// Whether its decisions are optimal.
+    pub exact: bool,
     /// Address of the object that holds its state; alive as long as the function.
     identity: usize,
 }
@@ -306,6 +308,10 @@ impl ProblemKind for FunctionProblem {
         self.function.check.is_some() || self.function.parameters.is_empty()
     }
 
+    fn has_exact_solver(&self) -> bool {
+        self.function.exact
+    }
+
     fn bounds(&self) -> VariableBounds {
         if self.function.binary {
             return VariableBounds::Binary;
@@ -393,6 +399,7 @@ impl SolverFunction {
             problem,
             binary,
             thread_safe,
+            exact: true,
             identity,
         })
     }
@@ -407,6 +414,7 @@ impl SolverFunction {
             problem: self.problem.clone(),
             binary: self.binary,
             thread_safe: self.thread_safe,
+            exact: self.exact,
             identity: self.identity,
         }
     }
@@ -427,7 +435,8 @@ impl SolverFunction {
             (Some(check), Some(other)) => check.is(other),
             (None, Some(_)) | (Some(_), None) => false,
         };
-        same_check && self.solve.is(&other.solve) && self.parameters == other.parameters
+        let same_properties = self.parameters == other.parameters && self.exact == other.exact;
+        same_check && same_properties && self.solve.is(&other.solve)
     }
 
     /// Identifies the state that the function uses.
@@ -507,10 +516,22 @@ impl SolverFunction {
         if fixed.abs() <= OBJECTIVE_TOLERANCE * product.abs().max(1.0) {
             fixed = 0.0;
         }
-        Ok(Ok(Solution::optimal(
-            decision.with_fixed(fixed),
-            product + fixed,
-        )))
+        Ok(Ok(
+            self.solution(decision.with_fixed(fixed), product + fixed)
+        ))
+    }
+
+    /// A decision of the function, which is proven to be optimal only where the user says so.
+    pub fn solution(&self, decision: Decision, objective: f64) -> Solution {
+        let optimal = Solution::optimal(decision, objective);
+        if self.exact {
+            return optimal;
+        }
+        Solution {
+            bound: f64::NEG_INFINITY,
+            status: SolveStatus::LimitReached,
+            ..optimal
+        }
     }
 
     fn decision(&self, values: &[f64], costs: usize) -> PyResult<Decision> {

@@ -30,6 +30,7 @@ use crate::solutions::{dense_rows, failure_text};
 /// The optimal decision of every row of costs.
 ///
 /// `label` and `Labels.from_decisions` make labels; `train`, `evaluate` and `Loss` take them.
+/// `labels[rows]` are the labels of some rows: a slice, row numbers or a boolean mask.
 #[pyclass(frozen, module = "regretless")]
 pub struct Labels {
     /// Minimized costs and decisions.
@@ -109,7 +110,11 @@ impl Labels {
                 let values: Vec<f64> = decisions.row(row).iter().map(|v| f64::from(*v)).collect();
                 let decision = Decision::from_dense(&values);
                 let objective = minimized.objective_of(&decision, row) + fixed;
-                solutions.push(Solution::optimal(decision.with_fixed(fixed), objective));
+                let decision = decision.with_fixed(fixed);
+                solutions.push(match problem.function() {
+                    Some(function) => function.solution(decision, objective),
+                    None => Solution::optimal(decision, objective),
+                });
             }
             LabeledDataset::from_decisions(data, &oracle, solutions)
         })?;
@@ -168,6 +173,34 @@ impl Labels {
 
     fn __len__(&self) -> usize {
         self.labeled.len()
+    }
+
+    /// Return the labels of some rows: a slice, row numbers or a boolean mask.
+    ///
+    /// They belong to the same rows of the costs: `labels[:100]` to `C[:100]`.
+    fn __getitem__(&self, rows: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let module = rows.py().import("regretless._rows")?;
+        let selected = module.call_method1("selected_rows", (rows, self.labeled.len()))?;
+        let rows: Vec<usize> = selected.extract()?;
+        let mut failed = Vec::new();
+        for (place, row) in rows.iter().enumerate() {
+            let found = self.failed.binary_search_by_key(row, |(failed, _)| *failed);
+            if let Ok(found) = found {
+                failed.push((place, self.failed[found].1.clone()));
+            }
+        }
+        let frame = match &self.frame {
+            Some(frame) => Some(frame.select(&selected)?),
+            None => None,
+        };
+        Ok(Self {
+            labeled: Arc::new(self.labeled.select_rows(&rows)),
+            failed,
+            problem: self.problem.clone(),
+            function: self.function.clone(),
+            frame,
+            decisions: OnceLock::new(),
+        })
     }
 
     fn __repr__(&self) -> String {
@@ -305,10 +338,27 @@ pub fn with_labels(
         let joined = detached(py, || labeled.with_dataset(data, oracle))?;
         return Ok(Arc::new(joined));
     }
-    let work = |observer: &dyn Observer| LabeledDataset::solve_feasible(data, oracle, observer);
+    let work = |observer: &dyn Observer| solve_feasible(problem, data, oracle, observer);
     let (labeled, failed) = call.run(py, work)?;
     warn_about_failed_rows(py, &failed)?;
     Ok(Arc::new(labeled))
+}
+
+/// Rows without a decision, and why.
+type FailedRows = Vec<(usize, SolveFailure)>;
+
+/// Solves all rows, and the first one of a function twice.
+fn solve_feasible(
+    problem: &Problem,
+    data: Dataset,
+    oracle: &Oracle,
+    observer: &dyn Observer,
+) -> regretless::Result<(LabeledDataset, FailedRows)> {
+    let (labeled, failed) = LabeledDataset::solve_feasible(data, oracle, observer)?;
+    if !observer.interrupted() {
+        problem.check_repeated_answer(oracle, &labeled, observer)?;
+    }
+    Ok((labeled, failed))
 }
 
 fn warn_about_failed_rows(py: Python<'_>, failures: &[(usize, SolveFailure)]) -> PyResult<()> {
@@ -354,8 +404,9 @@ fn parse_shard(shard: &Bound<'_, PyAny>) -> PyResult<Shard> {
 ///     position.
 /// store : path, optional
 ///     Path of a table. Labels are stored in a folder next to it, in the same files as the command
-///     line uses for a table of that name. Stored labels are not solved again, an interrupted run
-///     resumes with the same call, and several processes can share the work.
+///     line uses for a table of that name. Stored labels are not solved again, except for the first
+///     one of a function, an interrupted run resumes with the same call, and several processes can
+///     share the work.
 /// shard : str or tuple of two int, optional
 ///     "2/7" or (2, 7) solves the second of seven shards and writes it to the store; the call
 ///     without `shard` joins them.
@@ -424,7 +475,7 @@ pub fn label<'py>(
             ));
         }
         let (labeled, failed) = call.run(py, |observer| {
-            LabeledDataset::solve_feasible(data, &oracle, observer)
+            solve_feasible(problem, data, &oracle, observer)
         })?;
         warn_about_failed_rows(py, &failed)?;
         return Ok(Bound::new(py, Labels::new(problem, C, labeled, failed)?)?.into_any());
@@ -442,7 +493,9 @@ pub fn label<'py>(
         return Ok(report.known_rows.into_pyobject(py)?.into_any());
     }
     let (labeled, report) = call.run(py, |observer| {
-        store.label(data, &problem.spec, &oracle, observer)
+        let (labeled, report) = store.label(data, &problem.spec, &oracle, observer)?;
+        problem.check_repeated_answer(&oracle, &labeled, observer)?;
+        Ok((labeled, report))
     })?;
     warn_all(py, &report.warnings)?;
     warn_about_failed_rows(py, &report.failed)?;

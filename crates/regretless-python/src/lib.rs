@@ -29,6 +29,7 @@ mod error;
 mod evaluate;
 mod explain;
 mod frames;
+mod function_checks;
 mod function_locks;
 mod function_problem;
 mod keywords;

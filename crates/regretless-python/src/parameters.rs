@@ -1,4 +1,5 @@
-//! Parameters of rows: arrays by name, a DataFrame, or names of columns of the features.
+//! Parameters of rows: arrays by name, a DataFrame, or names of columns of the features, which are
+//! also found without being named.
 //! `regretless._parameters` reads them; numbers in float64 and C order are not copied.
 
 use std::sync::Arc;
@@ -53,22 +54,53 @@ impl<'a, 'py> ParameterArgs<'a, 'py> {
         rows: usize,
         ownership: ArrayOwnership,
     ) -> PyResult<Option<RowParameters>> {
-        let Some(value) = self.value else {
+        let needed = problem.parameter_names();
+        if self.value.is_none() && (self.features.is_none() || needed.is_empty()) {
             return Ok(None);
+        }
+        let module = self.table.py().import("regretless._parameters")?;
+        let value = match self.value {
+            Some(value) => value.clone(),
+            None => module.call_method1("columns_in_features", (self.features, &needed))?,
         };
+        if value.is_none() {
+            return Ok(None);
+        }
         let arguments = (
             value,
             rows,
-            problem.parameter_names(),
+            needed,
             self.features,
             self.table,
             self.table_name,
             node_parameters(problem),
         );
-        let module = value.py().import("regretless._parameters")?;
         let columns = module.call_method1("parameter_columns", arguments)?;
         collect(problem, &columns, rows, ownership).map(Some)
     }
+}
+
+/// The features without the columns that the problem reads, and these columns as parameters, where
+/// no parameters were given.
+pub fn split_features<'py>(
+    problem: &Problem,
+    features: &Bound<'py, PyAny>,
+    parameters: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(Bound<'py, PyAny>, Option<Bound<'py, PyAny>>)> {
+    let module = features.py().import("regretless._parameters")?;
+    let arguments = (features, parameters, problem.parameter_names());
+    module.call_method1("split_features", arguments)?.extract()
+}
+
+/// The argument `parameters` of a call for one row as a table with one row.
+pub fn one_row_parameters<'py>(
+    parameters: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Some(parameters) = parameters else {
+        return Ok(None);
+    };
+    let module = parameters.py().import("regretless._parameters")?;
+    Ok(Some(module.call_method1("one_row", (parameters,))?))
 }
 
 /// The parameters of one row, if some were given.

@@ -18,7 +18,7 @@ use crate::explain::{choice_names, one_row, true_costs};
 use crate::frames::{FrameTemplate, column_names_or_numbers, table_like};
 use crate::keywords::{refuse_unknown, search_limits};
 use crate::label::Labels;
-use crate::parameters::ParameterArgs;
+use crate::parameters::{ParameterArgs, one_row_parameters};
 use crate::problem::{Problem, spec_of_description};
 use crate::results::to_python;
 use crate::solutions::Solutions;
@@ -105,9 +105,9 @@ impl Model {
     /// Parameters
     /// ----------
     /// X : array_like or DataFrame of shape (n, p)
-    ///     Features; a table with column names must have the names of training, in their order.
-    ///     Where the training table had texts, dates or gaps, columns are found by name and others
-    ///     are ignored; values that no training row has are counted in a warning.
+    ///     Features. Columns of a DataFrame are found by the names of training, and other columns
+    ///     are ignored; a name that only the index has is read from the index. Values of texts that
+    ///     no training row has are counted in a warning.
     ///
     /// Returns
     /// -------
@@ -136,7 +136,8 @@ impl Model {
     ///     Another problem than that of training; the model's costs are matched to it by name. The
     ///     model holds the problem it was trained for, also one that was read from a file.
     /// parameters : mapping, DataFrame or list of str, optional
-    ///     Parameters of the rows, as in `Problem.solve_all`, or names of columns of `X`.
+    ///     Parameters of the rows, as in `Problem.solve_all`, or names of columns of `X`; by
+    ///     default the columns of `X` that the problem reads.
     /// threads, progress, heuristic, gap, nodes, seconds : optional
     ///     As in `Problem.solve_all`.
     ///
@@ -197,21 +198,21 @@ impl Model {
             FeatureShape::Wide => self.model.metadata.costs.len(),
         })?;
         let call = PyCall::new(progress);
-        let (results, heuristic) = call.run(py, |observer| {
+        let (results, is_heuristic) = call.run(py, |observer| {
             let predicted = self.model.predict_matched(&table, &matching)?;
             let oracle = problem.oracle(&call, threads, heuristic, limits, parameters.as_ref())?;
             let costs = problem.minimized_costs(&oracle, predicted)?;
             observer.begin("deciding", costs.rows() as u64);
             let results = oracle.solve_complete(&costs, observer)?;
             observer.end();
-            Ok((results, oracle.heuristic()))
+            Ok((results, oracle.is_heuristic()))
         })?;
         let width = problem.problem.num_costs();
         let model_names = Some(&self.model.metadata.costs).filter(|names| !names.are_numbered());
         let names = matching.names().or(model_names).cloned();
         let frame = FrameTemplate::of(X, column_names_or_numbers(names.as_ref(), width))?;
         let kind = problem.problem.as_ref();
-        Ok(Solutions::new(results, kind, names, heuristic).with_frame(frame))
+        Ok(Solutions::new(results, kind, names, is_heuristic).with_frame(frame))
     }
 
     /// Explain the decision for one row.
@@ -233,7 +234,7 @@ impl Model {
     /// problem : Problem, optional
     ///     Another problem than that of training.
     /// parameters : mapping, DataFrame or list of str, optional
-    ///     Parameters of the row, as in `decide`.
+    ///     Parameters of the row, as in `decide`; numbers by name are enough.
     /// threads, heuristic, gap, nodes, seconds : optional
     ///     As in `Problem.solve_all`.
     ///
@@ -293,7 +294,8 @@ impl Model {
         let problem = problem.get();
         let row = one_row(X)?;
         let table = model_features(&row, &self.model)?;
-        let parameters = ParameterArgs::of_features(parameters, &row)
+        let parameters = one_row_parameters(parameters)?;
+        let parameters = ParameterArgs::of_features(parameters.as_ref(), &row)
             .read(problem, table.instances(), ArrayOwnership::Borrow)?
             .map(Arc::new);
         let costs = costs.map(|costs| true_costs(problem, &self.model, costs));
@@ -310,8 +312,8 @@ impl Model {
             self.model.explain(&table, &oracle, &settings, observer)
         })?;
         let module = py.import("regretless._explanation")?;
-        let class = module.getattr("Explanation")?;
-        class.call_method1("from_dict", (to_python(py, &explanation)?,))
+        let text = regretless_cli::explanation::full_text(&explanation, "The row");
+        module.call_method1("with_text", (to_python(py, &explanation)?, text))
     }
 
     /// Evaluate the model by the decisions that follow from its predictions.

@@ -6,7 +6,6 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use regretless::data::CostNames;
-use regretless::oracle::Heuristic;
 use regretless::problem::{ProblemKind, Sense};
 use regretless::solve::SolveFailure;
 
@@ -34,8 +33,8 @@ pub struct Solution {
     pub complete: regretless::Decision,
     /// Names of all columns.
     pub column_names: CostNames,
-    /// The heuristic that made the decision.
-    pub heuristic: Option<Heuristic>,
+    /// Whether the decision need not be optimal.
+    pub is_heuristic: bool,
 }
 
 #[pymethods]
@@ -69,7 +68,7 @@ impl Solution {
     /// "optimal", "within" a relative gap, "limit reached", or "heuristic".
     #[getter]
     fn status(&self) -> String {
-        self.solution.status.describe(self.heuristic)
+        self.solution.status.describe(self.is_heuristic)
     }
 
     /// The values of all columns of the problem (float64): those of `decision`, then those of the
@@ -104,7 +103,7 @@ pub struct Solutions {
     width: usize,
     cost_names: Option<CostNames>,
     column_names: CostNames,
-    heuristic: Option<Heuristic>,
+    is_heuristic: bool,
     frame: Option<FrameTemplate>,
     decisions: OnceLock<Py<PyAny>>,
 }
@@ -116,7 +115,7 @@ impl Solutions {
         results: Vec<CompleteResult>,
         problem: &dyn ProblemKind,
         cost_names: Option<CostNames>,
-        heuristic: Option<Heuristic>,
+        is_heuristic: bool,
     ) -> Self {
         let width = problem.num_costs();
         let numbered = CostNames::numbered(width);
@@ -129,7 +128,7 @@ impl Solutions {
                 .unwrap_or(&numbered)
                 .followed_by(problem.auxiliary_names()),
             cost_names,
-            heuristic,
+            is_heuristic,
             frame: None,
             decisions: OnceLock::new(),
         }
@@ -194,7 +193,7 @@ impl Solutions {
         self.results
             .iter()
             .map(|result| match result {
-                Ok((solution, _)) => solution.status.describe(self.heuristic),
+                Ok((solution, _)) => solution.status.describe(self.is_heuristic),
                 Err(failure) => failure_text(failure),
             })
             .collect()

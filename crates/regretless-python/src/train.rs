@@ -25,7 +25,7 @@ use crate::keywords::{refuse_renamed, search_limits};
 use crate::label::{Labels, check_same_rows, with_labels, with_parameters};
 use crate::loss::parse_method;
 use crate::names::{column_names, match_table};
-use crate::parameters::ParameterArgs;
+use crate::parameters::{ParameterArgs, split_features};
 use crate::predict::Model;
 use crate::problem::Problem;
 use crate::results::{result_object, to_python};
@@ -509,7 +509,8 @@ pub fn epoch_rows(
 ///     Optimal decisions of the rows; solved here by default.
 /// parameters : mapping, DataFrame or list of str, optional
 ///     Parameters of the rows, as in `Problem.solve_all`, or names of columns of `X`, which stay
-///     features.
+///     features. By default the columns of a DataFrame `X` that the problem reads, which are then
+///     no features, as on the command line.
 /// weights : array_like of shape (n,), optional
 ///     How much each row counts in training: the weighted mean of the losses is minimized, and the
 ///     epoch with the best weighted mean over the validation rows is kept. Only ratios matter; rows
@@ -522,19 +523,20 @@ pub fn epoch_rows(
 ///     an array of times: dates, date-times or numbers. Rows of one time stay in one part. Or
 ///     numbers of rows (1000, 400, 600) in the order of the
 ///     table, or lists of rows (training, validation) or (training, validation, test).
-/// predictor : str, torch module or scikit-learn regressor, optional
+/// predictor : str, torch module, scikit-learn regressor or function, optional
 ///     "linear", "mlp" or "mlp:64,32"; by default linear, and for "auto" the best of several. A
-///     torch module from features to costs is
-///     trained by the same method, batches and selection of the epoch; it must already exist, and
-///     its parameters are those of the best epoch afterwards. A scikit-learn regressor is fitted by
-///     its own `fit`, without a method, and evaluated as the others. Both result in a model of
-///     `regretless.OwnModel`.
+///     torch module from features to costs is trained by the same method, batches and selection of
+///     the epoch. Training starts from its present parameters and changes the module itself, which
+///     has those of the best epoch afterwards. `lambda: Net()` is called for each training, after
+///     torch is seeded with `seed`: trainings of several seeds then start anew. A scikit-learn
+///     regressor is fitted by its own `fit`, without a method, and evaluated as the others. All
+///     result in a model of `regretless.OwnModel`.
 /// candidates : list, optional
 ///     What "auto" compares next to its own candidates: methods by name, losses made with `loss`,
 ///     scikit-learn regressors, torch modules, and pairs of a method and a torch module (MAE(O,S)
-///     by default). Methods and losses become part of the search and of its average. A predictor
-///     of your own is trained on the training rows, and is the model if its regret on the
-///     validation rows is lower than that of the search; the model is then an
+///     by default) or a function that makes one. Methods and losses become part of the search and
+///     of its average. A predictor of your own is trained on the training rows, and is the model if
+///     its regret on the validation rows is lower than that of the search; the model is then an
 ///     `regretless.OwnModel`.
 /// init_model : Model, optional
 ///     A trained model to start from.
@@ -662,6 +664,8 @@ pub fn train<'py>(
     seconds: Option<f64>,
     settings: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
+    let (features, parameters) = split_features(problem.get(), X, parameters)?;
+    let (X, parameters) = (&features, parameters.as_ref());
     let own_predictor = predictor.filter(|predictor| !predictor.is_instance_of::<PyString>());
     let Candidates {
         methods: candidate_methods,
@@ -799,6 +803,9 @@ pub fn train<'py>(
     })?;
     if let Some(warning) = Evaluation::few_rows_warning("test", split.test.len()) {
         warn(py, &warning)?;
+    }
+    if let Some(test) = &outcome.test {
+        problem.warn_about_negative_regrets(py, test, &data, &split.test)?;
     }
     let fields = to_python(py, &trainer.summary(&outcome))?;
     fields.set_item("rounds", to_python(py, &outcome.trained.report.rounds)?)?;

@@ -30,7 +30,7 @@ mod decide;
 pub mod decision_page;
 mod encoding;
 mod evaluate;
-mod explain;
+pub mod explain;
 mod generate;
 mod inspect;
 mod label;

@@ -95,8 +95,12 @@ impl RowFile<'_> {
                 objective: Some(self.evaluation.objectives[evaluated]),
                 optimal_objective: Some(self.data.sense().convert(best)),
                 relative_regret: Some(Evaluation::relative_regret_of(regret, best)),
-                decision_status: status.map(|status| status.describe(self.heuristic)),
-                label_status: self.data.solution(row).status.describe(self.heuristic),
+                decision_status: status.map(|status| status.describe(self.heuristic.is_some())),
+                label_status: self
+                    .data
+                    .solution(row)
+                    .status
+                    .describe(self.heuristic.is_some()),
             });
             evaluated += 1;
         }

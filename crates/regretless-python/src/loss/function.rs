@@ -26,6 +26,7 @@ use crate::arrays::{array1, array2, f64_rows};
 use crate::call::{CallState, lock};
 use crate::error::to_py_err;
 use crate::function_locks::FunctionLockGuard;
+use crate::problem::sense_word;
 
 /// A `regretless._own_loss.OwnLoss`.
 pub struct LossFunction {
@@ -78,6 +79,7 @@ impl LossFunction {
         given.set_item("rows", array1(py, rows.clone()))?;
         given.set_item("epoch", epoch)?;
         given.set_item("seed", seed)?;
+        given.set_item("sense", sense_word(request.sense))?;
         let solve = Bound::new(py, request.solve_handle(count, width))?;
         given.set_item("solve", &solve)?;
         let returned = self.evaluate.bind(py).call1((given,));

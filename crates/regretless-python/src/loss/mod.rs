@@ -55,16 +55,23 @@ use rows::{Float, Predictions, check_finite};
 ///     Whether to show a progress bar while rows are solved.
 /// pool_from : Loss, optional
 ///     Another loss of the same name and problem, whose solution pool is shared.
+/// rescale_loss : bool, default False
+///     Whether values and gradients are multiplied by the factor that `train` uses. Gradients of
+///     losses with S or E shrink like d^-1.5 with the number d of costs: use Adam, or True.
 ///
 /// Raises
 /// ------
 /// ValueError
 ///     For an unknown name, several stages ("then"), components that weight instances by the
 ///     regret of a trained baseline (C, W, IC, EIC), which only `train` has, or a loss that needs
-///     more of the problem than it has, such as CaVE for a Python function.
+///     more of the problem than it has, such as CaVE for a Python function; for a loss of one's own
+///     whose gradient does not fit its values.
 ///
 /// Notes
 /// -----
+/// The gradient of a loss of one's own is compared with differences of values on the first rows,
+/// as in `train`, unless the loss has `check_gradient=False`.
+///
 /// Losses that use a solution pool (MAP, NCE, LTR) or a cache ("cache 5%") start with the labels as
 /// pool; it grows only by `evaluate(..., training=True)`.
 ///
@@ -93,6 +100,8 @@ pub struct Loss {
     function_counts: Mutex<SolveCounts>,
     /// The solution pool, if the loss uses one; losses may share it.
     pool: Arc<Mutex<Option<SolutionPool>>>,
+    /// The factor of values and gradients.
+    factor: f64,
 }
 
 #[pymethods]
@@ -101,10 +110,10 @@ impl Loss {
     #[pyo3(
         signature = (
             problem, C, loss, *, labels=None, parameters=None, seed=0, threads=None,
-            progress=false, pool_from=None, **unknown
+            progress=false, pool_from=None, rescale_loss=false, **unknown
         ),
         text_signature = "(problem, C, loss, *, labels=None, parameters=None, seed=0, \
-            threads=None, progress=False, pool_from=None)"
+            threads=None, progress=False, pool_from=None, rescale_loss=False)"
     )]
     fn new(
         py: Python<'_>,
@@ -117,6 +126,7 @@ impl Loss {
         threads: Option<usize>,
         progress: bool,
         pool_from: Option<&Bound<'_, Self>>,
+        rescale_loss: bool,
         unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         refuse_unknown("Loss", unknown)?;
@@ -159,7 +169,12 @@ impl Loss {
             None => Arc::new(Mutex::new(pool)),
             Some(other) => other.get().share_pool(&stage, py_problem, pool)?,
         };
-        Ok(Self {
+        let factor = if rescale_loss {
+            loss.rescaling(data.data().costs().cols())
+        } else {
+            1.0
+        };
+        let built = Self {
             stage,
             loss,
             data,
@@ -171,7 +186,13 @@ impl Loss {
             problem: py_problem.clone().unbind(),
             seed,
             pool,
-        })
+            factor,
+        };
+        // A loss that shares its pool with this one was checked before.
+        if pool_from.is_none() && built.stage.loss.properties().checks_gradient {
+            built.check_gradient(py)?;
+        }
+        Ok(built)
     }
 
     /// Return the loss of each row of predictions and its gradient.
@@ -218,7 +239,7 @@ impl Loss {
             let fast =
                 single_precision::evaluate(&*self.loss, &self.data, predictions, rows.as_deref())?;
             if let Some(result) = fast {
-                return Ok(result);
+                return self.rescaled(result);
             }
         }
         let step = StepId {
@@ -228,7 +249,7 @@ impl Loss {
         };
         check_order(predictions, "predictions", self.problem.get())?;
         let (array, [count, cols]) = rows_of(predictions, "predictions")?;
-        match array {
+        let result = match array {
             ArrayRows::Single(array) => {
                 let values = array.as_slice()?;
                 let predictions = Predictions {
@@ -247,7 +268,8 @@ impl Loss {
                 };
                 self.evaluate_arrays(py, &predictions, rows, step)
             }
-        }
+        };
+        self.rescaled(result?)
     }
 
     /// Name of the loss.
@@ -280,28 +302,6 @@ impl Loss {
     #[pyo3(name = "_rescaling")]
     fn rescaling(&self) -> f64 {
         self.loss.rescaling(self.data.data().costs().cols())
-    }
-
-    /// Whether training compares the gradient with differences of values.
-    #[getter]
-    #[pyo3(name = "_checks_gradient")]
-    fn checks_gradient(&self) -> bool {
-        self.stage.loss.properties().checks_gradient
-    }
-
-    /// Compare the gradient with differences of values on the first few of these rows.
-    #[pyo3(name = "_check_gradient")]
-    fn check_gradient(&self, py: Python<'_>, rows: Vec<usize>) -> PyResult<()> {
-        let rows = self.check_rows(Some(rows.clone()), rows.len())?;
-        let call = PyCall::new(false);
-        let function_oracle = self.function_oracle(&call)?;
-        let oracle = function_oracle.as_ref().unwrap_or(&self.oracle);
-        let checked = call.run(py, |_| {
-            let (spec, loss) = (&self.stage.loss, self.loss.as_ref());
-            spec.check_built_gradient(loss, &self.data, &rows, oracle, self.seed)
-        });
-        self.add_counts(function_oracle.as_ref());
-        checked
     }
 
     /// Rows that have an optimal decision.
@@ -433,6 +433,31 @@ impl Loss {
             }
         }
         Ok(rows)
+    }
+
+    /// Compares the gradient with differences of values on the first few rows, as training does.
+    fn check_gradient(&self, py: Python<'_>) -> PyResult<()> {
+        let rows = self.data.rows();
+        let call = PyCall::new(false);
+        let function_oracle = self.function_oracle(&call)?;
+        let oracle = function_oracle.as_ref().unwrap_or(&self.oracle);
+        let checked = call.run(py, |_| {
+            let (spec, loss) = (&self.stage.loss, self.loss.as_ref());
+            spec.check_built_gradient(loss, &self.data, &rows, oracle, self.seed)
+        });
+        self.add_counts(function_oracle.as_ref());
+        checked
+    }
+
+    /// Values and gradients times the factor, in place.
+    fn rescaled<'py>(&self, result: Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyTuple>> {
+        if self.factor == 1.0 {
+            return Ok(result);
+        }
+        for array in &result {
+            array.call_method1("__imul__", (self.factor,))?;
+        }
+        Ok(result)
     }
 
     /// Losses and gradients as numpy arrays.

@@ -169,11 +169,8 @@ fn spec_of_dict(description: &Bound<'_, PyAny>) -> PyResult<ProblemSpec> {
 
 /// An objective sense as problem files write it, from how a user writes it.
 pub(super) fn sense_field<'py>(py: Python<'py>, sense: &str) -> PyResult<Bound<'py, PyAny>> {
-    let sense = match parse_sense(sense)? {
-        Sense::Minimize => "minimize",
-        Sense::Maximize => "maximize",
-    };
-    Ok(PyString::new(py, sense).into_any())
+    let sense = parse_sense(sense)?;
+    Ok(PyString::new(py, sense_word(sense)).into_any())
 }
 
 /// Parses "minimize" or "maximize".
@@ -186,6 +183,14 @@ pub(super) fn parse_sense(text: &str) -> PyResult<Sense> {
             text,
             &["minimize", "maximize"],
         ))),
+    }
+}
+
+/// "minimize" or "maximize".
+pub fn sense_word(sense: Sense) -> &'static str {
+    match sense {
+        Sense::Minimize => "minimize",
+        Sense::Maximize => "maximize",
     }
 }
 

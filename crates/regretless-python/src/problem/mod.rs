@@ -11,7 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 use regretless::data::CostNames;
-use regretless::problem::{ProblemSpec, ReadOptions, Sense};
+use regretless::problem::{ProblemSpec, ReadOptions};
 
 use crate::arrays::array1;
 use crate::error::to_py_err;
@@ -23,11 +23,11 @@ use crate::solutions::{Solution, Solutions};
 mod build;
 mod solve;
 
-pub use build::spec_of_description;
 use build::{
     ArrayArguments, ArrayColumns, ColumnEntries, DEFAULT_FUNCTION_NAME, cost_columns,
     description_of, external_problem, parse_description, parse_sense, read_model, sense_field,
 };
+pub use build::{sense_word, spec_of_description};
 
 /// A problem: the feasible decisions and the objective sense.
 ///
@@ -703,10 +703,7 @@ impl Problem {
         sense: &str,
         present: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
-        let sense = match parse_sense(sense)? {
-            Sense::Minimize => "minimize",
-            Sense::Maximize => "maximize",
-        };
+        let sense = sense_word(parse_sense(sense)?);
         let fields = [
             ("edges", edges),
             ("nodes", nodes),
@@ -987,6 +984,10 @@ impl Problem {
     ///     `check(decision)`, or `check(decision, parameters)`, returns whether a decision is
     ///     feasible. All decisions are then checked. Methods that offer a row the decisions of
     ///     other rows (MAP, NCE, LTR, caches) need it where there are parameters.
+    /// exact : bool, default True
+    ///     Whether the decisions of the function are optimal. With False, statuses are "heuristic",
+    ///     regret is relative to the function's own decisions, so that it can be negative, and
+    ///     explanations have no ranges, alternatives and prices.
     ///
     /// Returns
     /// -------
@@ -994,12 +995,16 @@ impl Problem {
     ///
     /// Notes
     /// -----
+    /// The function may keep state, such as a solver's model, but its answer must depend on the
+    /// costs (and parameters) alone. When rows are labeled, the first one is solved a second time
+    /// at the end: another objective is an error, with `exact=False` a warning.
+    ///
     /// The function runs on the thread that calls `solve_all`, `label`, `train` and so on. Calls
     /// are serialized, also where several threads use the problem, or several problems are made
-    /// from one function or from methods of one object. So it may have state, such as the model of
-    /// a solver. It may use this package, and its own problem too; it must not wait for another
-    /// thread that uses its own problem. A stateless function that releases the interpreter lock
-    /// is faster with `thread_safe=True`: all threads then call it at the same time.
+    /// from one function or from methods of one object. It may use this package, and its own
+    /// problem too; it must not wait for another thread that uses its own problem. A stateless
+    /// function that releases the interpreter lock is faster with `thread_safe=True`: all threads
+    /// then call it at the same time.
     ///
     /// An exception of the function stops the call and is raised unchanged.
     ///
@@ -1018,7 +1023,7 @@ impl Problem {
     #[classmethod]
     #[pyo3(signature = (
         solve, num_costs, *, sense, binary=true, name=None, thread_safe=false, cost_names=None,
-        parameters=None, check=None
+        parameters=None, check=None, exact=true
     ))]
     fn from_solver(
         _class: &Bound<'_, PyType>,
@@ -1031,6 +1036,7 @@ impl Problem {
         cost_names: Option<Vec<String>>,
         parameters: Option<Vec<String>>,
         check: Option<&Bound<'_, PyAny>>,
+        exact: bool,
     ) -> PyResult<Self> {
         let problem = external_problem(num_costs, parse_sense(sense)?, name, cost_names)?;
         let parameters = parameters.unwrap_or_default();
@@ -1041,7 +1047,9 @@ impl Problem {
                 )));
             }
         }
-        let function = SolverFunction::new(solve, problem, binary, thread_safe, parameters, check)?;
+        let mut function =
+            SolverFunction::new(solve, problem, binary, thread_safe, parameters, check)?;
+        function.exact = exact;
         Ok(Self::from_function(function))
     }
 
@@ -1232,10 +1240,7 @@ impl Problem {
     /// The objective sense: "minimize" or "maximize".
     #[getter]
     pub fn sense(&self) -> &'static str {
-        match self.problem.sense() {
-            Sense::Minimize => "minimize",
-            Sense::Maximize => "maximize",
-        }
+        sense_word(self.problem.sense())
     }
 
     /// Number of costs.
@@ -1492,6 +1497,7 @@ impl Problem {
                     known,
                     binary,
                     thread_safe,
+                    exact,
                     ..
                 } = &**function;
                 let known = known
@@ -1510,6 +1516,7 @@ impl Problem {
                     parameters.clone(),
                     check.as_ref().map(|check| check.clone_ref(py)),
                     known.transpose()?,
+                    *exact,
                 );
                 ("from_solver", arguments.into_pyobject(py)?)
             }

@@ -167,7 +167,7 @@ impl Problem {
         self.check_width(costs.len())?;
         let parameters = single_row(self, parameters)?;
         let call = PyCall::new(false);
-        let (result, heuristic) = call.run(py, |_| {
+        let (result, is_heuristic) = call.run(py, |_| {
             let oracle = self.oracle(&call, Some(1), heuristic, limits, parameters.as_ref())?;
             let mut minimized = if self.has_total_costs() {
                 let mut total = Vec::new();
@@ -183,7 +183,7 @@ impl Problem {
             worker.set_instance(0);
             let result = worker.solve_complete(&minimized);
             drop(worker);
-            Ok((result, oracle.heuristic()))
+            Ok((result, oracle.is_heuristic()))
         })?;
         let (solution, complete) =
             result.map_err(|failure| PyRuntimeError::new_err(failure.to_string()))?;
@@ -197,7 +197,7 @@ impl Problem {
             column_names: column_names.followed_by(self.problem.auxiliary_names()),
             cost_names,
             complete,
-            heuristic,
+            is_heuristic,
         })
     }
 
@@ -225,11 +225,11 @@ impl Problem {
         if self.problem.may_have_absent_costs() {
             check_finite(&costs, table, "C")?;
         }
-        let (results, heuristic) = call.run(py, |observer| {
+        let (results, is_heuristic) = call.run(py, |observer| {
             observer.begin("solving", costs.rows() as u64);
             let results = oracle.solve_complete(&costs, observer)?;
             observer.end();
-            Ok((results, oracle.heuristic()))
+            Ok((results, oracle.is_heuristic()))
         })?;
         let width = self.problem.num_costs();
         let names = self.problem.cost_names().cloned();
@@ -239,6 +239,6 @@ impl Problem {
         };
         let columns = columns.unwrap_or_else(|| column_names_or_numbers(None, width));
         let frame = FrameTemplate::of(table, columns)?;
-        Ok(Solutions::new(results, self.problem.as_ref(), names, heuristic).with_frame(frame))
+        Ok(Solutions::new(results, self.problem.as_ref(), names, is_heuristic).with_frame(frame))
     }
 }

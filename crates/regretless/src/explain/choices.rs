@@ -8,7 +8,7 @@
 //! optimum and the sum of the positive costs: if a penalty above this distance does not suffice, no
 //! feasible decision has them.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde::Serialize;
 
@@ -71,6 +71,8 @@ pub(super) struct ChoiceSolver<'a> {
     max_penalty: f64,
     /// Solves so far.
     solves: AtomicUsize,
+    /// Whether a decision was found that is better than one that should be optimal.
+    has_contradiction: AtomicBool,
 }
 
 /// The best decision with fixed choices; none if no feasible decision has them.
@@ -90,6 +92,7 @@ impl<'a> ChoiceSolver<'a> {
             first_penalty: scale,
             max_penalty: MAX_PENALTY_FACTOR * difference.max(scale),
             solves: AtomicUsize::new(0),
+            has_contradiction: AtomicBool::new(false),
         }
     }
 
@@ -212,7 +215,19 @@ impl<'a> ChoiceSolver<'a> {
         if price >= -PRICE_TOLERANCE * self.case.scale() {
             return Ok(0.0);
         }
-        Err(inexact_solver())
+        Err(self.contradiction())
+    }
+
+    /// Whether the decisions of the solver contradict each other: the explained one is not optimal.
+    pub(super) fn has_contradiction(&self) -> bool {
+        self.has_contradiction.load(Ordering::Relaxed)
+    }
+
+    /// Records that decisions of the solver contradict each other, and returns the error that says
+    /// so.
+    pub(super) fn contradiction(&self) -> Error {
+        self.has_contradiction.store(true, Ordering::Relaxed);
+        inexact_solver()
     }
 
     /// What the forced and forbidden choices of these names cost, one at a time.
@@ -316,11 +331,13 @@ pub(super) fn is_of_solver(error: &Error) -> bool {
     matches!(error, Error::Solver { .. } | Error::Capability { .. })
 }
 
+/// Why the decisions of a solver say nothing about each other.
+pub(super) const INEXACT_SOLVER: &str =
+    "the solver returned a better decision elsewhere: its decisions are not optimal";
+
 /// The error of a solver whose decisions contradict each other.
-pub(super) fn inexact_solver() -> Error {
-    let message = "the solver found a better decision with fixed choices than without: its \
-        decisions are not optimal";
-    Error::solver(0, SolveFailure::InvalidSolution(message.into()))
+fn inexact_solver() -> Error {
+    Error::solver(0, SolveFailure::InvalidSolution(INEXACT_SOLVER.into()))
 }
 
 /// A solution with further choices.

@@ -26,7 +26,8 @@ pub use ranges::{RangeEnds, RangeMethod, RangeReport};
 pub use ranking::{Alternatives, RankedDecision};
 pub use regret::{RegretShare, RegretSplit};
 
-use self::choices::ChoiceSolver;
+use self::choices::{ChoiceSolver, INEXACT_SOLVER};
+use self::ranges::FoundRanges;
 use crate::data::{CostMatching, CostNames, Features, Matrix, RowParameters};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -166,9 +167,14 @@ impl RowCase<'_> {
             SolveStatus::Optimal => None,
             SolveStatus::WithinGap(_) | SolveStatus::LimitReached => Some(format!(
                 "the decision is not proven optimal ({})",
-                self.solution.status
+                self.status()
             )),
         }
+    }
+
+    /// The proven quality of the decision in words.
+    fn status(&self) -> String {
+        self.solution.status.describe(self.oracle.is_heuristic())
     }
 
     /// Whether the decision consists of choices.
@@ -398,12 +404,22 @@ impl RowCase<'_> {
         let sense = self.problem.sense();
         let solver = ChoiceSolver::new(self);
         let choices = solver.effects(&settings.force, &settings.forbid)?;
-        let regret = match &settings.costs {
+        let mut regret = match &settings.costs {
             Some(costs) => Some(self.split_regret(prediction, costs)?),
             None => None,
         };
-        let ranges = self.explain_ranges(&solver)?;
-        let alternatives = self.explain_alternatives(&solver, settings.alternatives)?;
+        let mut ranges = self.explain_ranges(&solver)?;
+        let mut alternatives = self.explain_alternatives(&solver, settings.alternatives)?;
+        let contradicts = |split: &RegretSplit| split.is_contradiction(self.scale());
+        let is_inexact = self.unproven().is_none()
+            && (solver.has_contradiction() || regret.as_ref().is_some_and(contradicts));
+        if is_inexact {
+            ranges = FoundRanges::none(format!("no ranges: {INEXACT_SOLVER}"));
+            alternatives = Alternatives::none(INEXACT_SOLVER.into());
+            if let Some(split) = &mut regret {
+                split.reason.get_or_insert_with(|| INEXACT_SOLVER.into());
+            }
+        }
         let features = self.explain_features(prediction)?;
         let mut costs = Vec::new();
         for cost in self.present() {
@@ -426,8 +442,12 @@ impl RowCase<'_> {
             sense,
             objective: sense.convert(self.solution.objective),
             scale_note: Method::scale_note(&prediction.model.metadata.method),
-            is_proven: self.unproven().is_none(),
-            status: self.solution.status.to_string(),
+            is_proven: !is_inexact && self.unproven().is_none(),
+            status: if is_inexact {
+                "not optimal".into()
+            } else {
+                self.status()
+            },
             costs,
             ranges: ranges.report,
             alternatives,

@@ -77,6 +77,20 @@ pub(super) struct FoundRanges {
     pub(super) ends: Option<CostRanges>,
 }
 
+impl FoundRanges {
+    /// No ranges, for this reason.
+    pub(super) fn none(reason: String) -> Self {
+        Self {
+            report: RangeReport {
+                method: None,
+                reason: Some(reason),
+                solves: 0,
+            },
+            ends: None,
+        }
+    }
+}
+
 impl RowCase<'_> {
     /// The ranges of all costs, and how they were found.
     ///
@@ -84,7 +98,7 @@ impl RowCase<'_> {
     /// When a solve fails or the user interrupts.
     pub(super) fn explain_ranges(&self, solver: &ChoiceSolver<'_>) -> Result<FoundRanges> {
         if let Some(reason) = self.unproven() {
-            return Ok(without_ranges(format!("no ranges: {reason}")));
+            return Ok(FoundRanges::none(format!("no ranges: {reason}")));
         }
         if let Some(ranges) = self.ranges_by_algorithm()? {
             return Ok(found(RangeMethod::Exact, ranges, None, 0));
@@ -100,7 +114,7 @@ impl RowCase<'_> {
                 }
                 // A search that stopped at a limit, or a function that is not what it should be.
                 Err(error) if is_of_solver(&error) => {
-                    Ok(without_ranges(format!("no ranges: {}", error.message())))
+                    Ok(FoundRanges::none(format!("no ranges: {}", error.message())))
                 }
                 Err(error) => Err(error),
             };
@@ -115,7 +129,7 @@ impl RowCase<'_> {
         };
         match self.ranges_by_basis()? {
             Ok(ranges) => Ok(found(RangeMethod::Basis, ranges, Some(reason), 1)),
-            Err(missing) => Ok(without_ranges(format!("{reason}; {missing}"))),
+            Err(missing) => Ok(FoundRanges::none(format!("{reason}; {missing}"))),
         }
     }
 
@@ -218,16 +232,5 @@ fn found(
             solves,
         },
         ends: Some(ranges),
-    }
-}
-
-fn without_ranges(reason: String) -> FoundRanges {
-    FoundRanges {
-        report: RangeReport {
-            method: None,
-            reason: Some(reason),
-            solves: 0,
-        },
-        ends: None,
     }
 }

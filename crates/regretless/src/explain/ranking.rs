@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use super::choices::{ChoiceSolver, PRICE_TOLERANCE, inexact_solver, is_of_solver};
+use super::choices::{ChoiceSolver, PRICE_TOLERANCE, is_of_solver};
 use super::{DEFAULT_ALTERNATIVES, NamedValue, RowCase};
 use crate::error::{Error, Result};
 use crate::problem::FixedChoices;
@@ -28,6 +28,18 @@ pub struct Alternatives {
     pub reason: Option<String>,
     /// Solves that were needed.
     pub solves: usize,
+}
+
+impl Alternatives {
+    /// No decisions, for this reason.
+    pub(super) fn none(reason: String) -> Self {
+        Self {
+            decisions: Vec::new(),
+            are_all: false,
+            reason: Some(reason),
+            solves: 0,
+        }
+    }
 }
 
 /// A decision other than the explained one.
@@ -139,7 +151,7 @@ impl<'a> DecisionRanking<'a> {
         let solution = part.best.clone();
         let tolerance = PRICE_TOLERANCE * self.solver.case().scale();
         if solution.objective < self.last_objective - tolerance {
-            return Err(inexact_solver());
+            return Err(self.solver.contradiction());
         }
         self.last_objective = solution.objective;
         self.last = Some(part);
@@ -211,16 +223,9 @@ impl RowCase<'_> {
         solver: &ChoiceSolver<'_>,
         wanted: Option<usize>,
     ) -> Result<Alternatives> {
-        let mut alternatives = Alternatives {
-            decisions: Vec::new(),
-            are_all: false,
-            reason: None,
-            solves: 0,
-        };
         match self.without_alternatives() {
             Some(error) if wanted.is_none_or(|count| count == 0) => {
-                alternatives.reason = Some(error.message());
-                return Ok(alternatives);
+                return Ok(Alternatives::none(error.message()));
             }
             Some(error) => return Err(error),
             None => {}
@@ -228,8 +233,7 @@ impl RowCase<'_> {
         let listed = self.list_alternatives(solver, wanted.unwrap_or(DEFAULT_ALTERNATIVES));
         match listed {
             Err(error) if wanted.is_none() && is_of_solver(&error) => {
-                alternatives.reason = Some(error.message());
-                Ok(alternatives)
+                Ok(Alternatives::none(error.message()))
             }
             listed => listed,
         }

@@ -10,6 +10,7 @@
 
 use serde::Serialize;
 
+use super::choices::PRICE_TOLERANCE;
 use super::{RowCase, RowPrediction, total_costs};
 use crate::error::{Error, Result, SolveFailure};
 use crate::solve::SolveStatus;
@@ -49,6 +50,15 @@ pub struct RegretShare {
     pub best_value: f64,
     /// What it adds to the regret: positive where the error favored the decision.
     pub share: f64,
+}
+
+impl RegretSplit {
+    /// Whether one of the two decisions is better where the other one should be optimal; `scale` is
+    /// the size of the objective under the predicted costs.
+    pub(super) fn is_contradiction(&self, scale: f64) -> bool {
+        let true_scale = self.objective.abs() + self.optimal_objective.abs();
+        self.gap < -PRICE_TOLERANCE * scale || self.regret < -PRICE_TOLERANCE * true_scale
+    }
 }
 
 impl RowCase<'_> {

@@ -336,14 +336,20 @@ impl LabeledDataset {
         Ok(changed)
     }
 
-    /// The listed rows with their labels, in the order of the list; all have one.
-    pub(crate) fn select_rows(&self, rows: &[usize]) -> Self {
-        debug_assert!(rows.iter().all(|row| self.has_label(*row)));
+    /// The listed rows with their labels, in the order of the list.
+    ///
+    /// # Panics
+    /// When a row does not exist.
+    #[must_use]
+    pub fn select_rows(&self, rows: &[usize]) -> Self {
+        let positions = 0..rows.len();
         Self {
             data: self.data.select_rows(rows),
             sense: self.sense,
             labels: rows.iter().map(|row| self.labels[*row].clone()).collect(),
-            failed: Vec::new(),
+            failed: positions
+                .filter(|place| !self.has_label(rows[*place]))
+                .collect(),
             solve_seconds: self.solve_seconds,
         }
     }

@@ -136,7 +136,9 @@ impl PredictedDecisions {
     /// The proven quality of a decision: `optimal`, `within 0.50 %`, `limit reached`, or
     /// `heuristic` where nothing is proven.
     pub fn status(&self, instance: usize) -> String {
-        self.solutions[instance].status.describe(self.heuristic)
+        self.solutions[instance]
+            .status
+            .describe(self.heuristic.is_some())
     }
 
     /// Columns and values of an instance: those that are not zero, or the first column where all

@@ -147,6 +147,12 @@ impl Oracle {
         self.heuristic
     }
 
+    /// Whether decisions need not be optimal, because a heuristic or a function of the user's
+    /// makes them.
+    pub fn is_heuristic(&self) -> bool {
+        self.heuristic.is_some() || !self.problem.has_exact_solver()
+    }
+
     /// The solver of calls without other settings.
     fn default_solver_kind(&self) -> SolverKind {
         self.heuristic

@@ -83,11 +83,12 @@ pub enum Heuristic {
 
 impl SolveStatus {
     /// The status in results: `optimal`, `within 0.50 %`, `limit reached`, or `heuristic` for a
-    /// decision of a heuristic that is not proven to be optimal.
-    pub fn describe(self, heuristic: Option<Heuristic>) -> String {
-        match (self, heuristic) {
-            (Self::Optimal, _) | (_, None) => self.to_string(),
-            (Self::WithinGap(_) | Self::LimitReached, Some(_)) => "heuristic".into(),
+    /// decision of a heuristic ([`Oracle::is_heuristic`](super::Oracle::is_heuristic)) that is not
+    /// proven to be optimal.
+    pub fn describe(self, is_heuristic: bool) -> String {
+        match self {
+            Self::WithinGap(_) | Self::LimitReached if is_heuristic => "heuristic".into(),
+            Self::Optimal | Self::WithinGap(_) | Self::LimitReached => self.to_string(),
         }
     }
 }

@@ -368,6 +368,11 @@ pub trait ProblemKind: Send + Sync + fmt::Debug + std::any::Any {
         true
     }
 
+    /// Whether its solver finds optimal decisions; false for a user's function that is a heuristic.
+    fn has_exact_solver(&self) -> bool {
+        true
+    }
+
     /// Names of the rows of a linear problem; empty for other problems.
     fn row_names(&self) -> &[String] {
         &[]

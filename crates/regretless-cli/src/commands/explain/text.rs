@@ -23,6 +23,13 @@ pub fn sentences(explanation: &Explanation) -> Vec<String> {
     sentences
 }
 
+/// The text of an explanation of the row with this name.
+pub fn full_text(explanation: &Explanation, row: &str) -> String {
+    let mut report = CommandReport::default();
+    print(explanation, row, &mut report);
+    report.text
+}
+
 /// Prints an explanation of the row with this name.
 pub fn print(explanation: &Explanation, row: &str, report: &mut CommandReport) {
     report.line(format!("{row} of {}", explanation.problem));

@@ -132,6 +132,8 @@ fn a_function_whose_decisions_contradict_each_other_is_reported() {
     let explanation = model
         .explain([0.0].as_slice(), &ExplainSettings::default())
         .unwrap();
+    assert!(!explanation.is_proven);
+    assert_eq!(explanation.status, "not optimal");
     assert!(explanation.ranges.reason.unwrap().contains("not optimal"));
     assert!(
         explanation

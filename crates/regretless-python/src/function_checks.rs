@@ -1,0 +1,100 @@
+//! Checks of what a user's function promises: decisions that depend on the costs alone and, unless
+//! it is declared to be a heuristic, are optimal. A function that breaks this would otherwise give
+//! wrong numbers without any message.
+
+use pyo3::prelude::*;
+use regretless::evaluate::Evaluation;
+use regretless::label::LabeledDataset;
+use regretless::observer::Observer;
+use regretless::oracle::Oracle;
+use regretless::solve::SolveFailure;
+use regretless::{Error, Result};
+
+use crate::call_observer::warn;
+use crate::problem::Problem;
+
+/// Relative difference of two objectives for the same costs that an exact solver may have: the
+/// usual gap at which MIP solvers stop.
+const REPEATED_OBJECTIVE_TOLERANCE: f64 = 1e-4;
+
+/// Relative regret below 0 that is more than rounding of objectives.
+const NEGATIVE_REGRET_TOLERANCE: f64 = 1e-6;
+
+impl Problem {
+    /// Solves the first labeled row of a function a second time.
+    ///
+    /// # Errors
+    /// When the objective differs, unless the function is a heuristic, which gets a warning; and
+    /// when the user interrupts.
+    pub fn check_repeated_answer(
+        &self,
+        oracle: &Oracle,
+        labeled: &LabeledDataset,
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        let (Some(function), Some(row)) = (self.function(), labeled.rows().first().copied()) else {
+            return Ok(());
+        };
+        let mut costs = Vec::new();
+        labeled.data().costs().read(row, &mut costs);
+        let mut worker = oracle.worker();
+        worker.set_instance(row);
+        let again = worker.solve(&costs).map(|solution| solution.objective);
+        drop(worker);
+        if observer.interrupted() || matches!(again, Err(SolveFailure::Interrupted)) {
+            return Err(Error::Interrupted);
+        }
+        let first = labeled.solution(row).objective;
+        let is_same = |again: &f64| {
+            let scale = first.abs().max(again.abs());
+            (again - first).abs() <= REPEATED_OBJECTIVE_TOLERANCE * scale
+        };
+        if again.as_ref().is_ok_and(is_same) {
+            return Ok(());
+        }
+        let sense = labeled.sense();
+        let then = match again {
+            Ok(objective) => sense.convert(objective).to_string(),
+            Err(failure) => failure.to_string(),
+        };
+        let message = format!(
+            "the function returned another decision for the same costs (row {row}: {}, then \
+             {then}): its answer must depend on the costs alone",
+            sense.convert(first)
+        );
+        if function.exact {
+            let remedy = "for a heuristic, pass exact=False to Problem.from_solver";
+            return Err(Error::data(message).with_remedy(remedy));
+        }
+        observer.warn(&message);
+        Ok(())
+    }
+
+    /// Warns where a function's decision under predicted costs is better than its decision under
+    /// the true ones.
+    pub fn warn_about_negative_regrets(
+        &self,
+        py: Python<'_>,
+        evaluation: &Evaluation,
+        data: &LabeledDataset,
+        rows: &[usize],
+    ) -> PyResult<()> {
+        if !self.function().is_some_and(|function| function.exact) {
+            return Ok(());
+        }
+        let mut count = 0;
+        for (regret, row) in evaluation.regrets.iter().zip(rows) {
+            let relative = Evaluation::relative_regret_of(*regret, data.optimal_objective(*row));
+            count += usize::from(relative < -NEGATIVE_REGRET_TOLERANCE);
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        let subject = if count == 1 { "row has" } else { "rows have" };
+        let message = format!(
+            "{count} {subject} negative regret: the function is not optimal there; regret is \
+             relative to its own decisions; pass exact=False to Problem.from_solver"
+        );
+        warn(py, &message)
+    }
+}
