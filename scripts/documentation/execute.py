@@ -20,6 +20,8 @@ Marks are comments of Markdown, which readers do not see. They precede their blo
                                              `result`, the JSON or CSV that COMMAND prints;
                                              `row(result, method="MSE")` is a row of CSV, and
                                              `long 8.5` is checked by --full only
+    <!-- check: long table within 1 % | COMMAND | ROW, COLUMN, VALUES -->
+                                             the table before it is in the result (tables.py)
 
 A block of another language (`rust`) needs a mark that it is not executed.
 """
@@ -38,6 +40,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import program
+import tables
 import tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -113,8 +116,12 @@ def steps(markdown):
         elif found.startswith("check: tolerance"):
             tolerance = percentage(found.removeprefix("check: tolerance"))
         elif found.startswith("check:"):
-            before = re.sub(r"<!--.*?-->", "", markdown[: match.start()], flags=re.DOTALL)[-4000:]
-            yield Step("number", f"{before}\0{found.removeprefix('check:')}", line)
+            before = re.sub(r"<!--.*?-->", "", markdown[: match.start()], flags=re.DOTALL)
+            claim = found.removeprefix("check:").strip()
+            kind = "table" if claim.removeprefix("long ").startswith("table ") else "number"
+            # A number is near its mark; a table may be long.
+            shown = before if kind == "table" else before[-4000:]
+            yield Step(kind, f"{shown}\0{claim}", line)
         else:
             mark = found
 
@@ -159,6 +166,7 @@ class PageRun:
         self.printed, self.is_skipped, self.interpreter = "", False, None
         places = [str(program.find().parent), os.environ["PATH"]]
         self.environment = {**os.environ, "PATH": os.pathsep.join(places), "COLUMNS": "100"}
+        self.environment["CLONE"] = str(ROOT)
         self.environment.pop("REGRETLESS_ABORT_AT_FAIL_POINT", None)
 
     def report(self, step, message):
@@ -203,6 +211,8 @@ class PageRun:
             self.compare(step)
         elif step.kind == "number":
             self.check_number(step)
+        elif step.kind == "table":
+            self.check_table(step)
         elif step.kind == "toml":
             self.parse_toml(step)
         elif step.kind not in SHOWN:
@@ -264,27 +274,47 @@ class PageRun:
             else:
                 self.report(step, f"'{line}' is not in:\n{tail(self.printed, 40)}")
 
-    def check_number(self, step):
-        """Check a number of the text by the JSON of a command."""
-        before, _, check = step.text.partition("\0")
-        claim, command, expression = (part.strip() for part in check.split("|"))
-        shown, _, tolerance = claim.removeprefix("long ").partition(" within ")
+    def result_of(self, step, claim, command):
+        """Return what the command of a check prints, or None if it is long or fails."""
         if claim.startswith("long ") and not self.full:
-            self.outcome.count("numbers of long runs")
-            return
-        if shown not in before:
-            self.report(step, f"{shown} is not in the text before the mark")
+            self.outcome.count(f"{step.kind}s of long runs")
+            return None
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", command], cwd=self.folder, env=self.environment,
             capture_output=True, text=True, timeout=LONG_SECONDS,
         )  # fmt: skip
         if done.returncode != 0:
             self.report(step, f"{command}: {tail(done.stderr)}")
+            return None
+        return parsed(done.stdout)
+
+    def check_number(self, step):
+        """Check a number of the text by what a command prints."""
+        before, _, check = step.text.partition("\0")
+        claim, command, expression = (part.strip() for part in check.split("|"))
+        shown, _, tolerance = claim.removeprefix("long ").partition(" within ")
+        if shown not in before:
+            self.report(step, f"{shown} is not in the text before the mark")
+        result = self.result_of(step, claim, command)
+        if result is None:
             return
-        found = eval(expression, {"result": parsed(done.stdout), "row": row})
+        found = eval(expression, {"result": result, "row": row})
         self.outcome.count("numbers")
         if not is_close(value(shown), float(found), percentage(tolerance)):
             self.report(step, f"{shown} is {found:.6g}")
+
+    def check_table(self, step):
+        """Check the table before a mark by what a command prints."""
+        before, _, check = step.text.partition("\0")
+        claim, command, spec = (part.strip() for part in check.split("|"))
+        result = self.result_of(step, claim, command)
+        if result is None:
+            return
+        tolerance = percentage(claim.partition(" within ")[2])
+        compared, findings = tables.compare(tables.last_table(before), result, spec, tolerance)
+        self.outcome.count("numbers of tables", compared)
+        for finding in findings:
+            self.report(step, finding)
 
     def parse_toml(self, step):
         """Parse a block of TOML."""

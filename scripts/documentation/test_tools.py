@@ -63,6 +63,43 @@ class ExecutedPages(unittest.TestCase):
         self.assertEqual(run(mark).findings, [])
         self.assertEqual(run(mark).counts, {"numbers": 1})
 
+    def test_tables_are_checked(self):
+        table = (
+            "| method | SP5x5 (20 seeds) | published | KS32, ours |\n|---|---:|---:|---|\n"
+            "| `MSE`, MAE | 1.00 ± 0.00 | 9 | |\n"
+            "| MSE(O\\_S,S) | **0.62 ± 0.10** | 9 | 1,200 |\n\n"
+        )
+        rows = [
+            "method,problem,mean,deviation", "MSE,SP5x5,1,0", "MAE,SP5x5,1.004,0",
+            '"MSE(O_S,S)",SP5x5,0.624,0.099', '"MSE(O_S,S)",KS32,1200,0', "MSE,KS32,5,0",
+        ]  # fmt: skip
+        result = "printf '" + "\\n".join(rows) + "\\n'"
+        mark = "<!-- check: {}table within 0 % | " + result + " | {} -->\n"
+        every = mark.format("", "method, problem, mean deviation")
+        self.assertEqual(run(table + every).findings, [])
+        self.assertEqual(run(table + every).counts, {"numbers of tables": 7})
+        for shown, message in [
+            (("0.62", "0.63"), "0.63 is 0.624 (mean)"),
+            (("0.10", "0.11"), "0.11 is 0.099 (deviation)"),
+            (("`MSE`, MAE", "SPO+"), "no row 'SPO+'"),
+            (("9 | |", "9 | 5 |"), "no 'MAE' of 'KS32, ours'"),
+        ]:
+            findings = run(table.replace(*shown) + every).findings
+            self.assertEqual(len(findings), 1, findings)
+            self.assertIn(message, findings[0])
+        long = mark.format("long ", "method, problem, mean")
+        self.assertEqual(run(table + long).counts, {"tables of long runs": 1})
+        self.assertEqual(run(table + long, full=True).counts, {"numbers of tables": 4})
+        self.assertEqual(len(run("no table\n" + every).findings), 1)
+
+    def test_tables_may_have_two_keys_and_sums(self):
+        table = "| loss | on | solves |\n|---|---|---|\n| SPO+ | KS32 | 30 |\n\n"
+        result = "printf 'method,problem,exact,relaxed\\nSPO+,KS32,10,20\\nSPO+,SP5x5,0,1\\n'"
+        spec = 'method problem, "solves", exact+relaxed'
+        mark = f"<!-- check: table within 0 % | {result} | {spec} -->"
+        self.assertEqual(run(table + mark).findings, [])
+        self.assertEqual(len(run(table.replace("30", "31") + mark).findings), 1)
+
     def test_long_blocks_run_on_demand(self):
         page = "<!-- run: long, last run 2026-01-01 -->\n" + block("sh", "false")
         page += block("text", "anything")
