@@ -220,13 +220,13 @@ pub(crate) fn matches_pattern(pattern: &str, name: &str) -> bool {
 }
 
 /// The name that was probably meant by one that does not exist: the one with the fewest letters to
-/// change, insert or remove, at most a third of them, whatever their case.
+/// change, insert or remove, at most a third of them and not all, whatever their case.
 pub(crate) fn nearest_name<'n>(
     wanted: &str,
     names: impl IntoIterator<Item = &'n str>,
 ) -> Option<&'n str> {
     let wanted: Vec<char> = wanted.to_lowercase().chars().collect();
-    let max_distance = wanted.len().div_ceil(3);
+    let max_distance = wanted.len().div_ceil(3).min(wanted.len().saturating_sub(1));
     let distances = names
         .into_iter()
         .map(|name| (edit_distance(&wanted, &name.to_lowercase()), name));
@@ -301,6 +301,7 @@ mod tests {
         assert_eq!(nearest_name("Date", names), Some("date"));
         assert_eq!(nearest_name("steelprice", names), Some("steel_price"));
         assert_eq!(nearest_name("wind", names), None);
+        assert_eq!(nearest_name("z", ["b"]), None);
     }
 
     #[test]
