@@ -112,10 +112,11 @@ impl BacktestVerdict {
                 let reference = results.methods.first();
                 let regret = reference.map_or(0.0, |method| method.total_regret());
                 let negligible = MAX_NEGLIGIBLE_SAVING * regret / periods as f64;
-                let upper = best
-                    .and_then(|best| best.interval)
-                    .map(|interval| interval.upper);
-                if let Some(best) = best.filter(|_| upper.is_some_and(|upper| upper > negligible)) {
+                let may_save = |best: &&MethodSaving| {
+                    let upper = best.interval.map(|interval| interval.upper);
+                    best.per_period > 0.0 && upper.is_some_and(|upper| upper > negligible)
+                };
+                if let Some(best) = best.filter(may_save) {
                     self.sentence = phrase.doubt(best);
                 } else {
                     self.sentence = "no method beats least squares on this table; a linear \

@@ -81,9 +81,9 @@ impl<'a> Lanes<'a> {
     pub(super) fn columns(&self, width: f64) -> usize {
         /// Width of a panel with few and with many nodes. Untuned.
         const MIN_PANEL_WIDTHS: [f64; 2] = [170.0, 240.0];
-        /// Most nodes of a panel with few.
-        const FEW_NODES: usize = 10;
-        let has_many = self.sources.len() + self.destinations.len() > FEW_NODES;
+        /// Most nodes of a narrow panel. Untuned.
+        const MAX_NARROW_NODES: usize = 10;
+        let has_many = self.sources.len() + self.destinations.len() > MAX_NARROW_NODES;
         let columns = (width / MIN_PANEL_WIDTHS[usize::from(has_many)]) as usize;
         columns.clamp(1, 3)
     }
