@@ -56,7 +56,8 @@ pub(crate) use benchmark::paper_weights;
 pub(crate) use choice_fixing::{ChoiceFixing, FixedChoices};
 pub use cvrp::Cvrp;
 pub(crate) use equality::{
-    EqualityConstraints, EqualityProjection, Incidence, ProjectionScratch, VariableRun,
+    EqualityConstraints, EqualityProjection, Incidence, ProjectionScratch, SparseIncidence,
+    VariableRun,
 };
 pub use external::ExternalProblem;
 pub use from_file::{FileFormat, FileProblem, ReadOptions};

@@ -40,42 +40,44 @@ static PARTIAL_LOAD_MASKS: [i32; 2 * F32_LANES] = {
     masks
 };
 
-/// Transposes eight rows of eight values: column k begins `k * column_stride` values after `out`.
+/// Within each 128-bit half: four rows of four values become four columns.
 ///
 /// # Safety
-/// Rows and columns must be valid for these reads and writes, and the CPU must have AVX.
+/// The CPU must have AVX.
 #[inline(always)]
-unsafe fn transpose_8x8(rows: *const f32, row_stride: usize, out: *mut f32, column_stride: usize) {
+unsafe fn transpose_4x4([p, q, r, s]: [__m256; 4]) -> [__m256; 4] {
     // SAFETY: guaranteed by the caller.
     unsafe {
-        let row = |i: usize| _mm256_loadu_ps(rows.add(i * row_stride));
-        let (a, b, c, d) = (row(0), row(1), row(2), row(3));
-        let (e, f, g, h) = (row(4), row(5), row(6), row(7));
-        // Within each 128-bit half: four rows of four values become four columns.
-        let transpose_4x4 = |p, q, r, s| {
-            let (pq, pq_high) = (_mm256_unpacklo_ps(p, q), _mm256_unpackhi_ps(p, q));
-            let (rs, rs_high) = (_mm256_unpacklo_ps(r, s), _mm256_unpackhi_ps(r, s));
-            [
-                _mm256_shuffle_ps::<0b01_00_01_00>(pq, rs),
-                _mm256_shuffle_ps::<0b11_10_11_10>(pq, rs),
-                _mm256_shuffle_ps::<0b01_00_01_00>(pq_high, rs_high),
-                _mm256_shuffle_ps::<0b11_10_11_10>(pq_high, rs_high),
-            ]
-        };
-        let (upper, lower) = (transpose_4x4(a, b, c, d), transpose_4x4(e, f, g, h));
-        let mut i = 0;
-        while i < 4 {
-            let column = |k: usize| out.add(k * column_stride);
-            _mm256_storeu_ps(
-                column(i),
-                _mm256_permute2f128_ps::<0x20>(upper[i], lower[i]),
-            );
-            _mm256_storeu_ps(
-                column(i + 4),
-                _mm256_permute2f128_ps::<0x31>(upper[i], lower[i]),
-            );
-            i += 1;
-        }
+        let (pq, pq_high) = (_mm256_unpacklo_ps(p, q), _mm256_unpackhi_ps(p, q));
+        let (rs, rs_high) = (_mm256_unpacklo_ps(r, s), _mm256_unpackhi_ps(r, s));
+        [
+            _mm256_shuffle_ps::<0b01_00_01_00>(pq, rs),
+            _mm256_shuffle_ps::<0b11_10_11_10>(pq, rs),
+            _mm256_shuffle_ps::<0b01_00_01_00>(pq_high, rs_high),
+            _mm256_shuffle_ps::<0b11_10_11_10>(pq_high, rs_high),
+        ]
+    }
+}
+
+/// Transposes eight rows of eight values.
+///
+/// # Safety
+/// The CPU must have AVX.
+#[inline(always)]
+unsafe fn transpose_8x8([a, b, c, d, e, f, g, h]: [__m256; 8]) -> [__m256; 8] {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        let (upper, lower) = (transpose_4x4([a, b, c, d]), transpose_4x4([e, f, g, h]));
+        [
+            _mm256_permute2f128_ps::<0x20>(upper[0], lower[0]),
+            _mm256_permute2f128_ps::<0x20>(upper[1], lower[1]),
+            _mm256_permute2f128_ps::<0x20>(upper[2], lower[2]),
+            _mm256_permute2f128_ps::<0x20>(upper[3], lower[3]),
+            _mm256_permute2f128_ps::<0x31>(upper[0], lower[0]),
+            _mm256_permute2f128_ps::<0x31>(upper[1], lower[1]),
+            _mm256_permute2f128_ps::<0x31>(upper[2], lower[2]),
+            _mm256_permute2f128_ps::<0x31>(upper[3], lower[3]),
+        ]
     }
 }
 
@@ -149,12 +151,15 @@ impl SimdToken {
                 // SAFETY: by the assertion, eight values begin there in each of eight rows; there
                 // are eight vectors.
                 unsafe {
-                    transpose_8x8(
-                        values.as_ptr().add(8 * half * row_stride + 8 * k),
-                        row_stride,
-                        vectors.as_mut_ptr().cast::<f32>().add(8 * half),
-                        F32_LANES,
-                    );
+                    let start = values.as_ptr().add(8 * half * row_stride + 8 * k);
+                    let mut rows = [_mm256_setzero_ps(); 8];
+                    for (i, row) in rows.iter_mut().enumerate() {
+                        *row = _mm256_loadu_ps(start.add(i * row_stride));
+                    }
+                    let columns = transpose_8x8(rows);
+                    for (k, column) in columns.iter().enumerate() {
+                        _mm256_storeu_ps(vectors[k].0.as_mut_ptr().add(8 * half), *column);
+                    }
                 }
             }
         }
@@ -166,38 +171,23 @@ impl SimdToken {
         }
     }
 
-    /// Transposes eight vectors: row k holds value k of each vector.
+    /// Transposes eight vectors of eight lanes.
     #[inline(always)]
-    pub(crate) fn transpose_to_rows(
-        self,
-        vectors: &[AlignedF32x16; 8],
-        rows: &mut [AlignedF32x8; F32_LANES],
-    ) {
-        let (vectors, rows) = (vectors.as_ptr(), rows.as_mut_ptr());
-        for half in 0..2 {
-            // SAFETY: eight vectors of sixteen values begin at `vectors`, sixteen rows of eight
-            // values at `rows`.
-            unsafe {
-                let values = vectors.cast::<f32>().add(8 * half);
-                transpose_8x8(values, F32_LANES, rows.add(8 * half).cast(), 8);
-            }
-        }
-    }
-
-    /// The reverse: vector k holds value k of each row.
-    #[inline(always)]
-    pub(crate) fn transpose_to_vectors(
-        self,
-        rows: &[AlignedF32x8; F32_LANES],
-        vectors: &mut [AlignedF32x16; 8],
-    ) {
-        let (rows, vectors) = (rows.as_ptr(), vectors.as_mut_ptr());
-        for half in 0..2 {
-            // SAFETY: as above.
-            unsafe {
-                let out = vectors.cast::<f32>().add(8 * half);
-                transpose_8x8(rows.add(8 * half).cast(), 8, out, F32_LANES);
-            }
+    pub(crate) fn transpose(self, rows: [F32x8; 8]) -> [F32x8; 8] {
+        // SAFETY: as above.
+        unsafe {
+            let [a, b, c, d, e, f, g, h] = rows;
+            let [a, b, c, d, e, f, g, h] = transpose_8x8([a.0, b.0, c.0, d.0, e.0, f.0, g.0, h.0]);
+            [
+                F32x8(a),
+                F32x8(b),
+                F32x8(c),
+                F32x8(d),
+                F32x8(e),
+                F32x8(f),
+                F32x8(g),
+                F32x8(h),
+            ]
         }
     }
 
@@ -208,9 +198,9 @@ impl SimdToken {
     }
 
     #[inline(always)]
-    pub(crate) fn load_f32x8(self, values: &AlignedF32x8) -> F32x8 {
+    pub(crate) fn load_f32x8(self, values: &[f32; 8]) -> F32x8 {
         // SAFETY: eight values begin there.
-        F32x8(unsafe { _mm256_loadu_ps(values.0.as_ptr()) })
+        F32x8(unsafe { _mm256_loadu_ps(values.as_ptr()) })
     }
 
     /// A vector with only the sign bit set (−0.0) in lane i if bit i of half `half` of `word` is 1
@@ -234,6 +224,25 @@ impl SimdToken {
     pub(crate) fn zero_f64x4(self) -> F64x4 {
         // SAFETY: as above.
         F64x4(unsafe { _mm256_setzero_pd() })
+    }
+
+    #[inline(always)]
+    pub(crate) fn splat_f64x4(self, value: f64) -> F64x4 {
+        // SAFETY: as above.
+        F64x4(unsafe { _mm256_set1_pd(value) })
+    }
+
+    /// Loads the lower and the upper half of eight values.
+    #[inline(always)]
+    pub(crate) fn load_f64x8(self, values: &[f64; 8]) -> [F64x4; 2] {
+        let start = values.as_ptr();
+        // SAFETY: eight values begin there.
+        unsafe {
+            [
+                F64x4(_mm256_loadu_pd(start)),
+                F64x4(_mm256_loadu_pd(start.add(F64_LANES))),
+            ]
+        }
     }
 
     /// Loads values 4·index to 4·index + 3.
@@ -367,9 +376,15 @@ impl F32x8 {
     }
 
     #[inline(always)]
-    pub(crate) fn store(self, out: &mut AlignedF32x8) {
+    pub(crate) fn mul(self, other: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm256_mul_ps(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    pub(crate) fn store(self, out: &mut [f32; 8]) {
         // SAFETY: eight values begin there.
-        unsafe { _mm256_storeu_ps(out.0.as_mut_ptr(), self.0) }
+        unsafe { _mm256_storeu_ps(out.as_mut_ptr(), self.0) }
     }
 }
 

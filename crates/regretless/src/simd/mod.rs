@@ -22,6 +22,17 @@ pub(crate) struct AlignedF32x16(pub(crate) [f32; F32_LANES]);
 
 impl AlignedF32x16 {
     pub(crate) const ZERO: Self = Self([0.0; F32_LANES]);
+
+    /// The lower half, 0, or the upper one, 1.
+    #[inline(always)]
+    pub(crate) fn half(&self, half: usize) -> &[f32; F32_LANES / 2] {
+        &self.0.as_chunks().0[half % 2]
+    }
+
+    #[inline(always)]
+    pub(crate) fn half_mut(&mut self, half: usize) -> &mut [f32; F32_LANES / 2] {
+        &mut self.0.as_chunks_mut().0[half % 2]
+    }
 }
 
 /// Eight values in memory, such as partial sums.
@@ -67,11 +78,11 @@ mod avx512;
 mod portable;
 
 #[cfg(all(target_arch = "x86_64", not(regretless_portable_simd)))]
-pub(crate) use avx2::{F32x16, SimdToken};
+pub(crate) use avx2::{F32x8, F32x16, SimdToken};
 #[cfg(all(target_arch = "x86_64", not(regretless_portable_simd)))]
 pub(crate) use avx512::{Avx512Token, F32x16Avx512};
 #[cfg(any(regretless_portable_simd, not(target_arch = "x86_64")))]
-pub(crate) use portable::{F32x16, SimdToken};
+pub(crate) use portable::{F32x8, F32x16, SimdToken};
 
 /// Defines a function that is compiled for AVX2 and FMA on x86-64, and for the target's default
 /// instructions elsewhere: `name = body <types> [constants] (arguments)`. Functions that the body
@@ -324,20 +335,19 @@ mod tests {
                 assert_eq!(columns[18].0[rows - 1], ((rows - 1) * 21 + 18) as f32);
                 found.extend(columns.iter().flat_map(|column| bits(&column.0)));
             }
-            let vectors: [AlignedF32x16; 8] = std::array::from_fn(|k| {
-                AlignedF32x16(std::array::from_fn(|lane| (16 * k + lane) as f32))
-            });
-            let mut rows = [AlignedF32x8::ZERO; F32_LANES];
-            simd.transpose_to_rows(&vectors, &mut rows);
-            assert_eq!(rows[11].0[3], 59.0);
-            let eight = simd.load_f32x8(&half);
-            let sum = eight.mul_add(simd.splat_f32x8(1.7), eight.add(eight));
-            sum.store(&mut rows[0]);
-            found.extend(rows.iter().flat_map(|row| bits(&row.0)));
-            let mut back = [AlignedF32x16::ZERO; 8];
-            simd.transpose_to_vectors(&rows, &mut back);
-            let is_same = |k: usize| back[k].0[1..] == vectors[k].0[1..];
-            assert!((0..8).all(is_same));
+            let eight = simd.load_f32x8(&half.0);
+            let sum = eight.mul_add(simd.splat_f32x8(1.7), eight.add(eight).mul(eight));
+            let rows = std::array::from_fn(|k| sum.add(simd.splat_f32x8(k as f32)));
+            for column in simd.transpose(rows) {
+                let mut stored = [0.0; F32_LANES / 2];
+                column.store(&mut stored);
+                found.extend(bits(&stored));
+            }
+            for part in simd.load_f64x8(&[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]) {
+                part.mul_add(simd.splat_f64x4(0.9), part)
+                    .add_to(&mut quarter);
+            }
+            found.extend(quarter.iter().flat_map(halves));
             found
         }};
     }

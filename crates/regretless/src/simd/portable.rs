@@ -63,28 +63,10 @@ impl SimdToken {
         }
     }
 
-    /// Transposes eight vectors: row k holds value k of each vector.
+    /// Transposes eight vectors of eight lanes.
     #[inline(always)]
-    pub(crate) fn transpose_to_rows(
-        self,
-        vectors: &[AlignedF32x16; 8],
-        rows: &mut [AlignedF32x8; F32_LANES],
-    ) {
-        for (k, row) in rows.iter_mut().enumerate() {
-            row.0 = std::array::from_fn(|vector| vectors[vector].0[k]);
-        }
-    }
-
-    /// The reverse: vector k holds value k of each row.
-    #[inline(always)]
-    pub(crate) fn transpose_to_vectors(
-        self,
-        rows: &[AlignedF32x8; F32_LANES],
-        vectors: &mut [AlignedF32x16; 8],
-    ) {
-        for (k, vector) in vectors.iter_mut().enumerate() {
-            vector.0 = std::array::from_fn(|row| rows[row].0[k]);
-        }
+    pub(crate) fn transpose(self, rows: [F32x8; 8]) -> [F32x8; 8] {
+        std::array::from_fn(|column| F32x8(rows.map(|row| row.0[column])))
     }
 
     #[inline(always)]
@@ -93,8 +75,8 @@ impl SimdToken {
     }
 
     #[inline(always)]
-    pub(crate) fn load_f32x8(self, values: &AlignedF32x8) -> F32x8 {
-        F32x8(values.0)
+    pub(crate) fn load_f32x8(self, values: &[f32; 8]) -> F32x8 {
+        F32x8(*values)
     }
 
     /// A vector with only the sign bit set (−0.0) in lane i if bit i of half `half` of `word` is 1
@@ -107,6 +89,17 @@ impl SimdToken {
     #[inline(always)]
     pub(crate) fn zero_f64x4(self) -> F64x4 {
         F64x4([0.0; F64_LANES])
+    }
+
+    #[inline(always)]
+    pub(crate) fn splat_f64x4(self, value: f64) -> F64x4 {
+        F64x4([value; F64_LANES])
+    }
+
+    /// Loads the lower and the upper half of eight values.
+    #[inline(always)]
+    pub(crate) fn load_f64x8(self, values: &[f64; 8]) -> [F64x4; 2] {
+        [0, F64_LANES].map(|first| F64x4(std::array::from_fn(|lane| values[first + lane])))
     }
 
     /// Loads values 4·index to 4·index + 3.
@@ -222,8 +215,13 @@ impl F32x8 {
     }
 
     #[inline(always)]
-    pub(crate) fn store(self, out: &mut AlignedF32x8) {
-        out.0 = self.0;
+    pub(crate) fn mul(self, other: Self) -> Self {
+        Self(std::array::from_fn(|lane| self.0[lane] * other.0[lane]))
+    }
+
+    #[inline(always)]
+    pub(crate) fn store(self, out: &mut [f32; 8]) {
+        *out = self.0;
     }
 }
 

@@ -475,16 +475,44 @@ fn scale<const LANES: usize>(sum: &mut [f64; LANES], factor: f64) {
     }
 }
 
-/// The sum of all vectors.
+/// The sum of all vectors: of even and of odd ones, so that additions overlap.
 #[inline(always)]
 fn total<const LANES: usize>(sums: &[[f64; LANES]]) -> [f64; LANES] {
-    let mut total = [0.0; LANES];
-    for sum in sums {
-        for lane in 0..LANES {
-            total[lane] += sum[lane];
+    let (pairs, last) = sums.as_chunks::<2>();
+    let (mut total, mut other) = ([0.0; LANES], [0.0; LANES]);
+    for [first, second] in pairs {
+        add(&mut total, first);
+        add(&mut other, second);
+    }
+    if let [last] = last {
+        add(&mut total, last);
+    }
+    add(&mut total, &other);
+    total
+}
+
+#[inline(always)]
+fn add<const LANES: usize>(total: &mut [f64; LANES], sum: &[f64; LANES]) {
+    for lane in 0..LANES {
+        total[lane] += sum[lane];
+    }
+}
+
+/// (sum − subtrahend) · factor for all vectors: two at a time, since the compiler would vectorize
+/// a loop over single ones across vectors, with shuffles.
+#[inline(always)]
+fn subtract_and_scale<const LANES: usize>(
+    sums: &mut [[f64; LANES]],
+    subtrahend: &[f64; LANES],
+    factor: f64,
+) {
+    for sums in sums.chunks_mut(2) {
+        for sum in sums {
+            for lane in 0..LANES {
+                sum[lane] = (sum[lane] - subtrahend[lane]) * factor;
+            }
         }
     }
-    total
 }
 
 /// Solves (n − 2) y_i + Σ y = s_i over m rows: Σ y = Σ s / (n − 2 + m).
@@ -499,11 +527,7 @@ fn solve_degrees<const LANES: usize>(sums: &mut [[f64; LANES]], nodes: usize, wi
     let diagonal = (nodes - 2) as f64;
     let mut solution_sum = total(sums);
     scale(&mut solution_sum, 1.0 / (diagonal + sums.len() as f64));
-    for sum in sums {
-        for lane in 0..LANES {
-            sum[lane] = (sum[lane] - solution_sum[lane]) / diagonal;
-        }
-    }
+    subtract_and_scale(sums, &solution_sum, 1.0 / diagonal);
 }
 
 /// Means of columns and, with rows, means of rows less the mean of all.
@@ -521,11 +545,5 @@ fn solve_matrix<const LANES: usize>(
         row_sums.fill([0.0; LANES]);
         return;
     }
-    let mut mean = total(column_sums);
-    scale(&mut mean, 1.0 / columns as f64);
-    for sum in row_sums {
-        for lane in 0..LANES {
-            sum[lane] = sum[lane] / columns as f64 - mean[lane];
-        }
-    }
+    subtract_and_scale(row_sums, &total(column_sums), 1.0 / columns as f64);
 }

@@ -2,13 +2,14 @@
 //! the evaluation of rows in the same call. A tile is sixteen costs, a block some tiles that stay
 //! in cache.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::adam::AdamCoefficients;
 use super::expanded_squares;
 use super::kernel::{self, TileScratch};
-use super::parallel_epoch::ParallelEpoch;
-use super::projection::{BlockVectors, ProjectionWorker};
+use super::parallel_epoch::{NormalizedParameters, ParallelEpoch};
+use super::projection::ProjectionWorker;
 use super::row_constants::{OuterProductSum, RowCoefficients};
 use super::tiled_targets::BatchPlan;
 use super::worker_columns::{PartialSums, WorkerColumns};
@@ -17,7 +18,7 @@ use super::{EpochRunner, FusedContext, FusedLinear, FusedState, not_finite, stor
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
 use crate::predict::Network;
-use crate::simd::{AlignedF32x16, F32_LANES};
+use crate::simd::{AlignedF32x8, AlignedF32x16, F32_LANES};
 use crate::train::epoch_runner::EpochResult;
 use crate::train::epoch_runner::EpochRunnerState;
 use crate::train::optimizer::Moments;
@@ -76,6 +77,19 @@ impl FusedContext<'_> {
         coefficients
     }
 
+    /// One of several workers of the projection, if there is one.
+    pub(super) fn projection_worker(
+        &self,
+        workers: usize,
+        solution: &[AlignedF32x8],
+    ) -> Option<ProjectionWorker<'_>> {
+        let projection = self.projection.as_ref()?;
+        let (simd, width) = (self.simd, self.width());
+        Some(ProjectionWorker::new(
+            simd, projection, width, workers, solution,
+        ))
+    }
+
     /// Products of the features of each step's rows, for expanded squares.
     fn products(&self, plan: &BatchPlan<'_>) -> Vec<OuterProductSum> {
         (0..plan.steps())
@@ -98,7 +112,6 @@ impl FusedState {
     ) {
         let (count, vectors) = (context.groups.len(), 2 * context.width());
         let (mut tiles, mut moments) = (self.tiles.as_mut_slice(), self.moments.as_mut_slice());
-        let mut projected = self.projected.as_mut_slice();
         let mut blocks = Vec::with_capacity(workers);
         for worker in 0..workers {
             let groups = worker * count / workers..(worker + 1) * count / workers;
@@ -109,55 +122,58 @@ impl FusedState {
             } else {
                 full_tiles * vectors
             };
-            let (block_tiles, block_moments, block_projected);
+            let (block_tiles, block_moments);
             (block_tiles, tiles) = tiles.split_at_mut(size);
             (block_moments, moments) = moments.split_at_mut(size);
-            let size = if projected.is_empty() { 0 } else { size / 2 };
-            (block_projected, projected) = projected.split_at_mut(size);
             blocks.push(WorkerColumns {
                 groups,
                 tiles: block_tiles,
                 moments: block_moments,
-                projected: block_projected,
             });
         }
         context.threads(workers).run_on_each(blocks, work);
     }
 
-    /// Projects the current parameters, if there is a projection: as in a step, bit for bit.
-    pub(super) fn project_parameters(&mut self, context: &FusedContext<'_>) {
+    /// Solves for the projection of the current parameters, if there is one: as in a step, bit for
+    /// bit.
+    pub(super) fn solve_projection(&mut self, context: &FusedContext<'_>) {
         let Some(projection) = &context.projection else {
             return;
         };
-        let width = context.width();
-        let sums = PartialSums::new(context.groups.len(), projection.num_sums(width));
+        let (width, groups) = (context.width(), context.groups.len());
+        let sums = projection.partial_sums(1, groups, width);
+        let solution = OnceLock::new();
         self.run_on_worker_columns(context, 1, |_, columns| {
-            let mut worker = ProjectionWorker::new(projection, width);
-            let (simd, parameters) = (context.simd, BlockVectors::Parameters);
+            let mut worker = ProjectionWorker::new(context.simd, projection, width, 1, &[]);
             columns.for_each_block(context, UPDATE_BLOCK_TILES, |position, block| {
-                worker.add_block(simd, projection, block, parameters);
-                if position.is_last_of_group {
-                    worker.store_group_sums(&sums, position.group);
+                let tiles = block.tiles.chunks_exact(2 * width);
+                for (t, (tile, map)) in tiles.zip(block.output_maps).enumerate() {
+                    worker.add_parameters(block.first_tile + t, &tile[..width], &map.scale);
                 }
+                worker.store_group_sums(&sums, position);
             });
-            worker.solve(simd, projection, &sums);
-            columns.for_each_block(context, UPDATE_BLOCK_TILES, |_, block| {
-                worker.project_block(simd, projection, block, parameters);
-            });
+            // The Gram matrix is known, or computed from the projected parameters.
+            worker.solve_parameters(&sums, &mut vec![0.0; width * width]);
+            // Set once: there is one worker.
+            let _ = solution.set(worker.into_parameter_solution());
         });
+        self.projection_solution = solution.into_inner().unwrap_or_default();
     }
 
     /// Computes the Gram matrix of the current parameters.
     pub(super) fn compute_gram(&mut self, context: &FusedContext<'_>) {
         let (groups, width) = (context.groups.len(), context.width());
         let grams = PartialSums::new(groups, width * width);
+        let solution = std::mem::take(&mut self.projection_solution);
         self.run_on_worker_columns(context, 1, |_, columns| {
             let mut scratch = TileScratch::new(width, 0);
+            let mut projection = context.projection_worker(1, &solution);
             columns.for_each_block(context, UPDATE_BLOCK_TILES, |position, block| {
-                kernel::gram_pass(context.simd, block, &mut scratch);
+                kernel::gram_pass(context.simd, block, projection.as_mut(), &mut scratch);
                 store_group_gram(&mut scratch, &grams, position);
             });
         });
+        self.projection_solution = solution;
         self.gram = vec![0.0; width * width];
         grams.sum_groups(&mut self.gram);
     }
@@ -214,6 +230,7 @@ impl FusedState {
                     block,
                     evaluated_rows,
                     &evaluation_coefficients,
+                    None,
                     training_sums,
                 );
                 if position.is_last_of_group {
@@ -244,19 +261,20 @@ impl FusedState {
         evaluated_rows: &BatchPlan<'_>,
     ) -> Result<Vec<f64>> {
         let workers = context.workers(plan.batch_size().max(evaluated_rows.len()));
-        let mut gram = std::mem::take(&mut self.gram);
-        let epoch = ParallelEpoch::new(context, workers, plan, evaluated_rows, &gram, self.steps);
+        let initial = NormalizedParameters {
+            gram: std::mem::take(&mut self.gram),
+            projection_solution: std::mem::take(&mut self.projection_solution),
+        };
+        let epoch =
+            ParallelEpoch::new(context, workers, plan, evaluated_rows, &initial, self.steps);
         self.run_on_worker_columns(context, workers, |worker, columns| {
             epoch.run_worker(worker, columns, context);
         });
         self.steps += plan.steps() as i32;
-        let sums = epoch.loss_sums();
-        if plan.steps() > 0 {
-            let mut final_gram = vec![0.0; gram.len()];
-            epoch.final_gram(&mut final_gram);
-            gram = final_gram;
-        }
-        self.gram = gram;
+        let (sums, last) = epoch.finish();
+        let last = last.unwrap_or(initial);
+        self.gram = last.gram;
+        self.projection_solution = last.projection_solution;
         sums.ok_or(Error::Interrupted)
     }
 }
@@ -399,12 +417,12 @@ impl EpochRunner for FusedLinear<'_> {
         self.state = FusedState {
             tiles: unflatten(&state.parameters),
             moments: join_moments(&state.moments.mean, &state.moments.square, width),
-            projected: std::mem::take(&mut self.state.projected),
+            projection_solution: Vec::new(),
             gram: state.gram,
             expansion_is_accurate: state.expansion_is_accurate,
             steps: state.moments.steps,
         };
-        self.state.project_parameters(&self.context);
+        self.state.solve_projection(&self.context);
         true
     }
 }

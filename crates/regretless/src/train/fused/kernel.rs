@@ -30,8 +30,9 @@
 
 use super::adam::{AdamBroadcast, AdamCoefficients};
 use super::gram::{self, GramAccumulator};
+use super::projection::ProjectionWorker;
 use super::slope::{RowTargets, StaticSlopeKind, slopes};
-use crate::simd::{AlignedF32x8, AlignedF32x16, AlignedF64x16, F32x16, SimdToken, dispatch_simd};
+use crate::simd::{AlignedF32x8, AlignedF32x16, F32x16, SimdToken, dispatch_simd};
 
 /// Rows processed together, so that a value loaded from memory is used four times; their sums take
 /// eight of the sixteen AVX2 registers.
@@ -58,11 +59,6 @@ impl TileBlock<'_> {
     pub(super) fn num_tiles(&self) -> usize {
         self.output_maps.len()
     }
-
-    /// Parameters per cost.
-    pub(super) fn width(&self) -> usize {
-        self.tiles.len() / (2 * self.num_tiles())
-    }
 }
 
 impl RowSums {
@@ -82,8 +78,6 @@ pub(super) struct TileBlock<'a> {
     pub(super) tiles: &'a mut [AlignedF32x16],
     /// For each tile Adam's first moments, then its second moments.
     pub(super) moments: &'a mut [AlignedF32x16],
-    /// For each tile the projected parameters of `projection.rs`; empty without a projection.
-    pub(super) projected: &'a mut [AlignedF32x16],
     /// The affine map from outputs to costs, per tile.
     pub(super) output_maps: &'a [TileAffine],
     /// Pinball weights of under-prediction; empty for other losses.
@@ -146,7 +140,10 @@ impl TileScratch {
 dispatch_simd! {
     /// The row-sums pass: local gradients and row sums of a block.
     pub(super) row_sums_pass = row_sums_pass_body <K: StaticSlopeKind> [] (
-        block: &mut TileBlock<'_>, batch: &RowBatch<'_>, scratch: &mut TileScratch,
+        block: &mut TileBlock<'_>,
+        batch: &RowBatch<'_>,
+        projection: Option<&mut ProjectionWorker<'_>>,
+        scratch: &mut TileScratch,
     )
 }
 
@@ -157,6 +154,7 @@ dispatch_simd! {
         block: &mut TileBlock<'_>,
         correction: &[[f32; ROWS_PER_PANEL]],
         step: &AdamCoefficients,
+        projection: Option<&mut ProjectionWorker<'_>>,
         scratch: &mut TileScratch,
     )
 }
@@ -174,18 +172,25 @@ dispatch_simd! {
 dispatch_simd! {
     /// The sums of a block only.
     pub(super) loss_pass = loss_pass_body <K: StaticSlopeKind> [] (
-        block: &mut TileBlock<'_>, batch: &RowBatch<'_>, scratch: &mut TileScratch,
+        block: &mut TileBlock<'_>,
+        batch: &RowBatch<'_>,
+        projection: Option<&mut ProjectionWorker<'_>>,
+        scratch: &mut TileScratch,
     )
 }
 
 dispatch_simd! {
     /// Adds a block's part of the Gram matrix.
-    pub(super) gram_pass = gram_pass_body [] (block: &mut TileBlock<'_>, scratch: &mut TileScratch)
+    pub(super) gram_pass = gram_pass_body [] (
+        block: &mut TileBlock<'_>,
+        projection: Option<&mut ProjectionWorker<'_>>,
+        scratch: &mut TileScratch,
+    )
 }
 
 /// W for one tile: parameters times the scale of their outputs, the offset added to the bias.
 #[inline(always)]
-fn scaled_parameters(
+pub(super) fn scaled_parameters(
     simd: SimdToken,
     weights: &[AlignedF32x16],
     map: &TileAffine,
@@ -202,32 +207,20 @@ fn scaled_parameters(
     }
 }
 
-/// W for one tile: the projected parameters, if there are any, otherwise the scaled ones.
+/// W for one tile, projected if there is a projection.
 #[inline(always)]
-fn predicting_parameters<'w>(
+fn predicting_parameters(
     simd: SimdToken,
     weights: &[AlignedF32x16],
     map: &TileAffine,
-    projected: Option<&'w [AlignedF32x16]>,
-    scratch: &'w mut [AlignedF32x16],
-) -> &'w [AlignedF32x16] {
-    match projected {
-        Some(projected) => projected,
-        None => {
-            scaled_parameters(simd, weights, map, scratch);
-            scratch
-        }
-    }
-}
-
-/// The projected parameters of a tile of a block, if there are any.
-#[inline(always)]
-fn projected_tile(
-    projected: &[AlignedF32x16],
+    projection: Option<&mut ProjectionWorker<'_>>,
     tile: usize,
-    width: usize,
-) -> Option<&[AlignedF32x16]> {
-    projected.get(tile * width..(tile + 1) * width)
+    w: &mut [AlignedF32x16],
+) {
+    match projection {
+        Some(projection) => projection.project_parameters(tile, weights, map, w),
+        None => scaled_parameters(simd, weights, map, w),
+    }
 }
 
 /// Adds Σ vector · coefficient to the sums of a panel of rows.
@@ -351,6 +344,7 @@ fn row_sums_pass_body<K: StaticSlopeKind>(
     simd: SimdToken,
     block: &mut TileBlock<'_>,
     batch: &RowBatch<'_>,
+    mut projection: Option<&mut ProjectionWorker<'_>>,
     scratch: &mut TileScratch,
 ) {
     let width = scratch.w.len();
@@ -362,14 +356,17 @@ fn row_sums_pass_body<K: StaticSlopeKind>(
     let tiles = block.tiles.chunks_exact_mut(2 * width);
     for (t, (tile, map)) in tiles.zip(block.output_maps).enumerate() {
         let (weights, gradient) = tile.split_at_mut(width);
-        let projected = projected_tile(block.projected, t, width);
+        let (tile, w) = (block.first_tile + t, &mut scratch.w);
+        predicting_parameters(simd, weights, map, projection.as_deref_mut(), tile, w);
         let parameters = TileParameters {
-            w: predicting_parameters(simd, weights, map, projected, &mut scratch.w),
+            w,
             tau: block.quantile_weights.get(t),
         };
-        let tile = block.first + t;
-        let sums = &mut scratch.sums;
-        tile_gradient::<K, true>(simd, batch, tile, parameters, gradient, sums);
+        let (target_tile, sums) = (block.first + t, &mut scratch.sums);
+        tile_gradient::<K, true>(simd, batch, target_tile, parameters, gradient, sums);
+        if let Some(projection) = &mut projection {
+            projection.add_gradient(tile, gradient);
+        }
     }
 }
 
@@ -410,6 +407,7 @@ fn loss_pass_body<K: StaticSlopeKind>(
     simd: SimdToken,
     block: &mut TileBlock<'_>,
     batch: &RowBatch<'_>,
+    mut projection: Option<&mut ProjectionWorker<'_>>,
     scratch: &mut TileScratch,
 ) {
     let width = scratch.w.len();
@@ -419,9 +417,11 @@ fn loss_pass_body<K: StaticSlopeKind>(
     );
     let tiles = block.tiles.chunks_exact(2 * width);
     for (t, (tile, map)) in tiles.zip(block.output_maps).enumerate() {
-        let projected = projected_tile(block.projected, t, width);
+        let (weights, w) = (&tile[..width], &mut scratch.w);
+        let tile = block.first_tile + t;
+        predicting_parameters(simd, weights, map, projection.as_deref_mut(), tile, w);
         let parameters = TileParameters {
-            w: predicting_parameters(simd, &tile[..width], map, projected, &mut scratch.w),
+            w,
             tau: block.quantile_weights.get(t),
         };
         let tile = block.first + t;
@@ -439,45 +439,44 @@ fn update_pass_body(
     block: &mut TileBlock<'_>,
     correction: &[[f32; ROWS_PER_PANEL]],
     step: &AdamCoefficients,
+    mut projection: Option<&mut ProjectionWorker<'_>>,
     scratch: &mut TileScratch,
 ) {
     let adam = AdamBroadcast::new(simd, step);
     let width = scratch.w.len();
     let vectors = gram::TILES_PER_GATHER * 2 * width;
     let padded_width = width.next_multiple_of(ROWS_PER_PANEL);
-    // The new parameters are projected before their Gram matrix is known.
-    let has_projection = !block.projected.is_empty();
     let gathers = block
         .tiles
         .chunks_mut(vectors)
         .zip(block.moments.chunks_mut(vectors));
     let maps = block.output_maps.chunks(gram::TILES_PER_GATHER);
     for (gather, ((tiles, moments), maps)) in gathers.zip(maps).enumerate() {
-        let first = gather * gram::TILES_PER_GATHER;
+        let first_tile = block.first_tile + gather * gram::TILES_PER_GATHER;
         // Two separate loops, so that the square roots and divisions of many parameters overlap.
         let gradients = scratch.gradients.chunks_exact_mut(padded_width);
-        let updates = tiles.chunks_exact(2 * width).zip(gradients).zip(maps);
+        let updates = tiles.chunks_exact_mut(2 * width).zip(gradients).zip(maps);
         for (t, ((tile, gradient), map)) in updates.enumerate() {
-            let projected = projected_tile(block.projected, first + t, width);
-            let weights = &tile[..width];
-            let w = predicting_parameters(simd, weights, map, projected, &mut scratch.w);
-            add_correction(simd, w, &tile[width..], correction, gradient);
+            let (weights, local) = tile.split_at_mut(width);
+            if let Some(projection) = &mut projection {
+                projection.project_gradient(first_tile + t, local);
+            }
+            scaled_parameters(simd, weights, map, &mut scratch.w);
+            add_correction(simd, &scratch.w, local, correction, gradient);
         }
         let states = tiles
             .chunks_exact_mut(2 * width)
             .zip(moments.chunks_exact_mut(2 * width));
         for (t, ((tile, moments), map)) in states.zip(maps).enumerate() {
             let gradient = &scratch.gradients[t * padded_width..];
-            let w: &mut [AlignedF64x16] = if has_projection {
-                &mut []
-            } else {
-                scratch.gram.tile_mut(t)
-            };
-            adam.step_tile(simd, &mut tile[..width], gradient, moments, map, w);
+            let w = scratch.gram.tile_mut(t);
+            let weights = &mut tile[..width];
+            adam.step_tile(simd, weights, gradient, moments, map, w);
+            if let Some(projection) = &mut projection {
+                projection.add_parameters(first_tile + t, weights, &map.scale);
+            }
         }
-        if !has_projection {
-            scratch.gram.add(simd, maps.len());
-        }
+        scratch.gram.add(simd, maps.len());
     }
 }
 
@@ -511,16 +510,20 @@ pub(super) fn add_correction(
 }
 
 #[inline(always)]
-fn gram_pass_body(simd: SimdToken, block: &mut TileBlock<'_>, scratch: &mut TileScratch) {
+fn gram_pass_body(
+    simd: SimdToken,
+    block: &mut TileBlock<'_>,
+    mut projection: Option<&mut ProjectionWorker<'_>>,
+    scratch: &mut TileScratch,
+) {
     let width = scratch.w.len();
     let gathers = block.tiles.chunks(gram::TILES_PER_GATHER * 2 * width);
     let maps = block.output_maps.chunks(gram::TILES_PER_GATHER);
     for (gather, (tiles, maps)) in gathers.zip(maps).enumerate() {
-        let first = gather * gram::TILES_PER_GATHER;
+        let first = block.first_tile + gather * gram::TILES_PER_GATHER;
         for (t, (tile, map)) in tiles.chunks_exact(2 * width).zip(maps).enumerate() {
-            let projected = projected_tile(block.projected, first + t, width);
-            let weights = &tile[..width];
-            let w = predicting_parameters(simd, weights, map, projected, &mut scratch.w);
+            let (weights, w) = (&tile[..width], &mut scratch.w);
+            predicting_parameters(simd, weights, map, projection.as_deref_mut(), first + t, w);
             for (w, wide) in w.iter().zip(scratch.gram.tile_mut(t)) {
                 simd.load(&w.0).store_f64(wide);
             }

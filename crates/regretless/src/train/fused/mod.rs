@@ -29,8 +29,8 @@
 //! costs. The *row-sums pass* computes local gradients and the sums of each row over all costs.
 //! The *update pass* adds the gradient of the normalization, which needs these sums and is one
 //! small matrix (the normalization correction), and takes the Adam step. The norms of the
-//! predictions follow from the Gram matrix, ‖W z‖² = zᵀ G z. Component E adds a third pass that
-//! projects the new parameters (`projection.rs`); W then are the projected ones.
+//! predictions follow from the Gram matrix, ‖W z‖² = zᵀ G z. With component E both passes project
+//! what they read (`projection.rs`), and predictions are those of the projected parameters.
 
 use std::ops::Range;
 
@@ -46,10 +46,10 @@ use super::epoch_runner::EpochRunner;
 use super::{Optimizer, PreparedData, WeightedLoss};
 use crate::data::{FeatureShape, norm};
 use crate::error::Error;
-use crate::loss::{BaseError, ErrorSide, SeparableLoss};
+use crate::loss::{BaseError, ErrorSide, NormalizingProjection, SeparableLoss};
 use crate::predict::Network;
-use crate::problem::VariableBounds;
-use crate::simd::{AlignedF32x16, F32_LANES, SimdToken};
+use crate::problem::{ProjectionScratch, VariableBounds};
+use crate::simd::{AlignedF32x8, AlignedF32x16, F32_LANES, SimdToken};
 
 mod adam;
 mod barrier;
@@ -62,6 +62,7 @@ mod parallel_epoch;
 mod projection;
 mod row_constants;
 mod slope;
+mod tile_incidence;
 mod tiled_targets;
 mod worker_columns;
 mod worker_scratch;
@@ -93,11 +94,21 @@ pub(super) fn fused<'a>(
     let projection = match separable.projection {
         // Predictions of networks would be projected one by one, which the minibatch runner does.
         Some(_) if !linear => return None,
-        Some(projection) => Some(FusedProjection::new(projection, &prepared.output.offset)?),
+        Some(projection) => {
+            let num_costs = prepared.context.data.data().costs().cols();
+            Some(FusedProjection::new(projection, num_costs)?)
+        }
         None => None,
     };
     let context = FusedContext::new(simd, prepared, weighted_loss, separable);
     let context = FusedContext {
+        groups: match projection {
+            Some(_) => {
+                let max_groups = worker_columns::MAX_PROJECTED_GROUPS;
+                worker_columns::groups(context.table.full_tiles(), max_groups)
+            }
+            None => context.groups,
+        },
         projection,
         ..context
     };
@@ -154,10 +165,11 @@ struct FusedState {
     tiles: Vec<AlignedF32x16>,
     /// For each tile Adam's first moments, then its second moments.
     moments: Vec<AlignedF32x16>,
-    /// For each tile the projected parameters; empty without a projection.
-    projected: Vec<AlignedF32x16>,
-    /// The Gram matrix G = WᵀW, of projected parameters where there are some, row by row; empty
-    /// without normalization.
+    /// The solution from which projected parameters follow (`projection.rs`); empty without a
+    /// projection.
+    projection_solution: Vec<AlignedF32x8>,
+    /// The Gram matrix G = WᵀW, of projected parameters where there is a projection, row by row;
+    /// empty without normalization.
     gram: Vec<f64>,
     /// Whether the loss by expanded squares still has enough digits; once it has not, errors are
     /// computed from predictions.
@@ -205,9 +217,9 @@ impl<'a> FusedContext<'a> {
             row_constants: RowConstants::new(prepared, weighted_loss, &separable, table.costs()),
             squares: None,
             projection: None,
-            output_maps: output_maps(prepared, costs.cols()),
+            output_maps: output_maps(prepared, costs.cols(), separable.projection),
             quantile_weights: quantile_weights(separable.side, costs.cols()),
-            groups: worker_columns::groups(table.full_tiles()),
+            groups: worker_columns::groups(table.full_tiles(), worker_columns::MAX_GROUPS),
             table,
         }
     }
@@ -265,21 +277,16 @@ impl<'a> FusedContext<'a> {
 impl<'a> FusedLinear<'a> {
     fn new(context: FusedContext<'a>, network: &Network) -> Self {
         let vectors = context.output_maps.len() * 2 * context.width();
-        let num_projected = if context.projection.is_some() {
-            vectors / 2
-        } else {
-            0
-        };
         let mut state = FusedState {
             tiles: vec![AlignedF32x16::ZERO; vectors],
             moments: vec![AlignedF32x16::ZERO; vectors],
-            projected: vec![AlignedF32x16::ZERO; num_projected],
+            projection_solution: Vec::new(),
             gram: Vec::new(),
             expansion_is_accurate: true,
             steps: 0,
         };
         load(network, &mut state.tiles, context.width());
-        state.project_parameters(&context);
+        state.solve_projection(&context);
         if context.scale_invariant {
             state.compute_gram(&context);
         }
@@ -345,13 +352,22 @@ fn tile_values(tile: usize, costs: usize, value: impl Fn(usize) -> f64) -> Align
     }))
 }
 
-/// The output scaler in tiles; lanes beyond the last cost are multiplied by zero.
-fn output_maps(prepared: &PreparedData<'_>, costs: usize) -> Vec<TileAffine> {
+/// The output scaler in tiles; lanes beyond the last cost are multiplied by zero. With a projection
+/// the offsets are projected: parameters then are, up to what training has changed.
+fn output_maps(
+    prepared: &PreparedData<'_>,
+    costs: usize,
+    projection: Option<&NormalizingProjection>,
+) -> Vec<TileAffine> {
     let output = &prepared.output;
+    let mut offset = output.offset.clone();
+    if let Some(projection) = projection {
+        projection.project(&mut offset, &mut ProjectionScratch::default());
+    }
     // A shared predictor has one output for all costs.
     let in_tile = |values: &[f64], t: usize| tile_values(t, costs, |j| values[j % values.len()]);
     let map = |t| TileAffine {
-        offset: in_tile(&output.offset, t),
+        offset: in_tile(&offset, t),
         scale: in_tile(&output.scale, t),
     };
     (0..costs.div_ceil(F32_LANES)).map(map).collect()

@@ -1,56 +1,31 @@
-//! An epoch with normalization on several workers: two passes and two barriers per step, with a
-//! projection three of each. Symbols and terms (group, block, row-sums pass, update pass) are
-//! defined in the header of [`super`].
+//! An epoch with normalization on several workers: two passes and two barriers per step. Symbols
+//! and terms (group, block, row-sums pass, update pass) are defined in the header of [`super`].
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::FusedContext;
 use super::barrier::Barrier;
 use super::epoch::UPDATE_BLOCK_TILES;
-use super::kernel::{self, ROWS_PER_PANEL, RowSums, TileBlock};
-use super::projection::{BlockVectors, FusedProjection, ProjectionWorker};
+use super::kernel::{self, ROWS_PER_PANEL, RowSums, TileScratch};
+use super::projection::ProjectionWorker;
 use super::row_constants::{OuterProductSum, RowCoefficients};
 use super::slope::dispatch_slope_kind;
 use super::tiled_targets::BatchPlan;
-use super::worker_columns::{BlockPosition, PartialSums, WorkerColumns};
+use super::worker_columns::{PartialSums, WorkerColumns};
 use super::worker_scratch::{WorkerScratch, store_group_gram};
-use crate::simd::SimdToken;
+use crate::simd::AlignedF32x8;
 
 /// Tiles of a block of the row-sums pass, whose costs are prefetched while the block before is
 /// processed: 24 KB for a batch of 32 rows.
 const ROW_SUMS_BLOCK_TILES: usize = 12;
 
-/// The projection of a worker's blocks.
-struct BlockProjector<'a> {
-    simd: SimdToken,
-    projection: &'a FusedProjection<'a>,
-    worker: ProjectionWorker,
-}
-
-impl BlockProjector<'_> {
-    /// Adds a block to the sums, and stores those of its group after the last one.
-    fn add(
-        &mut self,
-        block: &TileBlock<'_>,
-        vectors: BlockVectors,
-        sums: &PartialSums,
-        position: BlockPosition,
-    ) {
-        let (worker, projection) = (&mut self.worker, self.projection);
-        worker.add_block(self.simd, projection, block, vectors);
-        if position.is_last_of_group {
-            worker.store_group_sums(sums, position.group);
-        }
-    }
-
-    fn solve(&mut self, sums: &PartialSums) {
-        self.worker.solve(self.simd, self.projection, sums);
-    }
-
-    fn project(&mut self, block: &mut TileBlock<'_>, vectors: BlockVectors) {
-        let (worker, projection) = (&mut self.worker, self.projection);
-        worker.project_block(self.simd, projection, block, vectors);
-    }
+/// What the norms of predictions and the projection follow from.
+pub(super) struct NormalizedParameters {
+    /// The Gram matrix of the parameters, or of the projected ones.
+    pub(super) gram: Vec<f64>,
+    /// The solution of the projection; empty without one.
+    pub(super) projection_solution: Vec<AlignedF32x8>,
 }
 
 /// An epoch whose workers are synchronized by a barrier after each pass of a step.
@@ -59,14 +34,19 @@ pub(super) struct ParallelEpoch<'a> {
     evaluation_plan: &'a BatchPlan<'a>,
     barrier: Barrier,
     stop: AtomicBool,
-    /// The Gram matrix of the parameters at the beginning of the epoch.
-    initial_gram: &'a [f64],
+    workers: usize,
+    /// At the beginning of the epoch.
+    initial: &'a NormalizedParameters,
+    /// After the last step.
+    last: OnceLock<NormalizedParameters>,
     /// Steps taken before the epoch.
     previous_steps: i32,
     /// Sums of the rows of a step, per group: Σ slope · u of each row, then Σ slope · c.
     row_sums: PartialSums,
     /// Gram matrices of the parameters, per group.
     grams: PartialSums,
+    /// Those of projected parameters, where they are computed separately.
+    projected_grams: PartialSums,
     /// Sums of the projection, of gradients and of parameters, per group; empty without one.
     gradient_sums: PartialSums,
     parameter_sums: PartialSums,
@@ -82,45 +62,46 @@ impl<'a> ParallelEpoch<'a> {
         workers: usize,
         plan: &'a BatchPlan<'a>,
         evaluation_plan: &'a BatchPlan<'a>,
-        initial_gram: &'a [f64],
+        initial: &'a NormalizedParameters,
         previous_steps: i32,
     ) -> Self {
         let (groups, width) = (context.groups.len(), context.width());
-        let projection = context.projection.as_ref();
-        let num_sums = projection.map_or(0, |projection| projection.num_sums(width));
+        let projection_sums = || match &context.projection {
+            Some(projection) => projection.partial_sums(workers, groups, width),
+            None => PartialSums::new(0, 0),
+        };
+        let projected_groups = context.projection.as_ref().map_or(0, |_| groups);
         Self {
             plan,
             evaluation_plan,
             barrier: Barrier::new(workers),
             stop: AtomicBool::new(false),
-            initial_gram,
+            workers,
+            initial,
+            last: OnceLock::new(),
             previous_steps,
             row_sums: PartialSums::new(groups, 2 * plan.batch_size()),
             grams: PartialSums::new(groups, width * width),
-            gradient_sums: PartialSums::new(groups, num_sums),
-            parameter_sums: PartialSums::new(groups, num_sums),
+            projected_grams: PartialSums::new(projected_groups, width * width),
+            gradient_sums: projection_sums(),
+            parameter_sums: projection_sums(),
             loss_sums: PartialSums::new(1, plan.len()),
             evaluation_sums: PartialSums::new(groups, evaluation_plan.len()),
         }
     }
 
-    /// The Gram matrix after the last step.
-    pub(super) fn final_gram(&self, out: &mut [f64]) {
-        self.grams.sum_groups(out);
-    }
-
-    /// Loss sums of the training rows, then of the evaluated rows; `None` if the epoch was
-    /// interrupted.
-    pub(super) fn loss_sums(&self) -> Option<Vec<f64>> {
+    /// Loss sums of the training rows, then of the evaluated rows, unless the epoch was
+    /// interrupted, and the parameters after the last step, if there was one.
+    pub(super) fn finish(self) -> (Option<Vec<f64>>, Option<NormalizedParameters>) {
         let mut sums = vec![0.0; self.plan.len()];
         self.loss_sums.sum_groups(&mut sums);
         if self.stop.load(Ordering::Relaxed) && sums.iter().all(|sum| sum.is_finite()) {
-            return None;
+            return (None, None);
         }
         let mut evaluation_sums = vec![0.0; self.evaluation_plan.len()];
         self.evaluation_sums.sum_groups(&mut evaluation_sums);
         sums.append(&mut evaluation_sums);
-        Some(sums)
+        (Some(sums), self.last.into_inner())
     }
 
     /// The loop of one worker over all steps, then the evaluation.
@@ -133,18 +114,14 @@ impl<'a> ParallelEpoch<'a> {
         let _guard = self.barrier.guard();
         let (plan, batch_size) = (self.plan, self.plan.batch_size());
         let row_constants = &context.row_constants;
-        let mut gram = self.initial_gram.to_vec();
+        let mut gram = self.initial.gram.clone();
         let mut scratch = WorkerScratch::new(context, plan.max_panels(), 2 * batch_size);
         let mut coefficients = RowCoefficients::default();
         let mut normalization_correction = OuterProductSum::default();
         let (mut norms, mut gram_rows) = (Vec::new(), Vec::new());
         let mut totals = vec![0.0; 2 * batch_size];
-        let projection = context.projection.as_ref();
-        let mut projecting = projection.map(|projection| BlockProjector {
-            simd: context.simd,
-            projection,
-            worker: ProjectionWorker::new(projection, context.width()),
-        });
+        let solution = &self.initial.projection_solution;
+        let mut projection = context.projection_worker(self.workers, solution);
         for step in 0..plan.steps() {
             let rows = plan.rows(step);
             row_constants.prediction_norms(context.simd, rows, &gram, &mut norms, &mut gram_rows);
@@ -156,7 +133,7 @@ impl<'a> ParallelEpoch<'a> {
                 step,
                 &coefficients,
                 &mut scratch,
-                &mut projecting,
+                &mut projection,
             );
             self.barrier.wait();
 
@@ -171,33 +148,24 @@ impl<'a> ParallelEpoch<'a> {
                 &mut normalization_correction,
             );
             let adam = context.adam(self.previous_steps + 1 + step as i32);
-            if let Some(projecting) = &mut projecting {
-                projecting.solve(&self.gradient_sums);
+            let correction = &normalization_correction.interleaved;
+            if let Some(projection) = &mut projection {
+                projection.solve_gradient(&self.gradient_sums, correction);
             }
             columns.for_each_block(context, UPDATE_BLOCK_TILES, |position, block| {
-                let correction = &normalization_correction.interleaved;
-                let tile = &mut scratch.tile;
-                if let Some(projecting) = &mut projecting {
-                    projecting.project(block, BlockVectors::Gradient);
+                kernel::update_pass(
+                    context.simd,
+                    block,
+                    correction,
+                    &adam,
+                    projection.as_mut(),
+                    &mut scratch.tile,
+                );
+                if let Some(projection) = &mut projection {
+                    projection.store_group_sums(&self.parameter_sums, position);
                 }
-                kernel::update_pass(context.simd, block, correction, &adam, tile);
-                match &mut projecting {
-                    Some(projecting) => {
-                        let vectors = BlockVectors::Parameters;
-                        projecting.add(block, vectors, &self.parameter_sums, position);
-                    }
-                    None => store_group_gram(tile, &self.grams, position),
-                }
+                store_group_gram(&mut scratch.tile, &self.grams, position);
             });
-            if let Some(projecting) = &mut projecting {
-                self.barrier.wait();
-                projecting.solve(&self.parameter_sums);
-                columns.for_each_block(context, UPDATE_BLOCK_TILES, |position, block| {
-                    projecting.project(block, BlockVectors::Parameters);
-                    kernel::gram_pass(context.simd, block, &mut scratch.tile);
-                    store_group_gram(&mut scratch.tile, &self.grams, position);
-                });
-            }
             if worker == 0 {
                 self.record_loss_sums(context, step, &loss_sums[..rows.len()]);
             }
@@ -207,8 +175,39 @@ impl<'a> ParallelEpoch<'a> {
                 return;
             }
             self.grams.sum_groups(&mut gram);
+            if let Some(projection) = &mut projection {
+                let has_digits = projection.solve_parameters(&self.parameter_sums, &mut gram);
+                // All workers have the same sums, and reach the barrier or do not.
+                if !has_digits {
+                    self.projected_gram_pass(columns, context, &mut scratch.tile, projection);
+                    self.barrier.wait();
+                    self.projected_grams.sum_groups(&mut gram);
+                }
+            }
         }
-        self.evaluate(columns, context, &gram);
+        self.evaluate(columns, context, &gram, &mut projection);
+        if worker == 0 && plan.steps() > 0 {
+            let solution = projection.map(ProjectionWorker::into_parameter_solution);
+            // Set once: there is one worker 0.
+            let _ = self.last.set(NormalizedParameters {
+                gram,
+                projection_solution: solution.unwrap_or_default(),
+            });
+        }
+    }
+
+    /// The Gram matrix of the projected parameters, where a difference would lose digits.
+    fn projected_gram_pass(
+        &self,
+        columns: &mut WorkerColumns<'_>,
+        context: &FusedContext<'_>,
+        scratch: &mut TileScratch,
+        projection: &mut ProjectionWorker<'_>,
+    ) {
+        columns.for_each_block(context, UPDATE_BLOCK_TILES, |position, block| {
+            kernel::gram_pass(context.simd, block, Some(&mut *projection), scratch);
+            store_group_gram(scratch, &self.projected_grams, position);
+        });
     }
 
     fn row_sums_pass(
@@ -218,7 +217,7 @@ impl<'a> ParallelEpoch<'a> {
         step: usize,
         coefficients: &RowCoefficients,
         scratch: &mut WorkerScratch,
-        projecting: &mut Option<BlockProjector<'_>>,
+        projection: &mut Option<ProjectionWorker<'_>>,
     ) {
         let (num_rows, first) = (self.plan.rows(step).len(), columns.first(context));
         columns.for_each_block(context, ROW_SUMS_BLOCK_TILES, |position, block| {
@@ -240,11 +239,11 @@ impl<'a> ParallelEpoch<'a> {
                 context.simd,
                 block,
                 &batch,
+                projection.as_mut(),
                 &mut scratch.tile
             );
-            if let Some(projecting) = projecting {
-                let vectors = BlockVectors::Gradient;
-                projecting.add(block, vectors, &self.gradient_sums, position);
+            if let Some(projection) = projection {
+                projection.store_group_sums(&self.gradient_sums, position);
             }
             scratch.add_loss_sums(0, num_rows);
             scratch.add_cost_sums(self.plan.batch_size(), num_rows);
@@ -264,12 +263,19 @@ impl<'a> ParallelEpoch<'a> {
             .fetch_or(!finite || context.interrupted(), Ordering::Relaxed);
     }
 
-    fn evaluate(&self, columns: &mut WorkerColumns<'_>, context: &FusedContext<'_>, gram: &[f64]) {
+    fn evaluate(
+        &self,
+        columns: &mut WorkerColumns<'_>,
+        context: &FusedContext<'_>,
+        gram: &[f64],
+        projection: &mut Option<ProjectionWorker<'_>>,
+    ) {
         let plan = self.evaluation_plan;
         let coefficients = context.row_coefficients(plan, gram);
         let mut scratch = WorkerScratch::new(context, plan.max_panels(), plan.len());
         columns.for_each_block(context, ROW_SUMS_BLOCK_TILES, |position, block| {
-            scratch.evaluate(context, position, block, plan, &coefficients, 0);
+            let projection = projection.as_mut();
+            scratch.evaluate(context, position, block, plan, &coefficients, projection, 0);
             if position.is_last_of_group {
                 scratch.store_group_sums(&self.evaluation_sums, position.group);
             }

@@ -10,6 +10,7 @@ use super::adam::AdamCoefficients;
 use super::epoch::EVALUATION_ROWS_PER_CHUNK;
 use super::expanded_squares::{self, ExpandedScratch, ExpandedStep};
 use super::kernel::{self, ROWS_PER_PANEL, RowBatch, RowSums, TileBlock, TileScratch};
+use super::projection::ProjectionWorker;
 use super::row_constants::{OuterProductSum, RowCoefficients};
 use super::slope::dispatch_slope_kind;
 use super::tiled_targets::BatchPlan;
@@ -103,6 +104,7 @@ impl WorkerScratch {
         block: &mut TileBlock<'_>,
         plan: &BatchPlan<'_>,
         coefficients: &RowCoefficients,
+        mut projection: Option<&mut ProjectionWorker<'_>>,
         first: usize,
     ) {
         for chunk in 0..plan.steps() {
@@ -117,6 +119,7 @@ impl WorkerScratch {
                 context.simd,
                 block,
                 &batch,
+                projection.as_deref_mut(),
                 &mut self.tile
             );
             let rows = plan.rows(chunk).len();
