@@ -52,8 +52,7 @@ class FrameTemplate:
         pandas.DataFrame or polars.DataFrame
         """
         if self.library == "pandas":
-            import pandas
-
+            pandas = _pandas()
             return pandas.DataFrame(values, index=self.index, columns=list(columns))
         import polars
 
@@ -75,8 +74,7 @@ class FrameTemplate:
         pandas.DataFrame or polars.DataFrame
         """
         if self.library == "pandas":
-            import pandas
-
+            pandas = _pandas()
             index = self.index
             if rows is not None:
                 numbers = pandas.Index(rows, name="instance")
@@ -85,6 +83,16 @@ class FrameTemplate:
         import polars
 
         return polars.DataFrame(columns)
+
+
+def _pandas() -> Any:
+    """Return pandas, which results of arrays need where a DataFrame is asked for."""
+    try:
+        import pandas
+    except ModuleNotFoundError as error:
+        message = "a DataFrame needs pandas: pip install pandas"
+        raise ModuleNotFoundError(message, name="pandas") from error
+    return pandas
 
 
 def frame_template(table: Any) -> FrameTemplate | None:
