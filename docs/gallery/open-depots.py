@@ -67,9 +67,9 @@ gallery.write("depots.toml", 'kind = "linear"\nfile = "depots.lp"\ncosts = ["x*"
 # %% [markdown]
 # ## Backtest
 #
-# Rents are [known costs](../methods/cost-sensitive.md#known-costs): whether a depot pays off depends
-# on the level of the predicted costs, which S ignores. `MAE(O)` and `SPO+` do not. (A first run had
-# `MSE(C,O,S)` in their place, with the same verdict.)
+# Rents are [known costs](../methods/cost-sensitive.md#known-costs): whether a depot pays off
+# depends on the level of the predicted costs, which S ignores. `MAE(O)` and `SPO+` do not. (A
+# first run had `MSE(C,O,S)` in their place, with the same verdict.)
 
 # %%
 EPOCHS = gallery.size(3, 60)

@@ -13,7 +13,7 @@ use super::projection::ProjectionWorker;
 use super::row_constants::{OuterProductSum, RowCoefficients};
 use super::tiled_targets::BatchPlan;
 use super::worker_columns::{PartialSums, WorkerColumns};
-use super::worker_scratch::{StepRows, WorkerScratch, store_group_gram};
+use super::worker_scratch::{EvaluatedRows, StepRows, WorkerScratch, store_group_gram};
 use super::{EpochRunner, FusedContext, FusedLinear, FusedState, not_finite, store};
 use crate::error::{Error, Result};
 use crate::parallel::Threads;
@@ -224,15 +224,12 @@ impl FusedState {
                         None => scratch.step(context, position, block, rows, adam),
                     }
                 }
-                scratch.evaluate(
-                    context,
-                    position,
-                    block,
-                    evaluated_rows,
-                    &evaluation_coefficients,
-                    None,
-                    training_sums,
-                );
+                let rows = EvaluatedRows {
+                    plan: evaluated_rows,
+                    coefficients: &evaluation_coefficients,
+                    first: training_sums,
+                };
+                scratch.evaluate(context, position, block, rows, None);
                 if position.is_last_of_group {
                     scratch.store_group_sums(&partial_sums, position.group);
                 }

@@ -13,7 +13,7 @@ use super::row_constants::{OuterProductSum, RowCoefficients};
 use super::slope::dispatch_slope_kind;
 use super::tiled_targets::BatchPlan;
 use super::worker_columns::{PartialSums, WorkerColumns};
-use super::worker_scratch::{WorkerScratch, store_group_gram};
+use super::worker_scratch::{EvaluatedRows, WorkerScratch, store_group_gram};
 use crate::simd::AlignedF32x8;
 
 /// Tiles of a block of the row-sums pass, whose costs are prefetched while the block before is
@@ -274,8 +274,12 @@ impl<'a> ParallelEpoch<'a> {
         let coefficients = context.row_coefficients(plan, gram);
         let mut scratch = WorkerScratch::new(context, plan.max_panels(), plan.len());
         columns.for_each_block(context, ROW_SUMS_BLOCK_TILES, |position, block| {
-            let projection = projection.as_mut();
-            scratch.evaluate(context, position, block, plan, &coefficients, projection, 0);
+            let rows = EvaluatedRows {
+                plan,
+                coefficients: &coefficients,
+                first: 0,
+            };
+            scratch.evaluate(context, position, block, rows, projection.as_mut());
             if position.is_last_of_group {
                 scratch.store_group_sums(&self.evaluation_sums, position.group);
             }

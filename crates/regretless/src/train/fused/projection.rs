@@ -78,8 +78,8 @@ impl<'a> FusedProjection<'a> {
     }
 }
 
-/// One vector per slot and chunk of parameters, each in one cache line: where vectors crossed lines,
-/// the solution of the system of SP20x20 took 8.3 µs instead of 6.0 µs.
+/// One vector per slot and chunk of parameters, each in one cache line: where vectors crossed
+/// lines, the solution of the system of SP20x20 took 8.3 µs instead of 6.0 µs.
 struct SystemVectors {
     values: Vec<f64>,
     range: Range<usize>,

@@ -10,12 +10,13 @@
 //!   second rows (tours, assignments, groups), Y is stored by parameter, and the costs of a run
 //!   read a window of consecutive slots. Otherwise the products are transposed as the sums are.
 //!
-//! Runs are cut into segments, the parts of a tile; most tiles of large problems are one whole
-//! segment, which needs no masks and no transposed copy. The number of instructions decides: with
-//! six parameters a sum takes 11 to 15 ns per tile and a product 10 to 22 ns (TSP20 to TSP200, AP25,
-//! AP60; Zen 4), each about 20 ns where segments and entries share a function, which then keeps its
-//! variables in memory. Sums by windows were tried, too: 15 ns for a whole segment, up to 35 ns for
-//! several, since a window overlaps the one that was stored just before.
+//! Runs are cut into segments, their parts in each tile; most tiles of large problems are one whole
+//! segment, which needs neither masks nor a transposed copy. The number of instructions decides:
+//! with six parameters a sum takes 11 to 15 ns per tile and a product 10 to 22 ns (TSP20 to TSP200,
+//! AP25, AP60; Zen 4), and 20 ns each where segments and entries shared a function, which kept its
+//! variables in memory. Not faster: sums by windows (15 ns for a whole segment, up to 35 ns for
+//! several, since a window overlaps the one that was stored just before), prefetching the sums of
+//! the next tile, and sums and products of a whole block outside the kernel.
 
 #![allow(
     clippy::needless_range_loop,
@@ -83,11 +84,11 @@ struct TileSegment {
     first_own: u32,
     has_own: bool,
     /// Whether it has own rows and all lanes.
-    is_whole: bool,
+    covers_tile: bool,
 }
 
 /// Zeros, ones and zeros: windows of it are 1 from a lane on, or before a lane.
-static MASKS: [f32; 3 * F32_LANES] = {
+static SEGMENT_MASKS: [f32; 3 * F32_LANES] = {
     let mut masks = [0.0; 3 * F32_LANES];
     let mut lane = F32_LANES;
     while lane < 2 * F32_LANES {
@@ -101,7 +102,7 @@ const ONES: [f32; F32_LANES] = [1.0; F32_LANES];
 
 #[inline(always)]
 fn mask_window(simd: SimdToken, start: usize) -> F32x16 {
-    simd.load(MASKS[start..].first_chunk().unwrap_or(&ONES))
+    simd.load(SEGMENT_MASKS[start..].first_chunk().unwrap_or(&ONES))
 }
 
 impl TileSegment {
@@ -186,7 +187,7 @@ impl TileSegments {
                         common: run.common as u32,
                         first_own: own.unwrap_or(0) as u32,
                         has_own: own.is_some(),
-                        is_whole: own.is_some() && to - from == F32_LANES,
+                        covers_tile: own.is_some() && to - from == F32_LANES,
                     });
                 }
                 // The last run may continue in the next tile.
@@ -333,7 +334,7 @@ pub(super) fn add_segment_sums<const SCALED: bool>(
     for (chunk, vectors) in vectors.chunks(CHUNK).enumerate() {
         let sums = &mut sums.by_slot[chunk * sums.slots..][..sums.slots];
         if let [segment] = segments
-            && segment.is_whole
+            && segment.covers_tile
         {
             let common = segment.common as usize;
             let mut total = simd.load_f32x8(&sums[common].0);
@@ -499,7 +500,7 @@ pub(super) fn add_segment_products(
     assert!(segments.fit(values, vectors.len()), "values are missing");
     let segments = segments.of_tile(tile);
     if let [segment] = segments
-        && segment.is_whole
+        && segment.covers_tile
     {
         let mut row = SegmentRow::new(segment, values);
         for vector in vectors {
@@ -557,7 +558,7 @@ pub(super) fn write_segment_parameters(
     assert!(segments.fit(values, w.len()), "values are missing");
     let segments = segments.of_tile(tile);
     if let [segment] = segments
-        && segment.is_whole
+        && segment.covers_tile
     {
         let (mut row, scale) = (SegmentRow::new(segment, values), simd.load(&map.scale.0));
         for (w, weight) in w.iter_mut().zip(weights) {

@@ -34,6 +34,15 @@ pub(super) struct StepRows<'b> {
     pub(super) step: usize,
 }
 
+/// Rows that are evaluated.
+#[derive(Clone, Copy)]
+pub(super) struct EvaluatedRows<'b> {
+    pub(super) plan: &'b BatchPlan<'b>,
+    pub(super) coefficients: &'b RowCoefficients,
+    /// Where their totals begin.
+    pub(super) first: usize,
+}
+
 impl<'b> StepRows<'b> {
     /// The batch of the step for a block of a separable loss, which runs through all steps without
     /// waiting for others. Prefetches the next step or, after the last one, the next block.
@@ -96,17 +105,20 @@ impl WorkerScratch {
         self.totals.fill([0.0; F64_LANES]);
     }
 
-    /// Evaluates all rows of a plan on a block, in chunks; their totals begin at `first`.
+    /// Evaluates rows on a block, in chunks.
     pub(super) fn evaluate(
         &mut self,
         context: &FusedContext<'_>,
         position: BlockPosition,
         block: &mut TileBlock<'_>,
-        plan: &BatchPlan<'_>,
-        coefficients: &RowCoefficients,
+        rows: EvaluatedRows<'_>,
         mut projection: Option<&mut ProjectionWorker<'_>>,
-        first: usize,
     ) {
+        let EvaluatedRows {
+            plan,
+            coefficients,
+            first,
+        } = rows;
         for chunk in 0..plan.steps() {
             let targets = plan.step_targets(chunk, position.is_partial_tile);
             let first_panel = chunk * EVALUATION_ROWS_PER_CHUNK / ROWS_PER_PANEL;
