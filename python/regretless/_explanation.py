@@ -340,6 +340,9 @@ class Explanation(Result):
         of the shares minus the gap is the regret.
     features : FeatureEffects
         The effect of each feature on the predicted costs, and on the objective of the decision.
+    scale_note : str or None
+        Where the method leaves the level of the costs open, as MAE(O,S) does, a sentence that says
+        so: objectives and prices are then no amounts in the unit of the costs.
     """
 
     problem: str
@@ -353,6 +356,7 @@ class Explanation(Result):
     choices: tuple[FixedChoiceEffect, ...]
     regret: RegretSplit | None
     features: FeatureEffects
+    scale_note: str | None = None
 
     _parts: ClassVar[Mapping[str, type[Result]]] = {
         "costs": ExplainedCost,
