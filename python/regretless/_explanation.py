@@ -358,7 +358,7 @@ class Explanation(Result):
     features: FeatureEffects
     scale_note: str | None = None
 
-    _omitted_if_none: ClassVar[tuple[str, ...]] = ("scale_note",)
+    _omitted_if_none: ClassVar[frozenset[str]] = frozenset({"scale_note"})
     _parts: ClassVar[Mapping[str, type[Result]]] = {
         "costs": ExplainedCost,
         "ranges": RangeReport,
