@@ -146,7 +146,7 @@ fn is_model_file(path: &Path) -> bool {
 }
 
 /// Kinds of problems, as problem files name them.
-const KINDS: [&str; 17] = [
+const KINDS: &[&str] = &[
     "knapsack",
     "grid_path",
     "graph_path",
@@ -162,6 +162,7 @@ const KINDS: [&str; 17] = [
     "external",
     "tsp",
     "cvrp",
+    #[cfg(feature = "highs")]
     "schedule",
     "parametric",
 ];
@@ -175,8 +176,13 @@ fn check_kind(table: &toml::Table) -> Result<()> {
     if KINDS.contains(&kind) || new_word(kind, |word| KINDS.contains(&word)).is_some() {
         return Ok(());
     }
+    if cfg!(not(feature = "highs")) && kind == "schedule" {
+        let message = "schedules need HiGHS, which this build was made without \
+            (cargo feature `highs`)";
+        return Err(Error::setting(message));
+    }
     let error = Error::setting(format!("unknown kind '{kind}'"));
-    Err(match nearest_name(kind, KINDS) {
+    Err(match nearest_name(kind, KINDS.iter().copied()) {
         Some(meant) => error.with_remedy(format!("did you mean '{meant}'?")),
         None => error.with_remedy(format!("kinds are {}", KINDS.join(", "))),
     })
