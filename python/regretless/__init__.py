@@ -33,7 +33,7 @@ from regretless._core import (
     train,
 )
 from regretless._explanation import Explanation
-from regretless._own_loss import OwnLoss, loss
+from regretless._own_loss import OwnLoss, RefusedLossError, loss
 from regretless._own_predictor import OwnModel
 from regretless._parameters import column, columns
 from regretless._results import (
@@ -63,6 +63,7 @@ __all__ = [
     "OwnLoss",
     "OwnModel",
     "Problem",
+    "RefusedLossError",
     "RoundReport",
     "SearchReport",
     "Solution",

@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._columns import column_to_encode
 from ._names import names_of, with_names
+from ._numbers import check_seed
 from ._own_loss import OwnLoss
 from ._pages import PageResult, call_text, html_table, notebook_html
-from ._parameters import split_features
+from ._parameters import given_parameters
 from ._times import time_column, time_texts
 
 __all__ = ["BacktestResult", "backtest"]
@@ -171,9 +173,19 @@ def fitted_predictions(
     costs = np.asarray(C, dtype=float)
     predictions = np.full(costs.shape, np.nan)
     for train, test in folds:
-        predictions[test] = _fit_and_predict(
-            estimator, _rows(X, train), costs[train], _rows(X, test)
-        )
+        try:
+            predictions[test] = _fit_and_predict(
+                estimator, _rows(X, train), costs[train], _rows(X, test)
+            )
+        except (TypeError, ValueError) as error:
+            column = column_to_encode(X)
+            if column is None:
+                raise
+            raise TypeError(
+                f"{type(estimator).__name__} cannot be fitted, perhaps to the column '{column}': "
+                "estimators get the columns of X as they are, not encoded; put a ColumnTransformer "
+                f"in front of it (make_pipeline), or give a table of numbers. Its error: {error}"
+            ) from error
     return with_names(predictions, names_of(C))
 
 
@@ -226,6 +238,15 @@ def _copy(estimator: Any) -> Any:
     return clone(estimator, safe=False)
 
 
+def method_list(methods: Sequence[str | OwnLoss] | str | OwnLoss) -> list[str | OwnLoss]:
+    """Return methods as a list; a text names several, separated by semicolons, or one."""
+    if isinstance(methods, OwnLoss):
+        return [methods]
+    if isinstance(methods, str):
+        return [name.strip() for name in methods.split(";") if name.strip()]
+    return list(methods)
+
+
 def is_estimator(value: Any) -> bool:
     """Return whether a value can be fitted, as estimators of scikit-learn can."""
     return hasattr(value, "fit") and hasattr(value, "predict")
@@ -237,7 +258,7 @@ def _call_text(arguments: Mapping[str, Any]) -> str:
     shown: dict[str, Any] = {}
     if isinstance(arguments["time"], str):
         shown["time"] = arguments["time"]
-    shown["methods"] = [str(method) for method in arguments["methods"]]
+    shown["methods"] = [str(method) for method in method_list(arguments["methods"])]
     for name in ("window", *SETTINGS_OF_PLAN):
         if arguments[name] != defaults[name].default:
             shown[name] = arguments[name]
@@ -289,8 +310,9 @@ class BacktestCall:
     def of(cls, arguments: Mapping[str, Any]) -> BacktestCall:
         """Return the call with the arguments of `backtest`; estimators are fitted here."""
         X, C, out = arguments["X"], arguments["C"], arguments["out"]
+        check_seed(arguments["seed"])
         needed = arguments["problem"].parameters
-        X, parameters = split_features(X, arguments["parameters"], needed)
+        parameters = given_parameters(X, arguments["parameters"], needed)
         plan = {name: arguments[name] for name in SETTINGS_OF_PLAN}
         plan["window"] = str(arguments["window"])
         plan["out"] = None if out is None else os.fspath(out)
@@ -317,7 +339,7 @@ class BacktestCall:
             X=X,
             C=C,
             times=times,
-            methods=list(arguments["methods"]),
+            methods=method_list(arguments["methods"]),
             plan=plan,
             folds=folds,
             predictions=given,
@@ -367,7 +389,7 @@ def backtest(
     C: Any,
     *,
     time: Any,
-    methods: Sequence[str | OwnLoss] = ("MSE", "MAE(O,S)"),
+    methods: Sequence[str | OwnLoss] | str | OwnLoss = ("MSE", "MAE(O,S)"),
     window: int | str = "expanding",
     initial: int | None = None,
     step: int | None = None,
@@ -410,8 +432,8 @@ def backtest(
     time : str or array_like of shape (n,)
         A column of X, or the times of the rows: dates, date-times or numbers. Rows of one time are
         one period.
-    methods : sequence of str or losses of one's own, default ("MSE", "MAE(O,S)")
-        Methods that are trained.
+    methods : sequence of str or losses of one's own, or str, default ("MSE", "MAE(O,S)")
+        Methods that are trained, or their names in one text, separated by semicolons.
     window : int or "expanding", default "expanding"
         Periods that a model is trained on: always the latest ones, or all earlier ones.
     initial : int, optional

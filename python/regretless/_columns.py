@@ -16,7 +16,13 @@ import numpy as np
 from ._core import _column_names
 from ._names import NamedTable
 
-__all__ = ["feature_columns", "holiday_texts", "model_columns", "needs_encoding"]
+__all__ = [
+    "column_to_encode",
+    "feature_columns",
+    "holiday_texts",
+    "model_columns",
+    "needs_encoding",
+]
 
 NUMBER_KINDS = "iuf"
 """Kinds of types that are numbers, of numpy and of pandas' nullable types."""
@@ -37,10 +43,21 @@ def needs_encoding(table: Any) -> bool:
     -------
     bool
     """
+    return column_to_encode(table) is not None
+
+
+def column_to_encode(table: Any) -> str | None:
+    """Return the first column that holds something else than numbers, or has gaps.
+
+    Parameters
+    ----------
+    table : Any
+        As in `needs_encoding`.
+    """
     # A NamedTable has the names of an array of numbers.
     if isinstance(table, (np.ndarray, NamedTable)) or _column_names(table) is None:
-        return False
-    return any(_is_raw(column) for _, column in _columns(table))
+        return None
+    return next((name for name, column in _columns(table) if _is_raw(column)), None)
 
 
 def feature_columns(table: Any, wanted: Sequence[str] | None = None) -> list[tuple[str, str, Any]]:

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._backtest import fitted_predictions, frame_or_records, is_estimator
+from ._backtest import fitted_predictions, frame_or_records, is_estimator, method_list
+from ._numbers import check_seed
 from ._own_loss import OwnLoss
 from ._pages import PageResult, call_text, notebook_html
-from ._parameters import split_features
+from ._parameters import given_parameters
 
 __all__ = ["ComparisonResult", "compare"]
 
@@ -145,7 +146,7 @@ def compare(
     X: Any,
     C: Any,
     *,
-    methods: Sequence[str | OwnLoss] | None = None,
+    methods: Sequence[str | OwnLoss] | str | OwnLoss | None = None,
     split: Any = None,
     splitter: Any = None,
     validation: float = VALIDATION_FRACTION,
@@ -179,8 +180,9 @@ def compare(
         Features.
     C : array_like or DataFrame of shape (n, d)
         True costs.
-    methods : sequence of str or losses of one's own, optional
-        Methods that are trained; by default MSE and MAE with all subsets of C, O and S.
+    methods : sequence of str or losses of one's own, or str, optional
+        Methods that are trained, or their names in one text, separated by semicolons; by default
+        MSE and MAE with all subsets of C, O and S.
     split : optional
         As in `train`. A random split depends on the seed; with others, all seeds are tested on the
         same rows, and there are no intervals.
@@ -243,7 +245,8 @@ def compare(
             "compare takes the names of predictors; a module of your own: train(predictor=module) "
             "per seed, or an object with fit and predict in predictions="
         )
-    X, parameters = split_features(X, parameters, problem.parameters)
+    check_seed(seed)
+    parameters = given_parameters(X, parameters, problem.parameters)
     if splitter is not None and split is not None:
         raise TypeError("compare() takes either 'split' or 'splitter', not both")
     folds = None
@@ -253,6 +256,7 @@ def compare(
     if predictions:
         splits: list[Any] = folds or _core._comparison_splits(X, C, split, seeds, seed)
         given = _given(predictions, X, C, splits)
+    methods = None if methods is None else method_list(methods)
     names = None if methods is None else [str(method) for method in methods]
     plan = json.dumps(
         {
@@ -271,20 +275,27 @@ def compare(
             ),
         }
     )
-    found = _core._run_comparison(
-        problem,
-        X,
-        C,
-        None if methods is None else list(methods),
-        plan,
-        split,
-        seeds,
-        folds,
-        given,
-        labels,
-        parameters,
-        settings or None,
-    )
+    try:
+        found = _core._run_comparison(
+            problem,
+            X,
+            C,
+            methods,
+            plan,
+            split,
+            seeds,
+            folds,
+            given,
+            labels,
+            parameters,
+            settings or None,
+        )
+    except FileExistsError as error:
+        file = str(error).partition(": exists already")[0]
+        raise FileExistsError(
+            f"{file} has results of other data or settings: choose another folder, or delete this "
+            "one"
+        ) from error
     for failure in found["failed"]:
         warnings.warn(f"{failure['run']} failed: {failure['error']}", stacklevel=2)
     runs = _records(found["runs_csv"])

@@ -28,6 +28,7 @@ __all__ = [
     "_costs_in_order",
     "_default_settings",
     "_problem_of_model",
+    "_epoch_remark",
     "_epoch_rows",
     "_register_loss",
     "_run_command_line",
@@ -82,7 +83,12 @@ class Problem:
     ) -> Problem: ...
     @classmethod
     def knapsack(
-        cls, weights: Any, capacity: Any, *, items: int | None = None, present: Any = None
+        cls,
+        weights: Any,
+        capacity: Any,
+        *,
+        items: int | Sequence[str] | None = None,
+        present: Any = None,
     ) -> Problem: ...
     @classmethod
     def top_k(
@@ -508,6 +514,7 @@ def _problem_of_model(
 ) -> Problem: ...
 def _check_loss(problem: Problem, loss: str | OwnLoss) -> None: ...
 def _register_loss(own: OwnLoss) -> None: ...
+def _epoch_remark(select: str, best: int, last: int) -> str | None: ...
 def _epoch_rows(
     rows: Sequence[int], seed: int, epoch: int, rows_per_epoch: int | None
 ) -> list[int]: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,10 @@ def check_numeric(value: Any, what: str) -> np.ndarray:
     kind = array.dtype.kind
     if kind in NUMERIC_KINDS:
         return array
+    if kind == "O" and array.size and isinstance(array.flat[0], Mapping):
+        raise ValueError(
+            f"{what} is a list of dicts, not a table of numbers: use pandas.DataFrame({what})"
+        )
     if kind in REFUSED_KINDS:
         raise ValueError(
             f"{what} holds {REFUSED_KINDS[kind]}, not numbers; convert them or leave them out"
@@ -88,6 +92,13 @@ def check_numeric(value: Any, what: str) -> np.ndarray:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{what} must be an array of numbers: {error}") from error
+
+
+def check_seed(seed: Any) -> None:
+    """Refuse a seed that is no integer from 0 on, as the compiled functions do."""
+    is_integer = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
+    if not is_integer or not 0 <= seed < 2**32:
+        raise ValueError(f"seed is an integer from 0 on, below 2^32, not {seed!r}")
 
 
 def columns_to_check(table: Any) -> Iterator[tuple[Any, Any]]:

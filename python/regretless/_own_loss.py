@@ -18,7 +18,7 @@ import numpy as np
 
 from regretless._core import _register_loss
 
-__all__ = ["OwnLoss", "loss"]
+__all__ = ["OwnLoss", "RefusedLossError", "loss"]
 
 ARGUMENTS = (
     "predicted",
@@ -34,10 +34,19 @@ ARGUMENTS = (
 """Arguments that a loss can have, by name."""
 
 
-class RefusedLossError(ValueError):
-    """A loss that cannot be used; the message names it."""
+registered: list[str] = []
+"""Names of the losses that were made in this process, for messages."""
 
-    is_refused_loss = True
+
+class RefusedLossError(ValueError):
+    """A loss of one's own that cannot be used; the message names it.
+
+    Raised where the function of a loss made with :func:`loss` returns something else than values
+    and gradients of the right shape, or numbers that are not finite. A gradient that does not fit
+    the values is a ``ValueError``.
+    """
+
+    _is_refused_loss = True
 
 
 class OwnLoss:
@@ -82,8 +91,29 @@ class OwnLoss:
         return self.name
 
     def __reduce__(self) -> Any:
+        found = self._in_module()
+        if found is self:
+            # By its place: importing the module makes and registers it.
+            return getattr(self, "__qualname__")  # noqa: B009, set by update_wrapper
         # Workers of a cluster register it too.
-        return _restored, (self.function, self.name, self.check_gradient)
+        function = self.function if found is None else found
+        return _restored, (function, self.name, self.check_gradient)
+
+    def _in_module(self) -> OwnLoss | None:
+        """Return the loss that took the place of the function in its module, if one did.
+
+        The function itself cannot be pickled then, since its name is that of the loss.
+        """
+        module, name = getattr(self, "__module__", None), getattr(self, "__qualname__", None)
+        # Functions of a script are pickled as they are by cloudpickle, for workers that do not
+        # have the script.
+        if module is None or name is None or module == "__main__":
+            return None
+        found: Any = sys.modules.get(module)
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        is_same = isinstance(found, OwnLoss) and found.function is self.function
+        return found if is_same else None
 
     def renamed(self, name: str) -> OwnLoss:
         """Return the same loss under another name, which is not registered."""
@@ -179,7 +209,8 @@ def loss(
         of the function by default. A later loss of the same name replaces it.
     check_gradient : bool, default True
         Whether the gradient is compared with differences of values on three rows before training
-        starts, or when a :class:`Loss` is made; a wrong one is refused. Set it to False for
+        starts, or when a :class:`Loss` is made; a wrong one is refused, and so is a loss that is
+        another one for a row alone than for the same row among others. Set it to False for
         subgradients of losses with many kinks, and for gradients that are meant to differ from the
         derivative.
 
@@ -208,15 +239,21 @@ def loss(
         return functools.partial(loss, name=name, check_gradient=check_gradient)
     if isinstance(function, OwnLoss):
         function = function.function
-    own = OwnLoss(function, name, check_gradient=check_gradient)
+    return _registered(OwnLoss(function, name, check_gradient=check_gradient))
+
+
+def _registered(own: OwnLoss) -> OwnLoss:
+    """Make the name of a loss part of the grammar of methods."""
     _register_loss(own)
+    if own.name not in registered:
+        registered.append(own.name)
     return own
 
 
 def _restored(function: Callable[..., Any], name: str, check_gradient: bool) -> OwnLoss:
-    own = OwnLoss(function, name, check_gradient=check_gradient)
-    _register_loss(own)
-    return own
+    if isinstance(function, OwnLoss):
+        function = function.function
+    return _registered(OwnLoss(function, name, check_gradient=check_gradient))
 
 
 def argument_names(function: Callable[..., Any], name: str) -> tuple[str, ...]:

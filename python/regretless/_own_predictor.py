@@ -10,20 +10,27 @@ import copy
 import inspect
 import sys
 import time
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from regretless._columns import model_columns
-from regretless._core import Loss, Problem, _epoch_rows, _training_plan, evaluate
+from regretless._core import (
+    Loss,
+    Problem,
+    _epoch_remark,
+    _epoch_rows,
+    _training_plan,
+    evaluate,
+)
 from regretless._names import costs_in_order, names_of
 from regretless._numbers import as_numeric_array
 from regretless._own_loss import OwnLoss
-from regretless._parameters import split_features, table_parameters
+from regretless._parameters import given_parameters, table_parameters
 from regretless._results import CandidateReport, Evaluation, SolveCounts, TrainingReport
+from regretless._user_warnings import warn
 
 __all__ = ["OwnModel"]
 
@@ -40,16 +47,22 @@ class OwnModel:
         The torch module, with the parameters of the best epoch, or the fitted regressor.
     problem : Problem
         The problem.
+
+    Notes
+    -----
+    It can be pickled where its predictor and its problem can. The module itself, without this
+    object, computes scaled costs from standardized features, unless it was trained with
+    ``standardize=False, scale_costs=False``: ``predict`` has both steps.
     """
 
     def __init__(
         self,
         problem: Problem,
         predictor: Any,
-        predict: Callable[..., Any],
+        prediction: ModulePrediction | RegressorPrediction,
         names: Sequence[str] | None = None,
     ) -> None:
-        self.problem, self.predictor, self._predict = problem, predictor, predict
+        self.problem, self.predictor, self._prediction = problem, predictor, prediction
         self._names = names
 
     def __repr__(self) -> str:
@@ -66,7 +79,7 @@ class OwnModel:
         """
         if self._names is not None:
             X = model_columns(X, self._names)
-        return self._predict(as_features(X))
+        return self._prediction.predict(as_features(X))
 
     def decide(self, X: Any, *, parameters: Any = None, threads: int | None = None) -> Any:
         """Return the optimal decisions under the predicted costs.
@@ -111,7 +124,7 @@ class OwnModel:
 
     def _parameters(self, X: Any, given: Any) -> Any:
         """Return the parameters that are given, or the columns of ``X`` that the problem reads."""
-        return table_parameters(split_features(X, given, self.problem.parameters)[1], X)
+        return table_parameters(given_parameters(X, given, self.problem.parameters), X)
 
 
 @dataclass
@@ -151,6 +164,7 @@ def train(
     predictor: Any,
     *,
     settings: Mapping[str, Any] | None,
+    is_candidate: bool = False,
     **options: Any,
 ) -> tuple[OwnModel, TrainingReport]:
     """Train or fit a predictor of the user's own; called by :func:`regretless.train`."""
@@ -171,6 +185,12 @@ def train(
     own_optimizer = optimizer if optimizer is not None and not isinstance(optimizer, str) else None
     if own_optimizer is not None:
         del settings["optimizer"]
+        ignored = [name for name in ("learning_rate", "lr_decay") if name in settings]
+        if ignored:
+            raise TypeError(
+                f"train() got '{ignored[0]}' beside an optimizer of your own, which has its own "
+                f"learning rate: leave out {ignored[0]}, or name an optimizer such as 'adam'"
+            )
     plan_method = "MSE" if not is_module else method
     seed, profile, split = options["seed"], options["profile"], options["split"]
     plan = _training_plan(X, C, plan_method, split, seed, profile, settings)
@@ -194,9 +214,14 @@ def train(
         warn_if_trained(predictor)
     rounds, solves = run.run()
     seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
-    model = OwnModel(problem, predictor, run.predict, names_of(X))
+    model = OwnModel(problem, predictor, run.prediction, names_of(X))
     report = report_of(training, X, run, rounds, solves)
     report.update(seconds=seconds, cpu_seconds=cpu_seconds)
+    if is_module and not is_candidate:
+        kept = rounds[-1]
+        remark = _epoch_remark(report["select"], kept["best_epoch"], kept["epochs"][-1]["epoch"])
+        if remark is not None:
+            warn(remark)
     return model, TrainingReport.from_dict(report)
 
 
@@ -224,11 +249,10 @@ TRAINED_MARK = "_was_trained_by_regretless"
 def warn_if_trained(module: Any) -> None:
     """Warn where a module was trained before; mark it as trained."""
     if getattr(module, TRAINED_MARK, False):
-        warnings.warn(
+        warn(
             "the module was trained before, and training starts from its present parameters; for a "
             "new start pass a function that makes it: predictor=lambda: "
-            f"{type(module).__name__}(...)",
-            stacklevel=3,
+            f"{type(module).__name__}(...)"
         )
     setattr(module, TRAINED_MARK, True)
 
@@ -251,7 +275,9 @@ def choose(
     best = None
     for candidate in candidates:
         method, predictor = candidate if isinstance(candidate, tuple) else (None, candidate)
-        own_model, own_report = train(problem, X, C, method, predictor, **options)
+        own_model, own_report = train(
+            problem, X, C, method, predictor, is_candidate=True, **options
+        )
         if own_report.validation is None:
             raise ValueError("candidates are compared on validation rows, and there are none")
         if lowest is None or own_report.validation.regret < lowest.regret:
@@ -299,8 +325,8 @@ def report_of(
         "candidates": [],
         "best_epoch": rounds[-1]["best_epoch"],
         "stopped": rounds[-1]["stopped"],
-        "validation": quality(validation, run.predict(training.features[validation])),
-        "test": quality(test, run.predict(training.features[test])),
+        "validation": quality(validation, run.prediction.predict(training.features[validation])),
+        "test": quality(test, run.prediction.predict(training.features[test])),
         "training_mean": quality(test, mean),
         "solves": solves.exact + solves.relaxed + solves.heuristic + solves.projected,
         "solves_by_kind": solves.to_dict(),
@@ -317,6 +343,7 @@ class RegressorTraining:
 
     def __init__(self, training: Training, regressor: Any) -> None:
         self.training, self.regressor = training, regressor
+        self.prediction = RegressorPrediction(regressor, training.costs.shape[1])
         self.name = f"{type(regressor).__name__}.fit"
 
     def run(self) -> tuple[list[dict[str, Any]], SolveCounts]:
@@ -327,22 +354,13 @@ class RegressorTraining:
         self.regressor.fit(features, costs)
         validation, regret = self.training.rows[1], None
         if validation:
-            predictions = self.predict(self.training.features[validation])
+            predictions = self.prediction.predict(self.training.features[validation])
             quality = self.training.loss._evaluate_decisions(predictions, validation)
             regret = quality["regret"]
         epoch = epoch_report(0, None, None, regret, time.perf_counter() - started)
         counts = SolveCounts.from_dict(self.training.loss._counts())
         fitted = {"method": self.name, "epochs": [epoch], "best_epoch": 0, "stopped": "epochs"}
         return [fitted], counts
-
-    def predict(self, features: np.ndarray) -> np.ndarray:
-        costs = self.training.costs.shape[1]
-        if not len(features):
-            return np.empty((0, costs))
-        if features.ndim == 3:
-            flat = self.regressor.predict(features.reshape(-1, features.shape[-1]))
-            return np.asarray(flat, dtype=np.float64).reshape(len(features), costs)
-        return np.asarray(self.regressor.predict(features), dtype=np.float64)
 
 
 class TorchTraining:
@@ -353,48 +371,19 @@ class TorchTraining:
 
         self.torch, self.training, self.module = torch, training, module
         self.own_optimizer, self.name = own_optimizer, training.plan["method"]
+        if next(module.parameters(), None) is None:
+            raise ValueError("the module has no parameters to train")
         settings, rows = training.plan["stages"][0]["settings"], training.rows[0]
-        self.input = Scaler.fit(training.features[rows], settings["standardize"])
-        self.output = Scaler.fit(training.costs[rows], settings["scale_costs"])
+        costs = training.costs[rows]
         if training.features.ndim == 3 and settings["scale_costs"]:
             # All costs of an instance share one predictor, hence one scale.
-            self.output = Scaler.fit(training.costs[rows].reshape(-1, 1), True)
-        parameter = next(module.parameters(), None)
-        if parameter is None:
-            raise ValueError("the module has no parameters to train")
-        self.device, self.dtype = parameter.device, parameter.dtype
-
-    def forward(self, features: np.ndarray) -> Any:
-        """Return predicted costs as a tensor that can be differentiated."""
-        torch, costs = self.torch, self.training.costs.shape[1]
-        scaled = torch.as_tensor(self.input.apply(features), dtype=self.dtype, device=self.device)
-        output = self.module(scaled)
-        if output.ndim == 3 and output.shape[-1] == 1:
-            output = output.squeeze(-1)
-        if tuple(output.shape) != (len(features), costs):
-            raise ValueError(
-                f"the module returns a tensor of shape {tuple(output.shape)} for {len(features)} "
-                f"rows; the problem has {costs} costs: it must be ({len(features)}, {costs})"
-            )
-        offset, scale = (
-            torch.as_tensor(numbers, dtype=self.dtype, device=self.device)
-            for numbers in (self.output.offset, self.output.scale)
+            costs = costs.reshape(-1, 1)
+        self.prediction = ModulePrediction(
+            module,
+            training.costs.shape[1],
+            Scaler.fit(training.features[rows], settings["standardize"]),
+            Scaler.fit(costs, settings["scale_costs"]),
         )
-        return offset + scale * output
-
-    def predict(self, features: np.ndarray) -> np.ndarray:
-        """Return predicted costs with the module in evaluation mode."""
-        was_training = self.module.training
-        self.module.eval()
-        try:
-            with self.torch.no_grad():
-                chunks = [
-                    self.forward(features[start : start + ROWS_PER_CHUNK]).double().cpu().numpy()
-                    for start in range(0, len(features), ROWS_PER_CHUNK)
-                ]
-        finally:
-            self.module.train(was_training)
-        return np.concatenate(chunks) if chunks else np.empty((0, self.training.costs.shape[1]))
 
     def run(self) -> tuple[list[dict[str, Any]], SolveCounts]:
         rounds, counts = [], []
@@ -443,7 +432,7 @@ class TorchTraining:
         self.module.train()
         for batch, start in enumerate(range(0, len(order), size)):
             chosen = order[start : start + size]
-            predictions = self.forward(self.training.features[chosen])
+            predictions = self.prediction.forward(self.training.features[chosen])
             given = predictions.detach().cpu().double().numpy()
             if not np.isfinite(given).all():
                 raise RuntimeError(
@@ -472,10 +461,10 @@ class TorchTraining:
         rows, select = self.training.rows[1], settings["select"]
         validation_loss = regret = score = None
         if select == "validation-regret":
-            predictions = self.predict(self.training.features[rows])
+            predictions = self.prediction.predict(self.training.features[rows])
             score = regret = loss._evaluate_decisions(predictions, rows)["regret"]
         elif select == "validation-loss":
-            predictions = self.predict(self.training.features[rows])
+            predictions = self.prediction.predict(self.training.features[rows])
             score = validation_loss = float(loss.evaluate(predictions, rows)[0].mean())
         elif select == "training-loss":
             score = np.inf if training_loss is None else training_loss
@@ -527,6 +516,69 @@ class Scaler:
     def apply(self, numbers: np.ndarray) -> np.ndarray:
         """Return the scaled numbers."""
         return (numbers - self.offset) / self.scale
+
+
+@dataclass
+class RegressorPrediction:
+    """Costs predicted by a fitted regressor."""
+
+    regressor: Any
+    num_costs: int
+
+    def predict(self, features: np.ndarray) -> np.ndarray:
+        """Return predicted costs."""
+        if not len(features):
+            return np.empty((0, self.num_costs))
+        if features.ndim == 3:
+            flat = self.regressor.predict(features.reshape(-1, features.shape[-1]))
+            return np.asarray(flat, dtype=np.float64).reshape(len(features), self.num_costs)
+        return np.asarray(self.regressor.predict(features), dtype=np.float64)
+
+
+@dataclass
+class ModulePrediction:
+    """Costs predicted by a torch module, with the scaling of features and costs around it."""
+
+    module: Any
+    num_costs: int
+    input: Scaler
+    output: Scaler
+
+    def forward(self, features: np.ndarray) -> Any:
+        """Return predicted costs as a tensor that can be differentiated."""
+        import torch
+
+        parameter = next(self.module.parameters())
+
+        def tensor(numbers: np.ndarray) -> Any:
+            return torch.as_tensor(numbers, dtype=parameter.dtype, device=parameter.device)
+
+        output = self.module(tensor(self.input.apply(features)))
+        if output.ndim == 3 and output.shape[-1] == 1:
+            output = output.squeeze(-1)
+        if tuple(output.shape) != (len(features), self.num_costs):
+            raise ValueError(
+                f"the module returns a tensor of shape {tuple(output.shape)} for {len(features)} "
+                f"rows; the problem has {self.num_costs} costs: it must be "
+                f"({len(features)}, {self.num_costs})"
+            )
+        return tensor(self.output.offset) + tensor(self.output.scale) * output
+
+    def predict(self, features: np.ndarray) -> np.ndarray:
+        """Return predicted costs with the module in evaluation mode."""
+        import torch
+
+        was_training = self.module.training
+        self.module.eval()
+        try:
+            with torch.no_grad():
+                chunks = [
+                    self.forward(features[start : start + ROWS_PER_CHUNK]).double().cpu().numpy()
+                    for start in range(0, len(features), ROWS_PER_CHUNK)
+                ]
+        finally:
+            self.module.train(was_training)
+        return np.concatenate(chunks) if chunks else np.empty((0, self.num_costs))
 
 
 def as_features(X: Any) -> np.ndarray:

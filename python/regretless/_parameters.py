@@ -236,6 +236,8 @@ def parameter_columns(
         For names that the problem does not read, other numbers of rows, and entries that are not
         numbers.
     """
+    if rows == 0:
+        raise ValueError(f"{table_name} has no rows")
     named = named_columns(value, features)
     if table is not None and not isinstance(value, Mapping) and not is_list_of_names(value):
         check_same_rows(value, table, ("parameters", table_name))
@@ -320,10 +322,10 @@ def columns_in_features(features: Any, needed: Sequence[str]) -> list[str] | Non
     return found or None
 
 
-def split_features(features: Any, value: Any, needed: Sequence[str]) -> tuple[Any, Any]:
-    """Return features without the columns that a problem reads, and these columns as parameters.
+def given_parameters(features: Any, value: Any, needed: Sequence[str]) -> Any:
+    """Return the parameters as given, or else the columns of the features that a problem reads.
 
-    As the command line does. Where parameters are given, both are returned as they are.
+    These columns stay features, as on the command line.
 
     Parameters
     ----------
@@ -335,13 +337,7 @@ def split_features(features: Any, value: Any, needed: Sequence[str]) -> tuple[An
         Names and patterns that the problem reads.
     """
     found = columns_in_features(features, needed) if value is None else None
-    if found is None:
-        return features, value
-    parameters = named_columns(found, features)
-    if hasattr(features, "iloc"):
-        return features.drop(columns=found), parameters
-    names = features.column_names if hasattr(features, "column_names") else features.columns
-    return features.select([name for name in names if name not in found]), parameters
+    return value if found is None else named_columns(found, features)
 
 
 def one_row(value: Any) -> Any:

@@ -13,9 +13,10 @@ from torch import Tensor
 
 from regretless import CostSensitiveSpec
 from regretless._renamed import refuse_renamed
+from regretless._torch_checks import check_tensor
 
 MIN_NORM = 1e-12
-"""Smaller norms are replaced by this one before a division. Untuned: any tiny value works."""
+"""Vectors with a smaller norm have no direction. That of the Rust library."""
 
 
 def parse_loss(name: str) -> CostSensitiveSpec:
@@ -67,7 +68,7 @@ def cost_sensitive_loss(
     Parameters
     ----------
     predictions : Tensor of shape (n, d)
-        Predicted costs.
+        Predicted costs, floating-point numbers.
     C : Tensor of shape (n, d)
         True costs.
     decisions : Tensor of shape (n, d), optional
@@ -92,13 +93,15 @@ def cost_sensitive_loss(
     Raises
     ------
     TypeError
-        Where the loss has the component O and ``sense`` is missing.
+        Where the loss has the component O and ``sense`` is missing, and for predictions that are
+        not a tensor of floating-point numbers.
     ValueError
         For an unknown name, sense or reduction, other shapes, or missing decisions or weights.
 
     Notes
     -----
-    Gradients of losses with S shrink like d^-1.5 with the number d of costs: use Adam.
+    Gradients of losses with S shrink like d^-1.5 with the number d of costs: use Adam. Predictions
+    of norm zero have no direction: their gradient is divided by the norm of the true costs.
     """
     spec = parse_loss(loss if isinstance(loss, str) else loss.name)
     if sense is None and spec.one_sided:
@@ -110,6 +113,7 @@ def cost_sensitive_loss(
         raise ValueError(f"sense is 'minimize' or 'maximize', not {sense!r}")
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"reduction is 'mean', 'sum' or 'none', not {reduction!r}")
+    check_tensor(predictions, "predictions")
     if predictions.ndim != 2:
         raise ValueError(f"predictions must have the shape (n, d), not {tuple(predictions.shape)}")
     # Torch would broadcast smaller tensors silently.
@@ -119,7 +123,8 @@ def cost_sensitive_loss(
     if weights is not None and spec.weighting is None:
         raise ValueError("weights are those of the component C, which the loss does not have")
     if spec.scale_invariant:
-        errors = normalize(predictions) - normalize(C)
+        cost_norms = C.norm(dim=1, keepdim=True).clamp_min(MIN_NORM)
+        errors = normalize(predictions, cost_norms) - C / cost_norms
     else:
         errors = predictions - C
     terms = errors.square() if spec.squared else errors.abs()
@@ -150,9 +155,27 @@ def check_shape(what: str, values: Tensor | None, shape: torch.Size) -> None:
         )
 
 
-def normalize(vectors: Tensor) -> Tensor:
-    """Return rows of unit norm."""
-    return vectors / vectors.norm(dim=1, keepdim=True).clamp_min(MIN_NORM)
+def normalize(vectors: Tensor, other_norms: Tensor) -> Tensor:
+    """Return rows of unit norm.
+
+    A row of norm zero has no direction. It stays zero, and its gradient is divided by the other
+    norm instead, as in the Rust library: the true derivative, about 1e12, would dominate the moving
+    averages of the optimizer for many steps.
+
+    Parameters
+    ----------
+    vectors : Tensor of shape (n, d)
+        The rows.
+    other_norms : Tensor of shape (n, 1)
+        What gradients of rows without a direction are divided by.
+    """
+    has_direction = vectors.detach().norm(dim=1, keepdim=True) >= MIN_NORM
+    # Other numbers in the place of zeros: the second derivative of a norm at zero is not finite.
+    directed = torch.where(has_direction, vectors, torch.ones_like(vectors))
+    unit = directed / directed.norm(dim=1, keepdim=True)
+    undirected = (vectors.detach().double() / MIN_NORM).to(vectors)
+    undirected = undirected + (vectors - vectors.detach()) / other_norms.detach()
+    return torch.where(has_direction, unit, undirected)
 
 
 def misleading_mask(

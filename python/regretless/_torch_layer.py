@@ -21,11 +21,16 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from regretless import Problem
 from regretless._parameters import as_arrays
 from regretless._renamed import refuse_renamed
+from regretless._torch_checks import check_tensor, differentiable_once
+
+NO_SECOND_DERIVATIVE = (
+    "the estimated derivative of a decision cannot be differentiated again: leave out "
+    "create_graph=True, or use gradient='NID', whose estimate is linear"
+)
 
 
 class DecisionLayer(nn.Module):
@@ -48,6 +53,11 @@ class DecisionLayer(nn.Module):
     ------
     ValueError
         For an unknown gradient, or a width or number of samples that is not positive.
+
+    Notes
+    -----
+    The estimates of DBB and DPO have no derivative of their own: to differentiate a gradient made
+    with ``create_graph=True`` raises a ``RuntimeError``. That of NID is linear.
 
     Examples
     --------
@@ -89,12 +99,18 @@ class DecisionLayer(nn.Module):
         Returns
         -------
         Tensor of shape (n, d)
+
+        Raises
+        ------
+        TypeError
+            For costs that are an array, or not floating-point numbers.
         """
         functions: dict[str, type[torch.autograd.Function]] = {
             "DBB": _Interpolation,
             "NID": _NegativeIdentity,
             "DPO": _Perturbation,
         }
+        check_tensor(costs, "costs")
         return functions[self.gradient].apply(costs, self, array_parameters(parameters))
 
     def decide(self, costs: Tensor, parameters: Any = None) -> Tensor:
@@ -111,6 +127,7 @@ class DecisionLayer(nn.Module):
         -------
         Tensor of shape (n, d)
         """
+        check_tensor(costs, "costs")
         rows = np.ascontiguousarray(costs.detach().cpu().numpy())
         solved = self.problem.solve_all(rows, parameters=array_parameters(parameters))
         return torch.from_numpy(solved.decisions).to(costs)
@@ -135,12 +152,13 @@ class _Interpolation(torch.autograd.Function):
         return decisions
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None]:
         costs, decisions = ctx.saved_tensors
         sign, width = ctx.layer.sign, ctx.layer.width
-        moved = ctx.layer.decide(costs + sign * width * upstream, ctx.parameters)
-        return sign * (moved - decisions) / width, None, None
+        with torch.no_grad():
+            moved = ctx.layer.decide(costs + sign * width * upstream, ctx.parameters)
+            slope = sign * (moved - decisions) / width
+        return differentiable_once(slope, costs, NO_SECOND_DERIVATIVE), None, None
 
 
 class _NegativeIdentity(torch.autograd.Function):
@@ -169,16 +187,17 @@ class _Perturbation(torch.autograd.Function):
             }
         decisions = layer.decide(samples, repeated).reshape(shape)
         ctx.width = layer.width
-        ctx.save_for_backward(noise, decisions)
+        ctx.save_for_backward(costs, noise, decisions)
         return decisions.mean(dim=0)
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None]:
-        noise, decisions = ctx.saved_tensors
+        costs, noise, decisions = ctx.saved_tensors
         count = len(noise)
-        scores = (decisions * upstream).sum(dim=2, keepdim=True)
-        baseline = torch.zeros_like(scores)
-        if count > 1:
-            baseline = (scores.sum(dim=0) - scores) / (count - 1)
-        return (noise * (scores - baseline)).sum(dim=0) / (count * ctx.width), None, None
+        with torch.no_grad():
+            scores = (decisions * upstream).sum(dim=2, keepdim=True)
+            baseline = torch.zeros_like(scores)
+            if count > 1:
+                baseline = (scores.sum(dim=0) - scores) / (count - 1)
+            slope = (noise * (scores - baseline)).sum(dim=0) / (count * ctx.width)
+        return differentiable_once(slope, costs, NO_SECOND_DERIVATIVE), None, None

@@ -22,17 +22,23 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from regretless import Problem
 from regretless._names import names_of
 from regretless._own_loss import OwnLoss
 from regretless._renamed import refuse_renamed
 from regretless._rows import LabeledRows
+from regretless._torch_checks import check_tensor, differentiable_once
 from regretless._torch_cost_sensitive import cost_sensitive_loss
 from regretless._torch_layer import DecisionLayer, array_parameters
 
 __all__ = ["DecisionLayer", "DecisionLoss", "cost_sensitive_loss"]
+
+NO_SECOND_DERIVATIVE = (
+    "DecisionLoss has no second derivative: leave out create_graph=True, or use "
+    "regretless.torch.cost_sensitive_loss, which can be differentiated twice, where the loss is "
+    "MSE or MAE with some of O, S, C or tau=t"
+)
 
 
 class DecisionLoss(nn.Module):
@@ -77,6 +83,9 @@ class DecisionLoss(nn.Module):
     Perturbed losses draw new noise in every epoch: call :meth:`begin_epoch`. Losses with a solution
     pool (``MAP``, ``SPO+ cache 5%``) have one pool for all rows, and add solutions to it in
     training mode only, as :func:`regretless.train` does.
+
+    There is no second derivative: to differentiate a gradient made with ``create_graph=True``
+    raises a ``RuntimeError``. :func:`cost_sensitive_loss` has one.
 
     Examples
     --------
@@ -138,7 +147,7 @@ class DecisionLoss(nn.Module):
         Parameters
         ----------
         predictions : Tensor of shape (n, d)
-            Predicted costs.
+            Predicted costs, floating-point numbers.
         C : Tensor of shape (n,) or (n, d)
             Row numbers of the table of true costs (integers, fastest), or the true costs
             themselves. Rows that are not in the table are added to it.
@@ -155,10 +164,13 @@ class DecisionLoss(nn.Module):
 
         Raises
         ------
+        TypeError
+            For predictions that are an array, or not floating-point numbers.
         ValueError
             For other shapes and row numbers that are not integers, and where costs in single
             precision belong to several different rows of a table in double precision.
         """
+        check_tensor(predictions, "predictions")
         wanted = numpy_view(C) if names_of(C) is None else C
         rows = self.rows.find(wanted, labels, array_parameters(parameters))
         evaluate = partial(
@@ -187,17 +199,17 @@ class _LossFunction(torch.autograd.Function):
     ) -> Tensor:
         values, gradients = evaluate(numpy_view(predictions))
         ctx.row_weight = 1.0 / len(values) if reduction == "mean" else 1.0
-        ctx.save_for_backward(torch.from_numpy(gradients).to(predictions))
+        ctx.save_for_backward(torch.from_numpy(gradients).to(predictions), predictions)
         if reduction == "none":
             return torch.from_numpy(values).to(predictions)
         return predictions.new_tensor(values.mean() if reduction == "mean" else values.sum())
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None]:
-        (gradients,) = ctx.saved_tensors
+        gradients, predictions = ctx.saved_tensors
         factor = upstream.unsqueeze(1) if upstream.ndim else upstream * ctx.row_weight
-        return gradients * factor, None, None
+        result = differentiable_once(gradients * factor, predictions, NO_SECOND_DERIVATIVE)
+        return result, None, None
 
 
 def numpy_view(values: Any) -> np.ndarray:

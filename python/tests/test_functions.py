@@ -476,3 +476,75 @@ def test_stored_labels_of_a_function_that_has_changed_are_refused(tmp_path):
     changed.calls = 1
     with pytest.raises(ValueError, match="must depend on the costs alone"):
         rl.label(problem_of(changed), COSTS, store=store)
+
+
+def test_limits_and_searches_that_a_function_does_not_have_are_refused():
+    rng = np.random.default_rng(0)
+    X, C = rng.normal(size=(30, 2)), rng.uniform(1, 2, size=(30, 3))
+    problem = rl.Problem.from_solver(cheapest_of_three, 3, sense="minimize")
+    for limits in [{"nodes": 10}, {"gap": 0.01}, {"seconds": 1.0}]:
+        with pytest.raises(ValueError, match="of your own; leave out .*inside the function"):
+            problem.solve_all(C, **limits)
+    with pytest.raises(ValueError, match="'node-limit 10' has no effect"):
+        problem.solve_all(C, heuristic="node-limit 10")
+    for method in ["SPO+ node-limit 10", "SPO+ warm certify"]:
+        with pytest.raises(ValueError, match="has no effect"):
+            rl.train(problem, X, C, method=method, epochs=1)
+
+
+def cheapest_of_three(costs):
+    return np.arange(3) == np.argmin(costs)
+
+
+def test_a_problem_of_the_other_sense_is_refused():
+    rng = np.random.default_rng(0)
+    X, C = rng.normal(size=(30, 2)), rng.uniform(1, 2, size=(30, 3))
+    problem = rl.Problem.from_solver(cheapest_of_three, 3, sense="minimize")
+    model, _ = rl.train(problem, X, C, epochs=1)
+    other = rl.Problem.from_solver(cheapest_of_three, 3, sense="maximize")
+    for call in [model.decide, lambda X, problem: model.evaluate(X, C, problem=problem)]:
+        with pytest.raises(ValueError, match="maximizes, but the model was trained .* minimizes"):
+            call(X, problem=other)
+    assert len(model.decide(X, problem=rl.Problem.top_k(3, 1)).decisions) == 30
+
+
+def test_a_wrong_sense_and_objectives_that_depend_on_costs_are_suspected():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    C = 10 + X @ rng.normal(size=(2, 3)) + rng.normal(size=(60, 3))
+    wrong = rl.Problem.from_solver(cheapest_of_three, 3, sense="maximize")
+    with pytest.warns(UserWarning, match='is the sense "minimize"'):
+        rl.train(wrong, X, C, epochs=2)
+
+    def with_rent(costs):
+        decision = cheapest_of_three(costs)
+        return decision, costs @ decision + 3 * costs[0]
+
+    rented = rl.Problem.from_solver(with_rent, 3, sense="minimize")
+    with pytest.warns(UserWarning, match="must depend on the decision alone"):
+        rl.train(rented, X, C, epochs=2)
+
+
+def test_costs_that_are_not_finite_are_a_value_error():
+    problem = rl.Problem.top_k(2, 1)
+    for bad in [np.nan, np.inf]:
+        with pytest.raises(ValueError, match="cost 1 is"):
+            problem.solve([1, bad])
+
+
+def test_a_slow_function_is_announced_before_its_validation():
+    def slow(costs):
+        time.sleep(0.03)
+        return cheapest_of_three(costs)
+
+    rng = np.random.default_rng(0)
+    X, C = rng.normal(size=(60, 2)), rng.uniform(1, 2, size=(60, 3))
+    problem = rl.Problem.from_solver(slow, 3, sense="minimize")
+    begun = time.monotonic()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        message = "validation regret takes .* solves, about .*; select = validation-loss"
+        with pytest.raises(UserWarning, match=message):
+            rl.train(problem, X, C, epochs=1000)
+    # Three minutes of validation were to come.
+    assert time.monotonic() - begun < 60

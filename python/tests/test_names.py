@@ -74,6 +74,8 @@ def no_warnings_unless_expected():
         warnings.simplefilter("error")
         # These tests are about names, and evaluate on all rows.
         warnings.filterwarnings("ignore", "the model was trained or validated on")
+        # Nor about how long a training takes.
+        warnings.filterwarnings("ignore", "the last epoch was the best|the untrained model was")
         yield
 
 
@@ -151,6 +153,58 @@ def test_a_loss_is_in_the_order_of_the_problem(problem, tables):
         loss.evaluate(costs)
 
 
+def test_a_loss_is_in_the_order_of_its_table_where_the_problem_has_no_names(tables):
+    _, costs = tables
+    loss = rl.Loss(rl.Problem.top_k(3, 1), costs, "MSE")
+    values, gradients = loss.evaluate(costs)
+    np.testing.assert_allclose(values, 0.0, atol=1e-12)
+    np.testing.assert_allclose(gradients, 0.0, atol=1e-12)
+    with pytest.raises(ValueError, match=r"different order.*predictions\[C.columns\]"):
+        loss.evaluate(costs[["a", "b", "c"]])
+    with pytest.raises(ValueError, match="has 'bonus', only .* has 'a'"):
+        loss.evaluate(costs.rename(columns={"a": "bonus"}))
+    # Arrays have no names, and neither has the table of a loss made from one.
+    loss.evaluate(costs.to_numpy())
+    rl.Loss(rl.Problem.top_k(3, 1), costs.to_numpy(), "MSE").evaluate(costs[["a", "b", "c"]])
+
+
+def test_weights_without_names_are_matched_by_position_with_one_warning(tables):
+    features, costs = tables
+    features = features.assign(shelf=2.0)
+    calls = {
+        "train": lambda problem: rl.train(problem, features, costs, "MSE", epochs=2),
+        "label": lambda problem: rl.label(problem, costs, parameters=features[["shelf"]]),
+        "compare": lambda problem: rl.compare(
+            problem, features, costs, methods=["MSE"], seeds=1, epochs=2
+        ),
+        "Loss": lambda problem: rl.Loss(problem, costs, "MSE", parameters=features[["shelf"]]),
+    }
+    for name, call in calls.items():
+        problem = rl.Problem.knapsack([5, 1, 1], capacity=rl.column("shelf"))
+        with pytest.warns(UserWarning, match="position") as found:
+            call(problem)
+        assert len([one for one in found if "position" in str(one.message)]) == 1, name
+        call(problem)  # once per problem
+        named = rl.Problem.knapsack([5, 1, 1], rl.column("shelf"), items=["a", "b", "c"])
+        call(named)
+        assert named.cost_names == ["a", "b", "c"]
+    # Without numbers of its own per cost, a problem has nothing to confuse them with.
+    rl.label(rl.Problem.top_k(3, 1), costs)
+
+
+def test_costs_among_the_features_cause_a_warning(tables):
+    features, costs = tables
+    problem = rl.Problem.top_k(3, 1)
+    both = pandas.concat([features, costs[["b"]]], axis=1)
+    with pytest.warns(UserWarning, match=r"X has columns that C has too \('b'\)"):
+        rl.train(problem, both, costs, "MSE", epochs=2)
+    rl.train(problem, both, costs, "MSE", epochs=2)  # once per problem
+    problem = rl.Problem.top_k(3, 1)
+    with pytest.warns(UserWarning, match="leave them out of X"):
+        rl.compare(problem, both, costs, methods=["MSE"], seeds=1, epochs=2)
+    rl.train(rl.Problem.top_k(3, 1), features, costs, "MSE", epochs=2)
+
+
 def test_another_set_of_names_is_refused_and_the_differences_are_shown(problem, tables):
     features, costs = tables
     other = costs.rename(columns={"a": "bonus"})
@@ -177,14 +231,16 @@ def test_arrays_are_matched_by_position_with_one_warning(problem, tables):
         labels = rl.label(problem, array)
         rl.train(problem, features, array, labels=labels, epochs=1)
         rl.Loss(problem, array, "MSE")
-    assert len(outcome) == 1
+    assert len([one for one in outcome if "position" in str(one.message)]) == 1
     check_decisions(labels, costs)
     check_decisions(problem.solve_all(array), costs)
     # Problems without names and arrays: nothing to say.
     sack = rl.Problem("KS5")
     X, C = rl.generate("KS5", instances=100)
     rl.train(sack, X, C, epochs=1)
-    rl.label(sack, pandas.DataFrame(C, columns=list("vwxyz")))
+    # Its weights could belong to other columns.
+    with pytest.warns(UserWarning, match="position"):
+        rl.label(sack, pandas.DataFrame(C, columns=list("vwxyz")))
 
 
 def test_labels_of_columns_that_are_no_names(problem, tables):

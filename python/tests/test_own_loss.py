@@ -1,7 +1,10 @@
 """Losses of one's own: values, refusals, senses, solver calls, the command line, Ctrl-C."""
 
 import functools
+import importlib
 import json
+import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -438,3 +441,99 @@ def test_a_loss_object_checks_the_gradient(knapsack):
         rl.Loss(problem, C, rl.loss(wrong, name="turned"))
     unchecked = rl.loss(wrong, name="turned-unchecked", check_gradient=False)
     assert len(rl.Loss(problem, C, unchecked)) == len(C)
+
+
+MODULE = """
+import numpy as np
+import regretless as rl
+
+@rl.loss
+def pickled_squares(predicted, true):
+    error = predicted - true
+    return (error**2).mean(axis=1), 2 * error / error.shape[1]
+
+def plain(predicted, true):
+    return pickled_squares(predicted, true)
+
+pickled_plain = rl.loss(plain, name="pickled_plain")
+"""
+
+
+@pytest.fixture
+def loss_module(tmp_path, monkeypatch):
+    (tmp_path / "losses_to_pickle.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module("losses_to_pickle")
+    sys.modules.pop("losses_to_pickle", None)
+
+
+def test_losses_of_a_module_are_pickled_by_their_place(loss_module, tmp_path, knapsack):
+    squares, plain = loss_module.pickled_squares, loss_module.pickled_plain
+    renamed = squares.renamed("another-name")
+    assert pickle.loads(pickle.dumps(squares)) is squares
+    for own in (plain, renamed):
+        copy = pickle.loads(pickle.dumps(own))
+        assert (copy.name, copy.fingerprint) == (own.name, own.fingerprint)
+        assert copy.function is own.function
+    # In another process the module is imported, and the name is part of the grammar.
+    script = """
+    import pickle, sys
+    import regretless as rl
+    losses = pickle.loads(bytes.fromhex(sys.stdin.read()))
+    problem = rl.Problem("KS8")
+    _, C = rl.generate("KS8", instances=5)
+    for loss in losses:
+        print(rl.Loss(problem, C, loss.name).evaluate(C + 1)[0].sum())
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        input=pickle.dumps([squares, plain, renamed]).hex(),
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=HANG_LIMIT,
+    )
+    assert done.stdout.split() == ["5.0"] * 3, done.stderr
+
+
+def test_an_estimator_with_a_loss_of_ones_own_can_be_pickled(loss_module, knapsack):
+    sklearn = pytest.importorskip("regretless.sklearn", exc_type=ImportError)
+    problem, X, C = knapsack
+    estimator = sklearn.DecisionFocusedRegressor(
+        problem, method=loss_module.pickled_squares, epochs=3, random_state=0
+    ).fit(X, C)
+    copy = pickle.loads(pickle.dumps(estimator))
+    assert copy.method is loss_module.pickled_squares
+    np.testing.assert_array_equal(copy.predict(X), estimator.predict(X))
+
+
+def test_a_loss_that_depends_on_its_batch_is_refused(knapsack):
+    problem, X, C = knapsack
+
+    @rl.loss
+    def times_rows(predicted, true):
+        values, gradients = squares(predicted, true)
+        return values * len(predicted), gradients * len(predicted)
+
+    with pytest.raises(ValueError, match="'times_rows' of a row depends on the other rows"):
+        rl.train(problem, X, C, method=times_rows, **SETTINGS)
+    with pytest.raises(ValueError, match="alone and .* among 3 rows"):
+        rl.Loss(problem, C, times_rows)
+    # One row has no others, and a loss may be declared to be checked by its user.
+    rl.Loss(problem, C[:1], times_rows)
+    rl.Loss(problem, C, rl.loss(times_rows.function, check_gradient=False))
+
+
+def test_unknown_losses_are_refused_with_ones_own(knapsack):
+    problem, _, C = knapsack
+    rl.loss(squares, name="listed_squares")
+    with pytest.raises(ValueError, match="unknown loss 'nosuch'.*of your own: .*listed_squares"):
+        rl.Loss(problem, C, "nosuch")
+
+
+def test_refused_losses_have_a_class_of_their_own(knapsack):
+    problem, _, C = knapsack
+    bad = rl.loss(lambda predicted, true: 3.0, name="no_pair")
+    with pytest.raises(rl.RefusedLossError, match="'no_pair' must return"):
+        rl.Loss(problem, C, bad)
+    assert issubclass(rl.RefusedLossError, ValueError)

@@ -1,5 +1,6 @@
 """Predictors of one's own in the trainer: torch modules and scikit-learn regressors."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -76,7 +77,8 @@ def test_a_module_is_trained_with_a_loss_of_ones_own_and_its_own_optimizer(knaps
         method=weighted,
         predictor=module,
         optimizer=lambda parameters: torch.optim.RMSprop(parameters, lr=0.01),
-        **SETTINGS,
+        epochs=6,
+        split=(80, 30, 40),
     )
     losses = [epoch.training_loss for epoch in report.rounds[0].epochs[1:]]
     assert losses[-1] < losses[0]
@@ -172,6 +174,7 @@ def test_candidates_that_auto_cannot_compare_are_refused(knapsack):
         ({"candidates": "SPO+"}, "list of methods"),
         ({"candidates": ["SPO+", "auto"]}, "candidate of itself"),
         ({"candidates": [3]}, "a method is a name"),
+        ({"candidates": [lambda: None]}, r'\("MAE\(O,S\)", lambda: Net\(\)\)'),
         ({"predictor": Oracle(X, C, 1.0), "candidates": ["SPO+"]}, "among the candidates"),
         ({"candidates": [Oracle(X, C, 1.0)], "weights": np.ones(len(X))}, "'weights'"),
     ]:
@@ -204,12 +207,15 @@ def test_a_module_that_was_trained_before_is_used_with_a_warning(knapsack):
     problem, X, C = knapsack
     module = linear_module(X, C)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.filterwarnings("error", "the module was trained before")
         rl.train(problem, X, C, "MSE", predictor=module, **SETTINGS)
     with pytest.warns(UserWarning, match="trained before.*predictor=lambda: Linear"):
         rl.train(problem, X, C, "MSE", predictor=module, seed=1, **SETTINGS)
     candidate = linear_module(X, C)
-    rl.train(problem, X, C, "auto 1s", candidates=[("MSE", candidate)], split=(80, 30, 40))
+    with warnings.catch_warnings():
+        # Remarks are about the model of the training, not about its candidates.
+        warnings.filterwarnings("error", ".*was (the )?best")
+        rl.train(problem, X, C, "auto 1s", candidates=[("MSE", candidate)], split=(80, 30, 40))
     with pytest.warns(UserWarning, match="trained before"):
         rl.train(problem, X, C, "MSE", predictor=candidate, **SETTINGS)
 
@@ -247,3 +253,77 @@ def test_predictors_of_ones_own_find_columns_and_parameters_by_name(knapsack):
     given = model.decide(extra, parameters=["capacity"]).decisions
     np.testing.assert_array_equal(decisions, given)
     assert model.evaluate(extra, C).regret > 0
+
+
+def test_a_model_of_a_module_can_be_pickled(knapsack):
+    torch = pytest.importorskip("torch")
+    problem, X, C = knapsack
+    module = torch.nn.Sequential(
+        torch.nn.Linear(5, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 8)
+    )
+    model, _ = rl.train(problem, X, C, method="MAE(O,S)", predictor=module, **SETTINGS)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict(X), model.predict(X))
+    np.testing.assert_array_equal(copy.decide(X[:5]).decisions, model.decide(X[:5]).decisions)
+    assert copy.evaluate(X, C) == model.evaluate(X, C)
+    # The table and the labels of the training are not part of it.
+    parameters = sum(parameter.numel() for parameter in module.parameters())
+    assert len(pickle.dumps(model)) < 20_000 + 8 * parameters
+
+
+def test_a_model_of_a_regressor_can_be_pickled(knapsack):
+    ridge = pytest.importorskip("sklearn.linear_model").Ridge()
+    problem, X, C = knapsack
+    model, _ = rl.train(problem, X, C, predictor=ridge, split=(80, 30, 40))
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict(X), model.predict(X))
+    np.testing.assert_array_equal(copy.decide(X[:5]).decisions, model.decide(X[:5]).decisions)
+
+
+def test_a_module_alone_predicts_the_same_without_scaling(knapsack):
+    torch = pytest.importorskip("torch")
+    problem, X, C = knapsack
+    unscaled = {"standardize": False, "scale_costs": False}
+    module = torch.nn.Linear(X.shape[1], C.shape[1])
+    model, _ = rl.train(problem, X, C, method="MSE", predictor=module, **SETTINGS, **unscaled)
+    with torch.no_grad():
+        np.testing.assert_allclose(
+            module(torch.from_numpy(X)).numpy(), model.predict(X), rtol=1e-6, atol=1e-6
+        )
+    scaled = torch.nn.Linear(X.shape[1], C.shape[1])
+    model, _ = rl.train(problem, X, C, method="MSE", predictor=scaled, **SETTINGS)
+    with torch.no_grad():
+        assert np.abs(scaled(torch.from_numpy(X)).numpy() - model.predict(X)).max() > 0.1
+
+
+def test_a_learning_rate_beside_an_optimizer_of_ones_own_is_refused(knapsack):
+    torch = pytest.importorskip("torch")
+    problem, X, C = knapsack
+    module = linear_module(X, C)
+    for optimizer in (torch.optim.SGD(module.parameters(), lr=0.1), torch.optim.SGD):
+        with pytest.raises(TypeError, match="'learning_rate' beside an optimizer of your own"):
+            rl.train(problem, X, C, predictor=module, optimizer=optimizer, learning_rate=0.1)
+    with pytest.raises(TypeError, match="leave out lr_decay"):
+        rl.train(problem, X, C, predictor=module, optimizer=torch.optim.SGD, lr_decay=True)
+
+
+def test_methods_that_weight_instances_are_refused_with_a_remedy(knapsack):
+    problem, X, C = knapsack
+    with pytest.raises(ValueError, match="leave the weighting out, or train predictor="):
+        rl.train(problem, X, C, method="MSE(C,O,S)", predictor=linear_module(X, C))
+
+
+def test_a_module_whose_training_did_not_help_is_remarked(knapsack):
+    torch = pytest.importorskip("torch")
+    problem, X, C = knapsack
+    settings = {"method": "MSE", "split": (80, 30, 40), "epochs": 2}
+    good = torch.nn.Linear(X.shape[1], C.shape[1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rl.train(problem, X, C, predictor=good, **{**settings, "epochs": 40})
+    with pytest.warns(UserWarning, match="the initial model was best"):
+        wild = {"optimizer": lambda parameters: torch.optim.SGD(parameters, lr=1e3)}
+        rl.train(problem, X, C, predictor=good, **settings, **wild)
+    slow = {"select": "validation-loss", "learning_rate": 1e-4}
+    with pytest.warns(UserWarning, match="the last epoch was the best: more epochs may help"):
+        rl.train(problem, X, C, predictor=linear_module(X, C), **settings, **slow)

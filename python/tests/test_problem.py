@@ -299,3 +299,12 @@ def test_a_heuristic_may_decide():
     assert (quick.objectives >= best.objectives - 1e-6).all()
     with pytest.raises(ValueError, match="local search"):
         rl.Problem("KS12").solve_all(COSTS, heuristic="local-search")
+
+
+def test_keywords_of_model_files_are_refused_for_problem_files(tmp_path):
+    path = tmp_path / "problem.toml"
+    path.write_text('kind = "top_k"\nitems = 3\nk = 1\nsense = "max"\n')
+    assert rl.Problem.from_file(path).sense == "maximize"
+    for keywords in [{"costs": ["x"]}, {"sense": "minimize"}, {"vehicles": 2}]:
+        with pytest.raises(ValueError, match="write it into the problem file"):
+            rl.Problem.from_file(path, **keywords)

@@ -497,3 +497,111 @@ def test_row_numbers_that_are_not_integers_are_refused(rows):
         loss(predictions, rows)
     with pytest.raises(ValueError, match=r"predictions must have the shape \(n, d\), not \(40,\)"):
         loss(predictions[0], torch.arange(3))
+
+
+@pytest.mark.parametrize("loss", ["MAE(O,S)", "SPO+", "MSE"])
+def test_second_derivatives_of_a_module_are_refused(loss):
+    problem, costs, labels, predictions = table("KS8")
+    module = DecisionLoss(problem, costs, loss, labels=labels)
+    # The weight makes the gradient depend on something that requires a gradient in other ways, too.
+    weight = torch.ones(costs.shape[1], requires_grad=True)
+    value = module(predictions * weight, torch.arange(len(costs)))
+    (gradient,) = torch.autograd.grad(value, weight, create_graph=True)
+    with pytest.raises(RuntimeError, match="cost_sensitive_loss"):
+        gradient.square().sum().backward()
+    # Without a graph, and with one that nothing is differentiated through, all is as before.
+    value = module(predictions * weight, torch.arange(len(costs)))
+    (again,) = torch.autograd.grad(value, weight)
+    torch.testing.assert_close(gradient.detach(), again)
+
+
+@pytest.mark.parametrize("gradient", ["DBB", "DPO"])
+def test_second_derivatives_of_a_layer_are_refused(gradient):
+    problem, costs, _, predictions = table("KS8")
+    layer = DecisionLayer(problem, gradient)
+    weight = torch.ones(costs.shape[1], requires_grad=True)
+    value = (layer(predictions * weight) * torch.from_numpy(costs)).sum()
+    (found,) = torch.autograd.grad(value, weight, create_graph=True)
+    with pytest.raises(RuntimeError, match="cannot be differentiated again"):
+        found.square().sum().backward()
+
+
+def test_second_derivatives_of_torch_operations_are_those_of_differences():
+    generator = torch.Generator().manual_seed(0)
+    predictions = torch.rand(4, 5, generator=generator, dtype=torch.float64)
+    costs = torch.rand(4, 5, generator=generator, dtype=torch.float64)
+    predictions[1] = 0.0
+
+    def value(given):
+        return cost_sensitive_loss(given, costs, loss="MSE(S)", reduction="sum")
+
+    others = predictions[[0, 2, 3]].clone().requires_grad_()
+    assert torch.autograd.gradgradcheck(
+        lambda rows: cost_sensitive_loss(rows, costs[[0, 2, 3]], loss="MSE(S)"), others
+    )
+    # The gradient of a row of zeros is chosen, not the slope of the value: it must be finite.
+    given = predictions.clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(value(given), given, create_graph=True)
+    (second,) = torch.autograd.grad(gradient.square().sum(), given)
+    assert torch.isfinite(second).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("loss", [name for name in NAMES if "S" in name[3:]])
+def test_predictions_of_norm_zero_have_the_gradient_of_rust(loss, dtype):
+    problem, costs, labels, predictions = table("KS8")
+    predictions = predictions.to(dtype)
+    predictions[0], predictions[2], predictions[5] = 0.0, 1e-14, -1e-13
+    values, gradients = rl.Loss(problem, costs, loss, labels=labels).evaluate(predictions.numpy())
+    given = predictions.clone().requires_grad_()
+    found = cost_sensitive_loss(
+        given,
+        torch.from_numpy(costs).to(dtype),
+        torch.from_numpy(np.asarray(labels.decisions)),
+        loss=loss,
+        sense=problem.sense,
+        reduction="none",
+    )
+    found.sum().backward()
+    np.testing.assert_allclose(found.detach().numpy(), values, rtol=2e-5, atol=1e-7)
+    scale = np.abs(gradients).max(axis=1, keepdims=True)
+    np.testing.assert_allclose(given.grad.numpy() / scale, gradients / scale, rtol=1e-3, atol=1e-4)
+    assert np.abs(given.grad.numpy()).max() < 1.0
+
+
+def test_costs_that_the_equalities_absorb_have_a_finite_gradient():
+    problem, costs, labels, predictions = table("SP5x5")
+    # Costs that are differences of node potentials change no decision: E projects them to zero.
+    arcs = rl.Problem("SP5x5").num_costs
+    predictions = predictions.double()
+    predictions[0] = 0.0
+    predictions[1] = 3.0  # every path of the grid has the same number of arcs
+    values, gradients = rl.Loss(problem, costs, "MAE(O,E)", labels=labels).evaluate(
+        predictions.numpy()
+    )
+    given = predictions.clone().requires_grad_()
+    module = DecisionLoss(problem, costs, "MAE(O,E)", labels=labels, reduction="none")
+    found = module(given, torch.arange(len(costs)))
+    found.sum().backward()
+    np.testing.assert_allclose(found.detach().numpy(), values, rtol=1e-12)
+    np.testing.assert_allclose(given.grad.numpy(), gradients, rtol=1e-12)
+    assert gradients.shape == (len(costs), arcs)
+    assert 0.0 < np.abs(gradients[:2]).max() < 1.0
+
+
+def test_predictions_that_are_no_floating_point_tensor_are_refused():
+    problem, costs, labels, predictions = table("KS8")
+    rows = torch.arange(len(costs))
+    module = DecisionLoss(problem, costs, "SPO+", labels=labels)
+    with pytest.raises(TypeError, match=r"predictions must be floating-point .*int64.*\.float\(\)"):
+        module(predictions.long(), rows)
+    with pytest.raises(TypeError, match="must be a torch tensor, not ndarray"):
+        module(predictions.numpy(), rows)
+    true = torch.from_numpy(costs)
+    with pytest.raises(TypeError, match="floating-point"):
+        cost_sensitive_loss(predictions.long(), true, loss="MSE")
+    with pytest.raises(TypeError, match="must be a torch tensor, not ndarray"):
+        cost_sensitive_loss(predictions.numpy(), true, loss="MSE")
+    for gradient in ("DBB", "NID", "DPO"):
+        with pytest.raises(TypeError, match="costs must be floating-point"):
+            DecisionLayer(problem, gradient)(predictions.long())

@@ -148,7 +148,7 @@ def test_a_model_decides_for_its_own_problem_or_another():
     pick = rl.Problem({"kind": "top_k", "items": 24, "k": 2, "sense": "minimize"})
     assert (model.decide(X, problem=pick).decisions.sum(axis=1) == 2).all()
     with pytest.raises(ValueError, match="needs 12"):
-        model.decide(X, problem=rl.Problem("KS12"))
+        model.decide(X, problem=rl.Problem.top_k(12, k=2))
 
 
 def test_evaluation_is_the_mean_of_regrets():

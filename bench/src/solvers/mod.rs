@@ -293,13 +293,14 @@ const NOTES: [&str; 6] = [
     "ours: one call of the library's oracle per cost vector, the decision checked, proven optimal \
         with gap 0",
     "other solvers: model built once; passing the costs, the solve and reading the decision back \
-        are timed around the Python interface; Gurobi and CP-SAT are also shown with their own \
-        clock (wall time of the solve alone)",
+        are timed around the Python interface; the detailed table has the clock of Gurobi and \
+        CP-SAT, too (wall time of the solve alone)",
     "other solvers stop at their default gap of 1e-4, except CP-SAT and the heuristics; a decision \
         within 1e-4 of ours counts as equal",
     "* heuristic, without proof: LKH one run, PyVRP 1,000 iterations (PyVRP may use routes of a \
         single customer)",
-    "† not all instances were proven optimal within the time limit",
+    "† not all instances were proven optimal within the time limit; speedups are over the \
+        instances that both solved, so that they are not quotients of the two columns",
     "TSP in Gurobi: PyEPO's model, subtour elimination at integer points; in HiGHS, which has no \
         lazy constraints: solve, cut, solve again",
 ];

@@ -4,8 +4,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use regretless::data::{
-    Dataset, FeatureShape, Features, InstanceKeys, Layout, Matrix, RowParameters, TableSource,
-    WideColumns,
+    Dataset, FeatureShape, Features, InstanceKeys, Layout, LongColumns, Matrix, RowParameters,
+    TableSource, WideColumns,
 };
 use regretless::predict::CostModel;
 use regretless::problem::ProblemSpec;
@@ -189,6 +189,16 @@ fn in_problem_file(source: &ProblemSource, error: Error) -> Error {
             message: format!("{}: {message}", path.display()),
             remedy,
         },
+        (
+            ProblemSource::File(path),
+            Error::Io {
+                path: named,
+                source,
+            },
+        ) if named != *path => {
+            let message = format!("{source}; {} names this file", path.display());
+            Error::io(&named)(io::Error::new(source.kind(), message))
+        }
         (_, other) => other,
     }
 }
@@ -366,7 +376,24 @@ impl NewRows<'_> {
                 parameters,
             },
         };
-        model.read_rows(&source)
+        model
+            .read_rows(&source)
+            .map_err(|error| self.explain_missing_instances(error))
+    }
+
+    /// Says that the model needs a long table, where the column of its instances was not named and
+    /// the table has none of the usual name.
+    fn explain_missing_instances(&self, error: Error) -> Error {
+        let standard = LongColumns::default().instance;
+        let is_missing = matches!(&error, Error::Input { place, remedy: Some(_), .. }
+            if place.row == Some(1) && place.column.as_deref() == Some(standard.as_str()));
+        if self.columns.instance_column.is_some() || !is_missing {
+            return error;
+        }
+        error.with_remedy(
+            "the model was trained on a long table, with one row per instance and cost: name its \
+             columns by --instance-column and --item-column, as in training",
+        )
     }
 
     /// The keys of the rows: the cells of a column, the instances of a long table, or row numbers.

@@ -6,12 +6,21 @@
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use regretless::data::OutputFile;
 use regretless::{Error, Result};
 use serde_json::Value;
 
 use crate::text::{escaped, escaped_json, escaped_lines};
+
+/// Whether the running command keeps finished work when it is interrupted.
+static IS_RESUMABLE: AtomicBool = AtomicBool::new(false);
+
+/// Says that from now on an interrupted command can be resumed.
+pub fn set_resumable() {
+    IS_RESUMABLE.store(true, Ordering::Relaxed);
+}
 
 /// Where results go: a file, or standard output, which is named `-`.
 #[derive(Debug, Clone, Copy)]
@@ -127,6 +136,9 @@ impl CommandReport {
 pub fn print_error(error: &Error) {
     let remedy = match error {
         Error::Exists(_) => Some("choose another path or use --force to replace it".into()),
+        Error::Interrupted if IS_RESUMABLE.load(Ordering::Relaxed) => {
+            Some("finished work is kept; the same command resumes".into())
+        }
         other => other.remedy(),
     };
     let mut text = format!("error: {}", escaped(&error.message()));

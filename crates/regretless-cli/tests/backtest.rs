@@ -197,7 +197,7 @@ fn a_folder_with_other_settings_is_not_overwritten() {
 #[test]
 fn unordered_repeated_and_missing_dates_are_counted() {
     for (dates, note) in [
-        (Dates::Unordered, "1 rows are earlier than the row before"),
+        (Dates::Unordered, "1 row is earlier than the row before"),
         (Dates::Twice, "20 of 20 periods have several rows (40 rows"),
         (Dates::WithGap, "about 10 periods between 2024-01-01 and"),
     ] {

@@ -72,7 +72,7 @@ fn check_lists_what_is_wrong_with_a_table() {
         "leak            feature paid has the correlation 1.0000 with cost c2",
         "leak            feature tomorrow has the correlation 1.0000 with cost c3 of the next row",
         "constant        feature site is constant: 4 in all 60 rows",
-        "time order      rows are not in time order: 1 are earlier than the row before, the first \
+        "time order      rows are not in time order: 1 is earlier than the row before, the first \
          is row 59 (2026-03-03 after 2026-03-04)",
     ] {
         assert!(text.contains(expected), "{expected}\n{text}");

@@ -303,7 +303,7 @@ fn costs_too_large_to_train_on_are_reported_with_the_instance() {
     let words = "--optimizer sgd --learning-rate 1e30 --method MSE --epochs 9 --select last";
     workspace
         .run(&format!("{TRAIN} {words}"))
-        .failed(4, &["epoch", "instance", "learning rate"]);
+        .failed(4, &["epoch", "of row", "learning rate"]);
     assert!(!workspace.path("model.safetensors").exists());
 }
 
@@ -359,6 +359,88 @@ fn a_model_file_is_found_next_to_its_problem() {
 fn rows_without_a_decision_are_reported_with_the_instance() {
     let workspace = with_linear("3");
     let words = "train --data table.csv --costs c* --problem problem/problem.toml";
-    workspace.run(words).failed(4, &["instance 0", "feasible"]);
+    let conflict = "one, the bounds of c0 and c1 cannot hold together";
+    workspace
+        .run(words)
+        .failed(4, &["none of the 20 rows has a decision", conflict]);
     assert_eq!(workspace.files(), ["problem", "table.csv"]);
+    // A file has no rows.
+    let run = workspace.run("solve problem/choice.lp");
+    assert!(
+        run.err.starts_with("error: no decision is feasible: one"),
+        "{}",
+        run.err
+    );
+}
+
+#[test]
+fn a_prediction_that_makes_the_objective_unbounded_names_the_column() {
+    let workspace = TestWorkspace::new();
+    let rows: String = (0..40)
+        .map(|i| {
+            let x = f64::from(i) / 20.0 - 1.0;
+            format!("{x},1,{}\n", x.max(0.05))
+        })
+        .collect();
+    workspace.write("table.csv", &format!("x,c0,c1\n{rows}"));
+    workspace.write(
+        "cover.lp",
+        "Minimize\n obj: c0 + c1\nSubject To\n one: c0 + c1 >= 2\nBounds\n c0 <= 3\nEnd\n",
+    );
+    workspace.write("problem.toml", "kind = 'linear'\nfile = 'cover.lp'\n");
+    let words = "train --data table.csv --costs c* --problem problem.toml --method SPO+ --epochs 3";
+    workspace.run(words).failed(
+        4,
+        &[
+            "note: column c1 has no upper bound",
+            "(counted from 0): the objective is unbounded",
+            "column c1 has the cost -",
+            "upper = { NAME = ... }",
+        ],
+    );
+    workspace.write(
+        "problem.toml",
+        "kind = 'linear'\nfile = 'cover.lp'\nupper = { c1 = 9.0 }\n",
+    );
+    let run = workspace.run(words).succeeded();
+    assert!(!run.err.contains("no upper bound"), "{}", run.err);
+}
+
+#[test]
+fn names_of_a_linear_problem_are_suggested_and_its_file_is_named() {
+    let workspace = with_linear("1");
+    let train = "train --data table.csv --costs c* --problem problem/problem.toml";
+    let problem = "problem/problem.toml";
+    workspace.write(
+        problem,
+        "kind = 'linear'\nfile = 'choice.lp'\nrhs = { onne = 1.0 }\n",
+    );
+    workspace.run(train).failed(2, &["did you mean 'one'?"]);
+    workspace.write(
+        problem,
+        "kind = 'linear'\nfile = 'choice.lp'\ncosts = ['c0', 'cc1']\n",
+    );
+    workspace.run(train).failed(3, &["did you mean 'c1'?"]);
+    workspace.write(problem, "kind = 'linear'\nfile = 'moved.lp'\n");
+    workspace
+        .run(train)
+        .failed(3, &["moved.lp", "problem.toml names this file"]);
+}
+
+#[test]
+fn a_problem_of_the_other_sense_is_refused() {
+    let workspace = with_linear("1");
+    workspace
+        .run("train --data table.csv --costs c* --problem problem/problem.toml --epochs 2")
+        .succeeded();
+    workspace.write(
+        "problem/problem.toml",
+        "kind = 'linear'\nfile = 'choice.lp'\nsense = 'max'\n",
+    );
+    workspace
+        .run(
+            "decide --model model.safetensors --data table.csv --problem problem/problem.toml \
+             --out -",
+        )
+        .failed(2, &["maximizes", "trained for a problem that minimizes"]);
 }

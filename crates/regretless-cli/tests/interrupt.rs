@@ -76,7 +76,8 @@ fn an_interrupted_training_writes_no_model() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
     let error = String::from_utf8(output.stderr).unwrap();
-    assert!(error.ends_with("error: interrupted\n"), "{error}");
+    let expected = "error: interrupted\n hint: finished work is kept; the same command resumes\n";
+    assert!(error.ends_with(expected), "{error}");
     assert_eq!(workspace.files(), ["problem.toml", "table.csv"]);
 }
 

@@ -195,3 +195,60 @@ fn messages_name_what_was_probably_meant() {
         assert!(found.contains(words), "{found}");
     }
 }
+
+#[test]
+fn least_squares_is_trained_and_decides_like_the_baseline_of_a_comparison() {
+    let workspace = drinks();
+    let train = format!("{TRAIN} --problem by_name.toml --split order:0.2,0.2 --out a.safetensors");
+    let mut words: Vec<&str> = train.split_whitespace().collect();
+    for word in &mut words {
+        if *word == "MSE" {
+            *word = "least squares";
+        }
+    }
+    let trained = workspace.run_words(&words).succeeded();
+    assert!(
+        trained.out.contains("least squares on knapsack"),
+        "{}",
+        trained.out
+    );
+    assert!(!trained.out.contains("best epoch"), "{}", trained.out);
+    let decide = "decide --model a.safetensors --data table.csv --out decisions.csv";
+    workspace.run(decide).succeeded();
+    // Gains are linear in x: the best decisions are predicted, and their values are right.
+    let decisions = workspace.read("decisions.csv");
+    let row = decisions.lines().nth(6).unwrap();
+    let objective: f64 = row.split(',').nth(1).unwrap().parse().unwrap();
+    assert!((objective - 10.0).abs() < 1e-3, "{row}");
+}
+
+#[test]
+fn a_missing_row_of_a_long_table_does_not_change_which_item_is_which() {
+    let workspace = TestWorkspace::new();
+    let mut table = "day,item,x,gain,space\n".to_owned();
+    for day in 0..40 {
+        for (item, level) in [("cola", 4), ("beer", 9), ("water", 1)] {
+            // Without the first item of a day, the others would move up by one position.
+            if day == 7 && item == "cola" {
+                continue;
+            }
+            writeln!(table, "{day},{item},{},{level},2", day % 5).unwrap();
+        }
+    }
+    workspace.write("long.csv", &table);
+    let problem = "kind = 'knapsack'\nweights = { column = 'space' }\ncapacity = 2\n";
+    workspace.write("problem.toml", problem);
+    let command = "compare --data long.csv --instance-column day --item-column item --cost-column \
+                   gain --problem problem.toml --split order:0.2,0.2 --methods MSE --seeds 1 \
+                   --epochs 1 --out result";
+    let output = workspace.run(command).succeeded();
+    let absent = "1 of 40 instances have fewer items than others";
+    assert!(output.err.contains(absent), "{}", output.err);
+    // Weights are in the rows of items.
+    assert!(!output.err.contains("by position"), "{}", output.err);
+    for baseline in ["training mean", "previous row"] {
+        let mut lines = output.out.lines();
+        let line = lines.find(|line| line.starts_with(baseline)).unwrap();
+        assert!(line.contains("0.00 %"), "{line}");
+    }
+}

@@ -553,7 +553,7 @@ fn instances_that_lack_items_are_counted() {
     workspace.write("t.csv", &table);
     workspace.write("p.toml", "kind = 'top_k'\nk = 1\nsense = 'minimize'\n");
     let columns = "--data t.csv --instance-column day --item-column job";
-    let words = "1 of 12 instances have fewer items than others, the first of them is instance 4";
+    let words = "1 of 12 instances has fewer items than others, the first of them is instance 4";
     let train = format!("train {columns} --problem p.toml --out m.safetensors");
     let run = workspace.run(&train).succeeded();
     assert!(run.err.contains(words), "{}", run.err);

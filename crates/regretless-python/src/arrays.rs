@@ -268,8 +268,17 @@ pub fn features(
     let names = names.map_or_else(|| column_names(value), |names| Ok(Some(names)))?;
     let trained = trained.filter(|names| names.len() == matrix.cols());
     let names = names.or_else(|| trained.map(<[String]>::to_vec));
+    let is_array = column_names(value)?.is_none();
     Features::new(matrix, shape, names).map_err(|error| match error {
-        regretless::Error::Input { .. } => PyValueError::new_err(format!("X: {error}")),
+        regretless::Error::Input { .. } => {
+            let text = error.to_string();
+            let remedy = if is_array && text.contains("NaN") {
+                "; gaps are filled in a DataFrame only, whose columns have names"
+            } else {
+                ""
+            };
+            PyValueError::new_err(format!("X: {text}{remedy}"))
+        }
         other => to_py_err(other),
     })
 }

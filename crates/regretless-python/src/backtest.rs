@@ -29,7 +29,7 @@ use crate::names::{match_table, reorder_numbers};
 use crate::parameters::ParameterArgs;
 use crate::problem::Problem;
 use crate::results::to_python;
-use crate::train::{dataset, parse_settings};
+use crate::train::{dataset, parse_settings, warn_about_scale};
 
 /// The scalar settings of a backtest, as JSON.
 #[derive(Deserialize)]
@@ -107,7 +107,10 @@ impl BacktestPlan {
         settings: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Backtest> {
         let methods = methods.iter().map(|method| parse_method(Some(method)));
-        let mut backtest = Backtest::new(methods.collect::<PyResult<Vec<Method>>>()?);
+        let mut methods: Vec<Method> = methods.collect::<PyResult<_>>()?;
+        // Least squares is always compared.
+        methods.retain(|method| *method != Method::least_squares());
+        let mut backtest = Backtest::new(methods);
         if let Some(predictor) = &self.predictor {
             backtest.predictor = Some(predictor.parse().map_err(to_py_err)?);
         }
@@ -253,6 +256,7 @@ pub fn run_backtest<'py>(
     let problem = problem.get();
     let plan = BacktestPlan::parse(plan)?;
     let mut backtest = plan.backtest(&methods, settings)?;
+    warn_about_scale(py, problem, &backtest.methods)?;
     let shard: Option<Shard> = shard.map(str::parse).transpose().map_err(to_py_err)?;
     check_same_rows(X, C, "X", "C")?;
     let mut data = dataset(problem, X, C, None, None, FeatureOptions::default())?;

@@ -93,10 +93,8 @@ impl CallObserver<'_> {
 
 /// Raises a Python warning at the line of the user's call.
 pub fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
-    let kwargs = pyo3::types::PyDict::new(py);
-    kwargs.set_item("stacklevel", 2)?;
-    py.import("warnings")?
-        .call_method("warn", (message,), Some(&kwargs))?;
+    py.import("regretless._user_warnings")?
+        .call_method1("warn", (message,))?;
     Ok(())
 }
 
@@ -169,7 +167,9 @@ impl PyCall {
                 let shown = progress
                     .as_ref()
                     .map_or(Ok(()), |progress| observer.show(progress));
-                if let Err(error) = py.check_signals().and(shown) {
+                // What is said before long work is of no use after it.
+                let told = observer.emit_texts(py);
+                if let Err(error) = py.check_signals().and(shown).and(told) {
                     state.stop();
                     signal.get_or_insert(error);
                 }

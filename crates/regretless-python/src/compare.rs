@@ -27,13 +27,15 @@ use crate::call_observer::{PyCall, warn};
 use crate::columns::in_features;
 use crate::error::to_py_err;
 use crate::keywords::search_limits;
-use crate::label::{Labels, check_same_rows, with_labels, with_parameters};
+use crate::label::{check_same_rows, given_labels, with_labels, with_parameters};
 use crate::loss::parse_method;
 use crate::names::match_table;
 use crate::parameters::ParameterArgs;
 use crate::problem::Problem;
 use crate::results::to_python;
-use crate::train::{TimeSplit, dataset, parse_settings, parse_split, split_by_rows};
+use crate::train::{
+    TimeSplit, dataset, parse_settings, parse_split, split_by_rows, warn_about_scale,
+};
 
 /// The scalar settings of a comparison, as JSON.
 #[derive(Deserialize)]
@@ -127,7 +129,8 @@ fn methods_of(methods: Option<Vec<Bound<'_, PyAny>>>) -> PyResult<Vec<Method>> {
     let mut methods: Vec<Method> = Vec::new();
     for method in &listed {
         let method = parse_method(Some(method))?;
-        if !methods.contains(&method) {
+        // Least squares is always compared.
+        if !methods.contains(&method) && method != Method::least_squares() {
             methods.push(method);
         }
     }
@@ -151,15 +154,17 @@ pub fn run_comparison<'py>(
     seeds: u32,
     folds: Option<Vec<Vec<Bound<'py, PyAny>>>>,
     predictions: Vec<(String, Vec<Bound<'py, PyAny>>)>,
-    labels: Option<&Bound<'py, Labels>>,
+    labels: Option<&Bound<'py, PyAny>>,
     parameters: Option<&Bound<'py, PyAny>>,
     settings: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let labels = given_labels(labels)?;
     let problem = problem.get();
     let plan: ComparisonPlan =
         serde_json::from_str(plan).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let mut training = parse_settings(settings, &plan.profile, 0)?;
     let methods = methods_of(methods)?;
+    warn_about_scale(py, problem, &methods)?;
     check_same_rows(X, C, "X", "C")?;
     let time_split = TimeSplit::parse(split, X, C)?;
     let (X, C) = match &time_split {

@@ -8,7 +8,7 @@ use regretless::problem::Benchmark;
 use crate::arrays::array2;
 use crate::call_observer::{PyCall, catch_panic};
 use crate::error::to_py_err;
-use crate::keywords::refuse_unknown;
+use crate::keywords::{refuse_unknown, seed_number};
 
 /// Generate features and costs of a benchmark.
 ///
@@ -56,7 +56,7 @@ pub fn generate<'py>(
     py: Python<'py>,
     benchmark: &str,
     instances: usize,
-    seed: u32,
+    #[pyo3(from_py_with = seed_number)] seed: u32,
     degree: u32,
     noise: f64,
     features: usize,

@@ -8,7 +8,7 @@ use regretless::label::LabeledDataset;
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::solve::SolveFailure;
-use regretless::{Error, Result};
+use regretless::{Error, Result, Sense};
 
 use crate::call_observer::warn;
 use crate::problem::Problem;
@@ -19,6 +19,10 @@ const REPEATED_OBJECTIVE_TOLERANCE: f64 = 1e-4;
 
 /// Relative regret below 0 that is more than rounding of objectives.
 const NEGATIVE_REGRET_TOLERANCE: f64 = 1e-6;
+
+/// Share of negative regrets among all that are not 0 from which on the sense of the problem is
+/// questioned. Untuned: a heuristic has regrets of both signs.
+const MIN_WRONG_SENSE_RATIO: f64 = 0.9;
 
 impl Problem {
     /// Solves the first labeled row of a function a second time.
@@ -82,19 +86,37 @@ impl Problem {
         if !self.function().is_some_and(|function| function.exact) {
             return Ok(());
         }
-        let mut count = 0;
+        let (mut count, mut positive) = (0, 0);
+        let mut has_extra_costs = false;
         for (regret, row) in evaluation.regrets.iter().zip(rows) {
             let relative = Evaluation::relative_regret_of(*regret, data.optimal_objective(*row));
             count += usize::from(relative < -NEGATIVE_REGRET_TOLERANCE);
+            positive += usize::from(relative > NEGATIVE_REGRET_TOLERANCE);
+            has_extra_costs |= data.solution(*row).decision.fixed() != 0.0;
         }
         if count == 0 {
             return Ok(());
         }
         let subject = if count == 1 { "row has" } else { "rows have" };
-        let message = format!(
+        let mut message = format!(
             "{count} {subject} negative regret: the function is not optimal there; regret is \
-             relative to its own decisions; pass exact=False to Problem.from_solver"
+             relative to its own decisions; pass exact=False to Problem.from_solver if it is a \
+             heuristic"
         );
+        if count as f64 >= MIN_WRONG_SENSE_RATIO * (count + positive) as f64 {
+            let (verb, other) = match data.sense() {
+                Sense::Minimize => ("minimize", "maximize"),
+                Sense::Maximize => ("maximize", "minimize"),
+            };
+            message += &format!(
+                "; hardly any row has positive regret: does the function really {verb}, or is the \
+                 sense \"{other}\"?"
+            );
+        }
+        if has_extra_costs {
+            message += "; it returns objectives that are more than costs times decision: the \
+                        difference must depend on the decision alone, not on the costs";
+        }
         warn(py, &message)
     }
 }

@@ -312,6 +312,10 @@ impl ProblemKind for FunctionProblem {
         self.function.exact
     }
 
+    fn has_search_settings(&self) -> bool {
+        false
+    }
+
     fn bounds(&self) -> VariableBounds {
         if self.function.binary {
             return VariableBounds::Binary;
@@ -354,6 +358,8 @@ impl ProblemKind for FunctionProblem {
         decision.write_dense(&mut values);
         match self.run(FunctionTask::Check(values, self.row.clone())) {
             Ok(_) => Ok(()),
+            // The caller says that the solution is invalid.
+            Err(SolveFailure::InvalidSolution(message)) => Err(message),
             Err(failure) => Err(failure.to_string()),
         }
     }

@@ -1,10 +1,26 @@
 //! Keywords that several functions take, and keywords that a function does not take.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regretless::solve::SearchLimits;
 
 use crate::error::to_py_err;
+
+/// A seed: an integer from 0 on, as large as the type of the argument allows.
+pub fn seed_number<T: TryFrom<u64>>(value: &Bound<'_, PyAny>) -> PyResult<T> {
+    let number = value.extract::<u64>().ok();
+    number
+        .and_then(|number| T::try_from(number).ok())
+        .ok_or_else(|| {
+            let text = value.repr().map(|text| text.to_string());
+            PyValueError::new_err(format!(
+                "seed is an integer from 0 on, below 2^{}, not {}",
+                8 * size_of::<T>(),
+                text.unwrap_or_default()
+            ))
+        })
+}
 
 /// The limits of the searches of a call.
 pub fn search_limits(

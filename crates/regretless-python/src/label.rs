@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use numpy::PyArray1;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regretless::Decision;
@@ -307,6 +307,23 @@ pub fn costs_in_column_order(
         Dataset::new(features, costs, names)
     };
     with_parameters(data.map_err(to_py_err)?, parameters)
+}
+
+/// The argument `labels` of a call.
+pub fn given_labels<'a, 'py>(
+    labels: Option<&'a Bound<'py, PyAny>>,
+) -> PyResult<Option<&'a Bound<'py, Labels>>> {
+    let Some(labels) = labels else {
+        return Ok(None);
+    };
+    labels.cast::<Labels>().map(Some).map_err(|_| {
+        let kind = labels.get_type().name().map(|name| name.to_string());
+        PyTypeError::new_err(format!(
+            "labels are made by regretless.label, or from known decisions by \
+             regretless.Labels.from_decisions(problem, C, decisions), not {}",
+            kind.unwrap_or_else(|_| "this object".into())
+        ))
+    })
 }
 
 /// The table with parameters of its rows, if there are any.

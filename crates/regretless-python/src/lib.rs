@@ -80,7 +80,7 @@ mod _core {
     #[pymodule_export]
     use super::solver::Solver;
     #[pymodule_export]
-    use super::train::{default_settings, epoch_rows, train, training_plan};
+    use super::train::{default_settings, epoch_remark, epoch_rows, train, training_plan};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "the name that Python uses")]

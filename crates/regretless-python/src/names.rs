@@ -88,6 +88,11 @@ fn match_names(
     if let Some(warning) = matching.warning() {
         problem.warn_once(py, warning)?;
     }
+    if names.len() == problem.problem.num_costs()
+        && let Some(note) = problem.problem.position_note(names)
+    {
+        problem.warn_once(py, &note)?;
+    }
     Ok(matching)
 }
 
@@ -205,6 +210,36 @@ pub fn check_order(value: &Bound<'_, PyAny>, argument: &str, problem: &Problem) 
     Err(PyValueError::new_err(format!(
         "the columns of {argument} are in a different order than the problem's costs; use \
          {argument}[problem.cost_names]"
+    )))
+}
+
+/// The same for the order of a table's costs, where the problem's costs have no names.
+pub fn check_order_of_table(
+    value: &Bound<'_, PyAny>,
+    argument: &str,
+    problem: &Problem,
+    table: &CostNames,
+) -> PyResult<()> {
+    if problem.problem.cost_names().is_some() {
+        return check_order(value, argument, problem);
+    }
+    let Some(names) = column_names(value)?.map(CostNames::from) else {
+        return Ok(());
+    };
+    names
+        .check("column")
+        .map_err(|error| PyValueError::new_err(format!("{argument}: {error}")))?;
+    let (actual, expected) = (
+        NamedCosts::new(argument, &names),
+        NamedCosts::new("C", table),
+    );
+    let matching = CostMatching::new(actual, expected).map_err(to_py_err)?;
+    if matching.order().is_none() {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!(
+        "the columns of {argument} are in a different order than those of C; use \
+         {argument}[C.columns]"
     )))
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 use regretless::data::RowParameters;
 
 use crate::arrays::{ArrayOwnership, f64_array};
@@ -80,16 +81,16 @@ impl<'a, 'py> ParameterArgs<'a, 'py> {
     }
 }
 
-/// The features without the columns that the problem reads, and these columns as parameters, where
-/// no parameters were given.
-pub fn split_features<'py>(
+/// The parameters as given, or else the columns of the features that the problem reads.
+pub fn given_parameters<'py>(
     problem: &Problem,
     features: &Bound<'py, PyAny>,
     parameters: Option<&Bound<'py, PyAny>>,
-) -> PyResult<(Bound<'py, PyAny>, Option<Bound<'py, PyAny>>)> {
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     let module = features.py().import("regretless._parameters")?;
     let arguments = (features, parameters, problem.parameter_names());
-    module.call_method1("split_features", arguments)?.extract()
+    let parameters = module.call_method1("given_parameters", arguments)?;
+    Ok((!parameters.is_none()).then_some(parameters))
 }
 
 /// The argument `parameters` of a call for one row as a table with one row.
@@ -154,7 +155,8 @@ fn collect(
     let mut parameters = RowParameters::new(rows);
     for column in columns.try_iter()? {
         let (name, array): (String, Bound<'_, PyAny>) = column?.extract()?;
-        if let Ok(names) = array.extract::<Vec<String>>() {
+        if array.is_instance_of::<PyList>() {
+            let names: Vec<String> = array.extract()?;
             let numbers = node_numbers(problem, &name, &names)?;
             parameters = parameters
                 .with_column(name, 1, Arc::new(numbers))

@@ -34,6 +34,8 @@ pub struct Model {
     folder: Option<PathBuf>,
     /// Its own problem, once built.
     own_problem: OnceLock<Py<Problem>>,
+    /// The sense of its own problem, once known; `None` if that problem cannot be built.
+    trained_sense: OnceLock<Option<regretless::Sense>>,
 }
 
 impl Model {
@@ -43,6 +45,7 @@ impl Model {
             model,
             folder: None,
             own_problem: OnceLock::new(),
+            trained_sense: OnceLock::new(),
         }
     }
 
@@ -53,6 +56,11 @@ impl Model {
         problem: Option<&Bound<'_, Problem>>,
     ) -> PyResult<Py<Problem>> {
         if let Some(problem) = problem {
+            let trained = self.trained_sense.get_or_init(|| {
+                regretless::Problem::trained_sense(&self.model, self.folder.as_deref())
+            });
+            let given = problem.get();
+            regretless::Problem::check_sense(&given.problem, *trained).map_err(to_py_err)?;
             return Ok(problem.clone().unbind());
         }
         if let Some(known) = self.own_problem.get() {
@@ -415,6 +423,7 @@ impl Model {
             model,
             folder: path.parent().map(PathBuf::from),
             own_problem: OnceLock::new(),
+            trained_sense: OnceLock::new(),
         })
     }
 

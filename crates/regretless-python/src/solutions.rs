@@ -339,7 +339,7 @@ pub fn dense_rows<'a>(
 pub fn failure_text(failure: &SolveFailure) -> String {
     match failure {
         SolveFailure::Infeasible => "infeasible".into(),
-        SolveFailure::Unbounded => "unbounded".into(),
+        SolveFailure::Unbounded | SolveFailure::UnboundedAlong(_) => "unbounded".into(),
         other => format!("failed: {other}"),
     }
 }

@@ -9,9 +9,10 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 use regretless::checkpoint::CheckpointFolder;
 use regretless::data::{CostNames, Dataset, FeatureOptions, Split, SplitIndices, SplitRule};
 use regretless::evaluate::Evaluation;
+use regretless::loss::InstanceWeighting;
 use regretless::method::{Method, TrainingStage};
 use regretless::optimizer::Optimizer;
-use regretless::settings::TrainingSettings;
+use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::train::TrainingContext;
 use regretless::trainer::Trainer;
 use serde::Serialize;
@@ -21,11 +22,11 @@ use crate::arrays::{ArrayOwnership, matrix, row_numbers, vector};
 use crate::call_observer::{PyCall, warn};
 use crate::columns::{in_features, training_features};
 use crate::error::to_py_err;
-use crate::keywords::{refuse_renamed, search_limits};
-use crate::label::{Labels, check_same_rows, with_labels, with_parameters};
+use crate::keywords::{refuse_renamed, search_limits, seed_number};
+use crate::label::{check_same_rows, given_labels, with_labels, with_parameters};
 use crate::loss::parse_method;
 use crate::names::{column_names, match_table};
-use crate::parameters::{ParameterArgs, split_features};
+use crate::parameters::{ParameterArgs, given_parameters};
 use crate::predict::Model;
 use crate::problem::Problem;
 use crate::results::{result_object, to_python};
@@ -72,13 +73,20 @@ pub fn parse_settings(
         }
         table[&name] = setting_value(&name, &value)?;
         serde_json::from_value::<TrainingSettings>(table.clone()).map_err(|error| {
-            PyValueError::new_err(format!(
-                "{name}: {}",
-                regretless::Error::explain_renamed(&error.to_string())
-            ))
+            let text = in_plain_words(&error.to_string());
+            let text = regretless::Error::explain_renamed(&text);
+            PyValueError::new_err(format!("{name}: {text}"))
         })?;
     }
     serde_json::from_value(table).map_err(invalid)
+}
+
+/// A message of serde without names of Rust's types.
+fn in_plain_words(message: &str) -> String {
+    message
+        .replace("expected usize", "expected an integer of at least 0")
+        .replace("expected u64", "expected an integer of at least 0")
+        .replace("expected f64", "expected a number")
 }
 
 /// The default settings of `train` as JSON; the type stub lists them, and a test compares.
@@ -320,6 +328,9 @@ pub fn dataset(
     let names = cost_names
         .map_or_else(|| column_names(c), |names| Ok(Some(names)))?
         .map(CostNames::from);
+    if let Some(names) = &names {
+        warn_about_costs_among_features(problem, x, names)?;
+    }
     let features = training_features(x, feature_names, options)?;
     let data = if problem.problem.may_have_absent_costs() {
         Dataset::with_missing_costs(features, costs, names)
@@ -332,6 +343,37 @@ pub fn dataset(
         }
         other => to_py_err(other),
     })
+}
+
+/// Warns where methods ignore the level of predicted costs and it matters.
+pub fn warn_about_scale(py: Python<'_>, problem: &Problem, methods: &[Method]) -> PyResult<()> {
+    match Method::scale_warning(methods, problem.problem.as_ref()) {
+        Some(warning) => problem.warn_once(py, &warning),
+        None => Ok(()),
+    }
+}
+
+/// Warns where columns of the costs are among the features.
+fn warn_about_costs_among_features(
+    problem: &Problem,
+    x: &Bound<'_, PyAny>,
+    cost_names: &CostNames,
+) -> PyResult<()> {
+    let feature_names: HashSet<String> = column_names(x)?.into_iter().flatten().collect();
+    let shared: Vec<String> = cost_names
+        .iter()
+        .filter(|name| feature_names.contains(name.as_ref()))
+        .map(|name| format!("'{name}'"))
+        .collect();
+    if shared.is_empty() {
+        return Ok(());
+    }
+    let warning = format!(
+        "X has columns that C has too ({}): the true costs are not known when decisions are made; \
+         leave them out of X",
+        shared.join(", ")
+    );
+    problem.warn_once(x.py(), &warning)
 }
 
 /// How columns become features, as the keywords of `train` say it.
@@ -439,6 +481,14 @@ pub fn training_plan<'py>(
     };
     let mut stages = Vec::new();
     for (index, stage) in method_stages.iter().enumerate() {
+        if stage.loss.properties().weighting != InstanceWeighting::Equal {
+            return Err(PyValueError::new_err(format!(
+                "{} weights instances by the regret of a trained baseline, which only our own \
+                 predictors have; leave the weighting out, or train predictor=\"linear\" or \
+                 predictor=\"mlp\"",
+                stage.loss
+            )));
+        }
         stages.push(StagePlan {
             name: stage.to_string(),
             settings: settings.for_stage(stage, index, split.train.len()),
@@ -470,6 +520,14 @@ struct TrainingPlan<'a> {
 struct StagePlan {
     name: String,
     settings: TrainingSettings,
+}
+
+/// What training says about the epoch that it kept, for predictors of the user's own.
+#[pyfunction]
+#[pyo3(name = "_epoch_remark")]
+pub fn epoch_remark(select: &str, best: usize, last: usize) -> PyResult<Option<String>> {
+    let criterion: SelectionCriterion = select.parse().map_err(to_py_err)?;
+    Ok(criterion.epoch_remark(best, last, "initial model", "epochs"))
 }
 
 /// The training rows of an epoch, in the order in which training visits them.
@@ -504,21 +562,23 @@ pub fn epoch_rows(
 ///     costs by name, arrays by position.
 /// method : str or loss of one's own, optional
 ///     A method's name such as "MAE(O,S)", "SPO+", "MAE(O,S) then SPO+ lr 0.001 epochs 5", or
-///     "auto", which races several methods; or a loss made with `loss`. MAE(O,S) by default.
+///     "auto", which races several methods; or a loss made with `loss`. By default MAE(O,S), or
+///     MAE(O) where other columns of a linear problem have known costs.
 /// labels : Labels, optional
 ///     Optimal decisions of the rows; solved here by default.
 /// parameters : mapping, DataFrame or list of str, optional
 ///     Parameters of the rows, as in `Problem.solve_all`, or names of columns of `X`, which stay
-///     features. By default the columns of a DataFrame `X` that the problem reads, which are then
-///     no features, as on the command line.
+///     features. By default the columns of a DataFrame `X` that the problem reads, which stay
+///     features, too, as on the command line.
 /// weights : array_like of shape (n,), optional
 ///     How much each row counts in training: the weighted mean of the losses is minimized, and the
 ///     epoch with the best weighted mean over the validation rows is kept. Only ratios matter; rows
 ///     of weight 0 are left out. The results in the report count every row alike. "auto" has no
 ///     weights.
 /// split : optional
-///     Fractions for validation and test, drawn at random; (0.2, 0.2) by default. "order:0.2,0.1"
-///     takes them from the end of the table. "time:date" or "time:date,0.2,0.1" takes the latest
+///     Fractions for validation and test, drawn at random, or one number for both: 0.3 is 30 % of
+///     the rows for each; (0.2, 0.2) by default. "order:0.2,0.1" takes them from the end of the
+///     table. "time:date" or "time:date,0.2,0.1" takes the latest
 ///     rows by the times in a column of `X` or `C`, ("time", times) or ("time", times, 0.2, 0.1) by
 ///     an array of times: dates, date-times or numbers. Rows of one time stay in one part. Or
 ///     numbers of rows (1000, 400, 600) in the order of the
@@ -620,6 +680,9 @@ pub fn epoch_rows(
 /// The same settings give the same model, byte for byte, as `regretless train`, for any number of
 /// threads.
 ///
+/// A warning says where the untrained model was best, or the last epoch: another learning rate, or
+/// more epochs, may help.
+///
 /// Examples
 /// --------
 /// >>> model, report = rl.train(problem, X, C, method="MAE(O,S)", epochs=20)
@@ -639,14 +702,14 @@ pub fn train<'py>(
     X: &Bound<'py, PyAny>,
     C: &Bound<'py, PyAny>,
     method: Option<&Bound<'py, PyAny>>,
-    labels: Option<&Bound<'py, Labels>>,
+    labels: Option<&Bound<'py, PyAny>>,
     parameters: Option<&Bound<'py, PyAny>>,
     weights: Option<&Bound<'py, PyAny>>,
     split: Option<&Bound<'py, PyAny>>,
     predictor: Option<&Bound<'py, PyAny>>,
     candidates: Option<&Bound<'py, PyAny>>,
     init_model: Option<&Bound<'py, Model>>,
-    seed: u32,
+    #[pyo3(from_py_with = seed_number)] seed: u32,
     profile: &str,
     feature_names: Option<Vec<String>>,
     cost_names: Option<Vec<String>>,
@@ -664,8 +727,9 @@ pub fn train<'py>(
     seconds: Option<f64>,
     settings: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let (features, parameters) = split_features(problem.get(), X, parameters)?;
-    let (X, parameters) = (&features, parameters.as_ref());
+    let labels = given_labels(labels)?;
+    let parameters = given_parameters(problem.get(), X, parameters)?;
+    let parameters = parameters.as_ref();
     let own_predictor = predictor.filter(|predictor| !predictor.is_instance_of::<PyString>());
     let Candidates {
         methods: candidate_methods,
@@ -718,16 +782,20 @@ pub fn train<'py>(
     let problem = problem.get();
     let mut method = match (method, candidates) {
         (None, Some(_)) => Method::auto(),
-        _ => parse_method(method)?,
+        (None, None) => Method::default_for(problem.problem.as_ref()),
+        (Some(method), _) => parse_method(Some(method))?,
     };
+    warn_about_scale(py, problem, std::slice::from_ref(&method))?;
     match &mut method {
         Method::Auto { candidates, .. } => candidates.extend(candidate_methods),
-        Method::Stages(_) | Method::InvalidAuto(_) if candidates.is_some() => {
+        Method::Stages(_) | Method::LeastSquares { .. } | Method::InvalidCombination(_)
+            if candidates.is_some() =>
+        {
             return Err(PyTypeError::new_err(format!(
                 "candidates are compared by \"auto\", not by '{method}'"
             )));
         }
-        Method::Stages(_) | Method::InvalidAuto(_) => {}
+        Method::Stages(_) | Method::LeastSquares { .. } | Method::InvalidCombination(_) => {}
     }
     let predictor = match predictor {
         Some(name) => Some(name.extract::<String>()?.parse().map_err(to_py_err)?),
@@ -801,6 +869,9 @@ pub fn train<'py>(
         }
         Ok(outcome)
     })?;
+    if let Some(remark) = trainer.epoch_remark(&outcome.trained.report, "epochs") {
+        warn(py, &remark)?;
+    }
     if let Some(warning) = Evaluation::few_rows_warning("test", split.test.len()) {
         warn(py, &warning)?;
     }
@@ -854,9 +925,22 @@ impl<'py> Candidates<'py> {
                 parsed.predictors.push(candidate);
                 continue;
             }
+            let is_function = candidate.is_callable() && !candidate.hasattr("_evaluate")?;
+            if is_function {
+                return Err(PyTypeError::new_err(
+                    "a function alone is no candidate: put a function that makes a module into a \
+                     pair with its method, (\"MAE(O,S)\", lambda: Net()), give the module itself, \
+                     or write @regretless.loss in front of a loss",
+                ));
+            }
             match parse_method(Some(&candidate))? {
                 Method::Stages(stages) => parsed.methods.push(stages),
-                Method::Auto { .. } | Method::InvalidAuto(_) => {
+                Method::LeastSquares { .. } => {
+                    return Err(PyValueError::new_err(
+                        "least squares and ridge regression are always candidates of \"auto\"",
+                    ));
+                }
+                Method::Auto { .. } | Method::InvalidCombination(_) => {
                     return Err(PyValueError::new_err(
                         "\"auto\" is not a candidate of itself: name methods such as \"MSE(O_S)\"",
                     ));

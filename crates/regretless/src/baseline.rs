@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use crate::data::FeatureShape;
+use crate::data::{Dataset, FeatureShape, Matrix};
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluation;
 use crate::problem::ProblemSpec;
@@ -37,6 +37,12 @@ impl Baseline {
     /// All baselines.
     pub const ALL: [Self; 3] = [Self::LeastSquares, Self::TrainingMean, Self::PreviousRow];
 
+    /// Whether the costs of the row before are those of the same items: positions of a long table
+    /// with different items are other items in every row.
+    pub fn has_previous_rows(data: &Dataset) -> bool {
+        !data.has_absent_costs() || data.cost_names().are_explicit()
+    }
+
     /// The evaluation of its decisions on the test rows.
     ///
     /// # Errors
@@ -63,20 +69,20 @@ impl Baseline {
                 Evaluation::of_constant(&mean_costs(context), data, rows, oracle, observer)
             }
             Self::PreviousRow => {
-                if data.data().has_absent_costs() {
+                if !Self::has_previous_rows(data.data()) {
                     return Err(Error::setting(
                         "an item need not exist in the row before: there is no baseline of \
                          previous rows",
                     ));
                 }
+                let means = mean_costs(context);
                 if rows.contains(&0) {
                     return Err(Error::setting(
                         "the first row of the table has no row before it",
                     ));
                 }
                 let predict = |rows: &[usize]| {
-                    let previous: Vec<usize> = rows.iter().map(|row| row - 1).collect();
-                    let costs = data.data().predicted_part().select_rows(&previous);
+                    let costs = costs_before(data.data(), rows, &means);
                     data.data().complete_predictions(rows, costs)
                 };
                 Evaluation::in_chunks(predict, data, rows, oracle, observer)
@@ -85,9 +91,27 @@ impl Baseline {
     }
 }
 
+/// The predicted part of the costs of the row before each of these, which are not the first; the
+/// mean of an item that does not exist there.
+fn costs_before(data: &Dataset, rows: &[usize], means: &[f32]) -> Matrix {
+    let previous: Vec<usize> = rows.iter().map(|row| row - 1).collect();
+    let mut costs = data.predicted_part().select_rows(&previous);
+    for (position, row) in previous.iter().enumerate() {
+        let Some(exists) = data.present_costs(*row) else {
+            continue;
+        };
+        for ((cost, exists), mean) in costs.row_mut(position).iter_mut().zip(exists).zip(means) {
+            if !exists {
+                *cost = *mean;
+            }
+        }
+    }
+    costs
+}
+
 /// Mean of the predicted part of each cost over the training rows in which it exists, weighted as
 /// they are and summed in double precision. In a long table with different items, where a position
-/// is no item, the mean of all costs.
+/// is no item, the mean of all costs; likewise for a cost that exists in no training row.
 pub(crate) fn mean_costs(context: &TrainingContext<'_>) -> Vec<f32> {
     let data = context.data.data();
     let (costs, weights) = (
@@ -107,10 +131,11 @@ pub(crate) fn mean_costs(context: &TrainingContext<'_>) -> Vec<f32> {
         }
     }
     if data.has_absent_costs() {
-        let is_long = data.features().shape() != FeatureShape::Wide;
+        let is_wide = data.features().shape() == FeatureShape::Wide;
+        let has_positions = !is_wide && !data.cost_names().are_explicit();
         let (total, count): (f64, f64) = (sums.iter().sum(), counts.iter().sum());
         for (sum, count_of_cost) in sums.iter_mut().zip(&mut counts) {
-            if is_long || *count_of_cost == 0.0 {
+            if has_positions || *count_of_cost == 0.0 {
                 (*sum, *count_of_cost) = (total, count);
             }
         }

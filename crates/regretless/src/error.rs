@@ -91,14 +91,18 @@ pub enum SolveFailure {
     #[error("no decision is feasible: {0}")]
     Conflict(String),
     /// The parameters of the row define no problem.
-    #[error("the row has no problem: {0}")]
+    #[error("this row defines no valid problem: {0}")]
     InvalidParameters(String),
     /// The true costs of the row have no optimum.
     #[error("the costs of the row cannot be used: {0}")]
     UnusableCosts(String),
     /// The objective is unbounded below.
-    #[error("the objective is unbounded")]
+    #[error("the objective is unbounded under these costs")]
     Unbounded,
+    /// The objective is unbounded below; the message names the columns that can change without
+    /// limit.
+    #[error("the objective is unbounded under these costs (in training, predicted ones): {0}")]
+    UnboundedAlong(String),
     /// The search ended before any decision was found.
     #[error("no decision found within {nodes} nodes")]
     LimitReached {
@@ -123,6 +127,31 @@ pub enum SolveFailure {
     /// The solver reported an error.
     #[error("the solver failed: {0}")]
     SolverError(String),
+}
+
+/// What a failed solve was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SolvePlace {
+    /// The only instance there is, such as that of a problem file.
+    Single,
+    /// A row of the table, counted from 0.
+    Row(usize),
+    /// The first of this many rows, all of which failed.
+    FirstOfAll(usize),
+}
+
+impl fmt::Display for SolvePlace {
+    /// Ends with a colon and a space, unless it is empty.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Single => Ok(()),
+            Self::Row(row) => write!(f, "row {row} (counted from 0): "),
+            Self::FirstOfAll(rows) => {
+                write!(f, "none of the {rows} rows has a decision; the first: ")
+            }
+        }
+    }
 }
 
 /// The kind of an [`Error`], for programs that react to it.
@@ -198,8 +227,8 @@ pub enum Error {
     Exists(PathBuf),
     /// A solver found no decision for an instance.
     Solver {
-        /// Row of the table, counted from 0.
-        instance: usize,
+        /// The instance.
+        place: SolvePlace,
         /// Why there is no decision.
         failure: SolveFailure,
     },
@@ -268,8 +297,8 @@ impl Error {
             Self::Setting { message, .. } => escaped(message).into_owned(),
             Self::Io { path, source } => format!("{}: {source}", display_path(path)),
             Self::Exists(path) => format!("{}: exists already", display_path(path)),
-            Self::Solver { instance, failure } => {
-                format!("instance {instance}: {}", escaped(&failure.to_string()))
+            Self::Solver { place, failure } => {
+                format!("{place}{}", escaped(&failure.to_string()))
             }
             Self::Capability {
                 method,
@@ -295,8 +324,8 @@ impl Error {
                     .map(|output| format!(", output {output}"))
                     .unwrap_or_default();
                 format!(
-                    "training stopped at epoch {epoch}: the {quantity} of instance \
-                     {instance}{output} is not finite"
+                    "training stopped at epoch {epoch}: the {quantity} of row {instance} (counted \
+                     from 0){output} is not finite"
                 )
             }
             Self::Interrupted => "interrupted".into(),
@@ -315,6 +344,14 @@ impl Error {
             Self::NonFinite { .. } => {
                 Some("lower the learning rate or check the features of that instance".into())
             }
+            Self::Solver {
+                failure: SolveFailure::UnboundedAlong(_),
+                ..
+            } => Some(
+                "give the columns a bound on that side, in the model or in the problem file \
+                 (upper = { NAME = ... }, lower = { NAME = ... })"
+                    .into(),
+            ),
             Self::Io { .. } | Self::Solver { .. } | Self::Interrupted => None,
         }
     }
@@ -402,7 +439,37 @@ impl Error {
     pub fn solver(instance: usize, failure: SolveFailure) -> Self {
         match failure {
             SolveFailure::Interrupted => Self::Interrupted,
-            failure => Self::Solver { instance, failure },
+            failure => Self::Solver {
+                place: SolvePlace::Row(instance),
+                failure,
+            },
+        }
+    }
+
+    /// As [`Error::solver`], where there is only one instance.
+    pub fn single_solve(failure: SolveFailure) -> Self {
+        match failure {
+            SolveFailure::Interrupted => Self::Interrupted,
+            failure => Self::Solver {
+                place: SolvePlace::Single,
+                failure,
+            },
+        }
+    }
+
+    /// As [`Error::solver`], where this many rows failed and no other exists; `failure` is that of
+    /// the first.
+    pub(crate) fn all_failed(rows: usize, failure: SolveFailure) -> Self {
+        match failure {
+            SolveFailure::Interrupted => Self::Interrupted,
+            failure => Self::Solver {
+                place: if rows == 1 {
+                    SolvePlace::Row(0)
+                } else {
+                    SolvePlace::FirstOfAll(rows)
+                },
+                failure,
+            },
         }
     }
 

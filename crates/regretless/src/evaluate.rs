@@ -5,7 +5,7 @@
 //! a cost vector. Normalized regret divides the sum of regrets by the sum of the absolute optimal
 //! objectives; relative regret is the mean over instances of their quotient.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::data::{CostMatching, Dataset, FeatureShape, Features, Matrix, NamedCosts};
 use crate::error::{Error, Result};
@@ -17,17 +17,29 @@ use crate::problem::ProblemKind;
 use crate::random::{Purpose, RandomStream};
 use crate::solve::SolveStatus;
 
-/// Smallest absolute objective or norm that is a denominator; untuned: any value far below real
-/// objectives works, since it only replaces a division by zero.
+/// Smallest norm that is a denominator; untuned: any value far below real norms works, since it
+/// only replaces a division by zero.
 const MIN_DENOMINATOR: f64 = 1e-12;
-
-/// Added to the sum of absolute optimal objectives in normalized regret, so that it is finite where
-/// all of them are 0. Far below any sum of interest.
-pub(crate) const NORMALIZATION_OFFSET: f64 = 1e-8;
 
 /// Relative regret up to which a decision counts as optimal: rounding errors of an objective's sum
 /// are smaller.
 const OPTIMALITY_TOLERANCE: f64 = 1e-9;
+
+/// Regret relative to an objective; NaN for a regret relative to 0.
+pub(crate) fn relative_to(regret: f64, objective: f64) -> f64 {
+    if regret == 0.0 {
+        0.0
+    } else if objective == 0.0 {
+        f64::NAN
+    } else {
+        regret / objective.abs()
+    }
+}
+
+/// Reads a number that JSON has no value for as NaN.
+fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
+}
 
 /// Regret and prediction error over a set of instances.
 ///
@@ -48,9 +60,13 @@ pub struct Evaluation {
     pub instances: usize,
     /// Mean regret in units of the objective.
     pub regret: f64,
-    /// Sum of regrets divided by the sum of the absolute optimal objectives.
+    /// Sum of regrets divided by the sum of the absolute optimal objectives; NaN where there is
+    /// regret and all of these are 0.
+    #[serde(deserialize_with = "number_or_nan")]
     pub normalized_regret: f64,
-    /// Mean over instances of the regret divided by the absolute optimal objective.
+    /// Mean over instances of the regret divided by the absolute optimal objective; NaN where there
+    /// is regret and this is 0.
+    #[serde(deserialize_with = "number_or_nan")]
     pub relative_regret: f64,
     /// Mean squared error of the predicted costs.
     pub mse: f64,
@@ -202,7 +218,7 @@ impl Evaluation {
     /// Regret of one instance divided by its absolute optimal objective, as the mean in
     /// `relative_regret` counts it.
     pub fn relative_regret_of(regret: f64, optimal_objective: f64) -> f64 {
-        regret / optimal_objective.abs().max(MIN_DENOMINATOR)
+        relative_to(regret, optimal_objective.abs())
     }
 
     /// A warning if regret is averaged over fewer rows than `MIN_ROWS_TO_EVALUATE`; `part` is the
@@ -603,14 +619,24 @@ impl CostErrorSums {
     ) -> Evaluation {
         let count = instances.len().max(1) as f64;
         let (mut total, mut objectives, mut relative) = (0.0, 0.0, 0.0);
-        let mut optimal = 0_usize;
         for (regret, instance) in rows.regrets.iter().zip(instances) {
             let objective = data.optimal_objective(*instance).abs();
             total += regret;
             objectives += objective;
             relative += Evaluation::relative_regret_of(*regret, objective);
-            optimal += usize::from(*regret <= OPTIMALITY_TOLERANCE * objective.max(1.0));
         }
+        // The terms of an objective near 0 are as large as those of others.
+        let mean_objective = objectives / count;
+        let is_optimal = |(regret, instance): &(&f64, &usize)| {
+            let objective = data.optimal_objective(**instance).abs();
+            **regret <= OPTIMALITY_TOLERANCE * objective.max(mean_objective)
+        };
+        let optimal = rows
+            .regrets
+            .iter()
+            .zip(instances)
+            .filter(is_optimal)
+            .count();
         for objective in &mut rows.objectives {
             *objective = data.sense().convert(*objective);
         }
@@ -621,7 +647,7 @@ impl CostErrorSums {
         Evaluation {
             instances: instances.len(),
             regret: total / count,
-            normalized_regret: total / (objectives + NORMALIZATION_OFFSET),
+            normalized_regret: relative_to(total, objectives),
             relative_regret: relative / count,
             mse: self.squared / num_costs,
             mae: self.absolute / num_costs,

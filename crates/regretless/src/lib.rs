@@ -75,7 +75,7 @@ pub mod trainer;
 
 pub use data::{Dataset, Split};
 pub use decision::Decision;
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, Result, SolvePlace};
 pub use evaluate::Evaluation;
 pub use explain::{ExplainSettings, Explanation};
 pub use label::{DataPart, DataSplit, Row};

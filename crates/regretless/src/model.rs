@@ -14,7 +14,7 @@ use crate::observer::{NoopObserver, Observer};
 use crate::oracle::{Heuristic, Oracle};
 use crate::parallel::Threads;
 use crate::predict::CostModel;
-use crate::problem::{ModelProblem, Problem};
+use crate::problem::{ModelProblem, Problem, ProblemKind, Sense};
 use crate::report::TrainReport;
 use crate::solve::{SearchLimits, Solution, SolveFailure};
 use crate::train::TrainingContext;
@@ -81,8 +81,14 @@ impl Model {
     /// A predictor and the problem it predicts costs for.
     ///
     /// # Errors
-    /// When both have names of costs and the sets differ.
+    /// When both have names of costs and the sets differ, or the predictor was trained for a
+    /// problem of the other sense.
     pub fn new(predictor: CostModel, problem: Problem) -> Result<Self> {
+        Problem::check_sense(problem.kind(), Problem::trained_sense(&predictor, None))?;
+        Self::assemble(predictor, problem)
+    }
+
+    fn assemble(predictor: CostModel, problem: Problem) -> Result<Self> {
         predictor.match_problem(problem.kind().as_ref())?;
         Ok(Self {
             predictor,
@@ -104,7 +110,7 @@ impl Model {
         let predictor = CostModel::load(path)?;
         let problem = Problem::of_model(&predictor, path.parent());
         let problem = problem.map_err(|error| error.in_file(path))?;
-        Self::new(predictor, problem)
+        Self::assemble(predictor, problem)
     }
 
     /// Writes the model file; an existing file is not replaced.
@@ -303,8 +309,8 @@ impl Model {
         }
         match decided.failed.first() {
             None => {}
-            Some((instance, failure)) if decided.rows.is_empty() => {
-                return Err(Error::solver(*instance, failure.clone()));
+            Some((_, failure)) if decided.rows.is_empty() => {
+                return Err(Error::all_failed(decided.failed.len(), failure.clone()));
             }
             Some(_) => {
                 decided.costs = decided.costs.select_rows(&decided.rows);
@@ -417,13 +423,49 @@ impl Problem {
     /// When it cannot be read, names a file that is missing or has changed, or is implemented by
     /// the user's program.
     pub fn of_model(model: &CostModel, folder: Option<&Path>) -> Result<Self> {
-        Self::from_model_file(&ModelProblem {
-            problem: &model.metadata.problem,
-            file_hash: model.metadata.problem_file_hash.as_deref(),
-            file_content: model.problem_file()?,
-            folder,
-        })
+        Self::from_model_file(&model_problem(model, folder)?)
     }
+
+    /// The sense of the problem that a model was trained for; `None` if that problem cannot be
+    /// built.
+    pub fn trained_sense(model: &CostModel, folder: Option<&Path>) -> Option<Sense> {
+        model_problem(model, folder).ok()?.sense()
+    }
+
+    /// Checks that a problem has the sense of the one that a model was trained for: costs that are
+    /// paid are no gains.
+    ///
+    /// # Errors
+    /// When the senses differ.
+    pub fn check_sense(problem: &Arc<dyn ProblemKind>, trained: Option<Sense>) -> Result<()> {
+        let (sense, name) = (problem.sense(), problem.name());
+        let Some(trained) = trained.filter(|trained| *trained != sense) else {
+            return Ok(());
+        };
+        let verb = |sense: Sense| {
+            if sense.is_maximize() {
+                "maximizes"
+            } else {
+                "minimizes"
+            }
+        };
+        Err(Error::setting(format!(
+            "{name} {}, but the model was trained for a problem that {}",
+            verb(sense),
+            verb(trained)
+        ))
+        .with_remedy("pass a problem of the same sense, or train a model for this one"))
+    }
+}
+
+/// The problem in the metadata of a model.
+fn model_problem<'a>(model: &'a CostModel, folder: Option<&'a Path>) -> Result<ModelProblem<'a>> {
+    Ok(ModelProblem {
+        problem: &model.metadata.problem,
+        file_hash: model.metadata.problem_file_hash.as_deref(),
+        file_content: model.problem_file()?,
+        folder,
+    })
 }
 
 /// Training of a model: the way from a [`Trainer`] to a [`Model`].
@@ -460,7 +502,7 @@ impl Trainer {
             observer,
         };
         let trained = self.train(&context, problem.spec(), None)?;
-        let model = Model::new(trained.model, problem)?;
+        let model = Model::assemble(trained.model, problem)?;
         Ok(model
             .with_threads(self.threads)?
             .with_report(trained.report))

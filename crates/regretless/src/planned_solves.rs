@@ -65,8 +65,9 @@ impl Trainer {
     /// Selects epochs by validation loss instead of validation regret where the solves of the
     /// latter would take more than a minute and longer than those of all labels; returns what to
     /// tell the user then. For settings that the user did not choose. The times are counted work,
-    /// so that the choice is the same on every machine; methods whose loss needs solves and solvers
-    /// that do not count are left as they are.
+    /// so that the choice is the same on every machine; methods whose loss needs solves are left as
+    /// they are. Solvers that do not count, such as functions of the user's, are left as they are
+    /// too, but the user is told if their measured times are long.
     pub fn avoid_expensive_validation(&mut self, context: &TrainingContext<'_>) -> Option<String> {
         let Method::Stages(stages) = &self.method else {
             return None;
@@ -76,11 +77,21 @@ impl Trainer {
             return None;
         }
         let planned = PlannedSolves::new(stages, &self.settings, context);
-        let seconds = counted_solve_seconds(context)?;
+        let counted = counted_solve_seconds(context);
+        let seconds = counted.or_else(|| context.data.solve_seconds())?;
         let validation_seconds = seconds * planned.validation as f64;
         let label_seconds = seconds * context.data.len() as f64;
         if validation_seconds <= MAX_DEFAULT_VALIDATION_SECONDS.max(label_seconds) {
             return None;
+        }
+        if counted.is_none() {
+            return Some(format!(
+                "selecting the epoch by validation regret takes {} solves, about {} by the time of \
+                 the labels; select = validation-loss takes none (a measured time never changes \
+                 the selection by itself: the model would depend on the machine)",
+                planned.validation,
+                duration(validation_seconds)
+            ));
         }
         self.settings.select = SelectionCriterion::ValidationLoss;
         Some(format!(

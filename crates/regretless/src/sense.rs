@@ -27,8 +27,10 @@ use crate::solve::Solution;
 #[serde(rename_all = "lowercase")]
 pub enum Sense {
     /// Costs are paid: the objective is minimized.
+    #[serde(alias = "min")]
     Minimize,
     /// Costs are gains: the objective is maximized.
+    #[serde(alias = "max")]
     Maximize,
 }
 

@@ -310,6 +310,33 @@ impl SelectionCriterion {
     pub fn needs_validation(self) -> bool {
         matches!(self, Self::ValidationRegret | Self::ValidationLoss)
     }
+
+    /// Says when nothing was learned, or when more could be. `initial` describes the model of epoch
+    /// 0, and `epochs` is what the user calls the number of epochs.
+    pub fn epoch_remark(
+        self,
+        best: usize,
+        last: usize,
+        initial: &str,
+        epochs: &str,
+    ) -> Option<String> {
+        let criterion = match self {
+            Self::ValidationRegret => "regret",
+            Self::ValidationLoss => "loss",
+            Self::TrainingLoss | Self::Last => return None,
+        };
+        match best {
+            _ if last == 0 => None,
+            0 => Some(format!(
+                "the {initial} was best: training did not lower the validation \
+                 {criterion}; try another learning rate or least squares"
+            )),
+            best if best == last => Some(format!(
+                "the last epoch was the best: more {epochs} may help"
+            )),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for SelectionCriterion {

@@ -5,6 +5,8 @@
 //! returns the parameters with a report. A training of stages is `StagedTraining::run`, whose
 //! rounds are the loop in `train/fit.rs`; `auto` compares several such trainings.
 
+use std::time::Instant;
+
 use serde::Serialize;
 
 use crate::auto::AutoSearch;
@@ -15,11 +17,12 @@ use crate::evaluate::Evaluation;
 use crate::label::LabelCounts;
 use crate::method::Method;
 use crate::oracle::{Heuristic, SolveCounts};
+use crate::parallel::cpu_seconds;
 use crate::predict::{CostModel, PredictorSpec};
 use crate::problem::{ProblemKind, ProblemSpec};
-use crate::report::{CandidateReport, SearchReport, StopReason};
+use crate::report::{CandidateReport, SearchReport, StopReason, TrainReport};
 use crate::settings::{SelectionCriterion, TrainingSettings};
-use crate::train::{FitResult, StagedTraining, TrainingContext};
+use crate::train::{FitResult, StagedTraining, TrainingContext, linear_fit};
 
 /// Most methods and columns in a message. Untuned: keeps messages short.
 const MAX_NAMES_SHOWN: usize = 5;
@@ -258,6 +261,14 @@ impl Trainer {
             None => evaluate_rows(&context.split.validation)?,
         };
         let test = evaluate_rows(&context.split.test)?;
+        if let Some(test) = &test
+            && test.normalized_regret.is_nan()
+        {
+            context.observer.warn(
+                "the best objective of every test row is 0, so that regret cannot be divided by \
+                 it; is the problem to be minimized or maximized?",
+            );
+        }
         let training_mean = match Baseline::TrainingMean.evaluate(context, problem) {
             _ if context.split.test.is_empty() => None,
             Ok(evaluation) => Some(evaluation),
@@ -324,13 +335,11 @@ impl Trainer {
                 };
                 training.run(context, checkpoints)
             }
-            Method::InvalidAuto(name) => Err(Error::setting(format!(
-                "'{name}': auto chooses its stages and their settings itself"
+            Method::LeastSquares { penalty } => self.fit_least_squares(context, problem, *penalty),
+            Method::InvalidCombination(name) => Err(Error::setting(format!(
+                "'{name}': auto and least squares have no stages and no settings of a stage"
             ))
-            .with_remedy(
-                "use auto alone, or \
-                 name the stages without it",
-            )),
+            .with_remedy("use them alone, or name stages without them")),
             Method::Auto { .. } if self.start.is_some() => {
                 Err(Error::setting("auto cannot start from a model")
                     .with_remedy("leave the model out, or name a method other than auto"))
@@ -348,6 +357,79 @@ impl Trainer {
                 AutoSearch::new(context, predictor, settings, problem, *budget)?.run(candidates)
             }
         }
+    }
+
+    /// Fits a linear regression to the training rows; with `train_on_validation` to the validation
+    /// rows, too.
+    fn fit_least_squares(
+        &self,
+        context: &TrainingContext<'_>,
+        problem: &ProblemSpec,
+        penalty: f64,
+    ) -> Result<FitResult> {
+        let name = &self.method;
+        match &self.predictor {
+            None | Some(PredictorSpec::Linear) => {}
+            Some(predictor) => {
+                return Err(Error::setting(format!(
+                    "{name} fits a linear predictor, not {predictor}"
+                ))
+                .with_remedy("leave out the predictor, or train it by MSE"));
+            }
+        }
+        if self.start.is_some() {
+            return Err(Error::setting(format!("{name} cannot start from a model"))
+                .with_remedy("leave the model out, or name another method"));
+        }
+        let (started, cpu_started) = (Instant::now(), cpu_seconds());
+        let context = TrainingContext {
+            split: &self.settings.rows(context.split),
+            ..*context
+        };
+        let mut model = linear_fit(&context, problem, penalty)?;
+        model.metadata.seed = self.settings.seed;
+        let report = TrainReport {
+            rounds: Vec::new(),
+            seconds: started.elapsed().as_secs_f64(),
+            cpu_seconds: cpu_seconds()
+                .zip(cpu_started)
+                .map(|(now, before)| now - before),
+            solves: SolveCounts::default(),
+            timed_solve_seconds: None,
+        };
+        Ok(FitResult {
+            model,
+            report,
+            candidates: Vec::new(),
+            validation: None,
+            search: None,
+        })
+    }
+
+    /// Says when nothing was learned, or when more could be; `epochs` is what the user calls the
+    /// number of epochs. Epochs of `auto` are its own.
+    pub fn epoch_remark(&self, report: &TrainReport, epochs: &str) -> Option<String> {
+        let Method::Stages(stages) = &self.method else {
+            return None;
+        };
+        let round = report.rounds.last()?;
+        let (first, last) = (round.epochs.first()?, round.epochs.last()?);
+        let initial = if stages.len() > 1 {
+            "model of the stage before"
+        } else if self.start.is_some() {
+            "initial model"
+        } else {
+            "untrained model"
+        };
+        let select = self.settings.select;
+        let is_first_perfect = first.validation_regret == Some(0.0);
+        if select == SelectionCriterion::ValidationRegret && is_first_perfect && last.epoch > 0 {
+            return Some(format!(
+                "the {initial} has no regret on the validation rows, which cannot select an epoch \
+                 therefore; select by validation-loss, or validate on more rows"
+            ));
+        }
+        select.epoch_remark(report.best_epoch(), last.epoch, initial, epochs)
     }
 
     /// The summary of an outcome of this trainer.

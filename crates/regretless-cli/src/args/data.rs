@@ -78,7 +78,7 @@ pub struct EncodingOptions {
     /// Holidays: a file with a date in each line
     #[arg(long, value_name = "FILE")]
     pub holidays: Option<PathBuf>,
-    /// Empty cells and NA, NaN, null, none in features: impute (the median of the training rows, or
+    /// Empty cells and NA, NaN, null, None in features: impute (the median of the training rows, or
     /// a category of its own, with an indicator) or error [default: impute]
     #[arg(long, value_enum, value_name = "RULE", hide_possible_values = true)]
     pub missing: Option<MissingArg>,

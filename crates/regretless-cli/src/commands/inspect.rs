@@ -49,8 +49,15 @@ fn describe(content: &Value, file: &Path, report: &mut CommandReport) {
         Value::Null => NOT_RECORDED.into(),
         other => other.to_string(),
     };
-    let problem = &content["problem"];
+    let mut problem = &content["problem"];
+    let differs_by_row = problem["kind"] == "parametric";
+    if differs_by_row {
+        problem = &problem["template"];
+    }
     let mut name = text(&problem["kind"]);
+    if differs_by_row {
+        name += ", with numbers that differ by row";
+    }
     if let Some(path) = problem["file"].as_str() {
         let place = if content["holds_problem_file"] == true {
             "held by the model"

@@ -89,6 +89,13 @@ impl CommandContext {
         Ok(())
     }
 
+    /// Notes where a prediction may make the objective unbounded.
+    fn warn_about_unboundedness(&self, problem: &Problem) {
+        if let Some(note) = problem.kind().unboundedness_note() {
+            self.warn(&format!("note: {note}"));
+        }
+    }
+
     /// Warns where methods ignore the level of predicted costs and it matters.
     fn warn_about_scale(&self, methods: &[Method], problem: &Problem) {
         if let Some(warning) = Method::scale_warning(methods, problem.kind().as_ref()) {
@@ -124,6 +131,14 @@ impl CommandContext {
     ) -> Result<UnusedColumns> {
         let mut unused = source.unused_columns(data)?;
         unused.retain(|(name, _)| time_column != Some(name.as_str()));
+        if data.features().names().is_empty() {
+            // A command that reads costs only selects no features.
+            for (_, reason) in &mut unused {
+                if reason == "not selected" {
+                    "no cost".clone_into(reason);
+                }
+            }
+        }
         let unused = UnusedColumns(unused);
         if let Some(text) = unused.text() {
             self.warn(&format!(
@@ -150,9 +165,10 @@ impl CommandContext {
         let lacking = parameters.rows_lacking_items();
         if let Some(first) = lacking.first() {
             let [count, rows] = [lacking.len(), parameters.rows()].map(|n| grouped(n as u64));
+            let verb = if lacking.len() == 1 { "has" } else { "have" };
             self.warn(&format!(
-                "note: {}: {count} of {rows} instances have fewer items than others, the first of \
-                 them is instance {first} (counted from 0); missing items count as absent",
+                "note: {}: {count} of {rows} instances {verb} fewer items than others, the first \
+                 of them is instance {first} (counted from 0); missing items count as absent",
                 file.display()
             ));
         }

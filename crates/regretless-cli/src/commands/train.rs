@@ -11,7 +11,6 @@ use regretless::method::Method;
 use regretless::predict::{CostModel, PredictorSpec};
 use regretless::report::{CandidateReport, ScoringKind, TrainReport};
 use regretless::review::{DecisionReview, ReviewOptions};
-use regretless::settings::SelectionCriterion;
 use regretless::train::TrainingContext;
 use regretless::trainer::{Trainer, TrainingOutcome};
 use regretless::{Error, Result};
@@ -27,7 +26,7 @@ use super::{CommandContext, UnusedColumns, first_names, json, oracle};
 use crate::args::{PageOptions, ProblemOptions, Profile, TrainOptions};
 use crate::csv_text::{CsvText, optional_cell};
 use crate::input::load_problem;
-use crate::output::{CommandReport, grouped, number, path_json, percent};
+use crate::output::{CommandReport, grouped, number, path_json, percent, set_resumable};
 use crate::settings;
 use crate::shell::command_line;
 use crate::text::check_file_name_fits;
@@ -101,6 +100,7 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
     };
     out.check(&results)?;
     let _lock = checkpoints.lock()?;
+    set_resumable();
     let mut trainer = Trainer {
         start: options
             .init_model
@@ -140,6 +140,7 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
         data,
         split,
     } = data_split;
+    context.warn_about_unboundedness(problem);
     if has_default_method && trainer.method != Method::default() {
         context.warn(&format!(
             "note: the method is {}, not {}: other columns of the problem have known costs, so \
@@ -334,11 +335,13 @@ impl TrainCommandResult<'_> {
         ));
         self.encoding.print(&mut report);
         self.report_candidates(&mut report);
-        report.line(format!(
-            "  best epoch         {} of {epochs}",
-            trained.best_epoch()
-        ));
-        if let Some(remark) = self.epoch_remark() {
+        if !trained.rounds.is_empty() {
+            report.line(format!(
+                "  best epoch         {} of {epochs}",
+                trained.best_epoch()
+            ));
+        }
+        if let Some(remark) = self.trainer.epoch_remark(trained, "--epochs") {
             report.line(format!("                     {remark}"));
         }
         for (name, part) in [
@@ -406,38 +409,6 @@ impl TrainCommandResult<'_> {
 }
 
 impl TrainCommandResult<'_> {
-    /// Says when nothing was learned, or when more could be. Epochs of `auto` are its own.
-    fn epoch_remark(&self) -> Option<String> {
-        let criterion = match self.trainer.settings.select {
-            SelectionCriterion::ValidationRegret => "regret",
-            SelectionCriterion::ValidationLoss => "loss",
-            SelectionCriterion::TrainingLoss | SelectionCriterion::Last => return None,
-        };
-        if !matches!(self.trainer.method, Method::Stages(_)) {
-            return None;
-        }
-        let report = &self.outcome.trained.report;
-        let last = report.rounds.last()?.epochs.last()?.epoch;
-        match report.best_epoch() {
-            _ if last == 0 => None,
-            0 => {
-                let model = if self.trainer.start.is_some() {
-                    "initial"
-                } else {
-                    "untrained"
-                };
-                Some(format!(
-                    "the {model} model was best: training did not lower the validation \
-                     {criterion}; try another learning rate or least squares"
-                ))
-            }
-            best if best == last => {
-                Some("the last epoch was the best: more --epochs may help".into())
-            }
-            _ => None,
-        }
-    }
-
     /// What the page says besides the review.
     fn page_summary(
         &self,

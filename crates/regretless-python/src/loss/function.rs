@@ -379,7 +379,7 @@ impl LossRequest {
             return Error::Interrupted;
         }
         let text = error.value(py).to_string();
-        if error.value(py).hasattr("is_refused_loss").unwrap_or(false) {
+        if error.value(py).hasattr("_is_refused_loss").unwrap_or(false) {
             return Error::setting(text);
         }
         error.display(py);
@@ -478,7 +478,10 @@ pub fn parse_method(method: Option<&Bound<'_, PyAny>>) -> PyResult<Method> {
         return Ok(Method::default());
     };
     if let Ok(name) = method.cast::<PyString>() {
-        return name.to_cow()?.parse::<Method>().map_err(to_py_err);
+        return name
+            .to_cow()?
+            .parse::<Method>()
+            .map_err(|error| with_own_losses(method.py(), error));
     }
     let own_loss = method
         .py()
@@ -492,6 +495,20 @@ pub fn parse_method(method: Option<&Bound<'_, PyAny>>) -> PyResult<Method> {
          write @regretless.loss in front of the function",
         method.get_type().name()?
     )))
+}
+
+/// The error of an unknown name, with the names that the user has registered.
+fn with_own_losses(py: Python<'_>, error: Error) -> PyErr {
+    let text = error.to_string();
+    let found = py
+        .import("regretless._own_loss")
+        .and_then(|module| module.getattr("registered")?.extract::<Vec<String>>());
+    match found {
+        Ok(names) if text.starts_with("unknown loss") && !names.is_empty() => {
+            PyValueError::new_err(format!("{text}; losses of your own: {}", names.join(", ")))
+        }
+        _ => to_py_err(error),
+    }
 }
 
 /// Make the name of a loss of the user's own part of the grammar of methods.
@@ -509,7 +526,7 @@ pub fn resolve_loss(name: &str) -> Result<LossSpec> {
             .and_then(|module| module.call_method1("resolve", (name,)))
             .and_then(|own| loss_spec(&own));
         found.map_err(|error| {
-            if !error.value(py).hasattr("is_refused_loss").unwrap_or(false) {
+            if !error.value(py).hasattr("_is_refused_loss").unwrap_or(false) {
                 error.display(py);
             }
             Error::setting(error.value(py).to_string())

@@ -12,7 +12,7 @@ use regretless::data::Matrix;
 use regretless::evaluate::Evaluation;
 use regretless::label::LabeledDataset;
 use regretless::loss::InstanceWeighting;
-use regretless::method::TrainingStage;
+use regretless::method::{Method, TrainingStage};
 use regretless::observer::NoopObserver;
 use regretless::oracle::{Oracle, SolutionPool, SolveCounts, StepId};
 use regretless::solve::SearchLimits;
@@ -22,9 +22,9 @@ use crate::arrays::{ArrayOwnership, ArrayRows, array1, array2, f64_rows, row_num
 use crate::call::lock;
 use crate::call_observer::{PyCall, detached};
 use crate::error::to_py_err;
-use crate::keywords::refuse_unknown;
-use crate::label::{Labels, costs_only, with_labels};
-use crate::names::check_order;
+use crate::keywords::{refuse_unknown, seed_number};
+use crate::label::{costs_only, given_labels, with_labels};
+use crate::names::check_order_of_table;
 use crate::parameters::ParameterArgs;
 use crate::problem::Problem;
 use crate::results::to_python;
@@ -120,9 +120,9 @@ impl Loss {
         problem: &Bound<'_, Problem>,
         C: &Bound<'_, PyAny>,
         loss: &Bound<'_, PyAny>,
-        labels: Option<&Bound<'_, Labels>>,
+        labels: Option<&Bound<'_, PyAny>>,
         parameters: Option<&Bound<'_, PyAny>>,
-        seed: u64,
+        #[pyo3(from_py_with = seed_number)] seed: u64,
         threads: Option<usize>,
         progress: bool,
         pool_from: Option<&Bound<'_, Self>>,
@@ -132,6 +132,7 @@ impl Loss {
         refuse_unknown("Loss", unknown)?;
         let stage = parse_stage(loss)?;
         check_single_loss(&stage).map_err(to_py_err)?;
+        let labels = given_labels(labels)?;
         let py_problem = problem;
         let problem = py_problem.get();
         let call = PyCall::new(progress);
@@ -200,7 +201,8 @@ impl Loss {
     /// Parameters
     /// ----------
     /// predictions : array_like of shape (n, d)
-    ///     Predicted costs.
+    ///     Predicted costs. Columns with names must be in the order of the problem's costs, or of
+    ///     `C` where those have no names: the gradient belongs to the columns as given.
     /// rows : sequence of int, optional
     ///     Rows of `C` that the predictions belong to; all rows in order by default.
     /// epoch : int, default 0
@@ -223,7 +225,8 @@ impl Loss {
     /// Raises
     /// ------
     /// ValueError
-    ///     For rows that do not exist or have no label, or predictions that are not finite.
+    ///     For rows that do not exist or have no label, predictions that are not finite, and
+    ///     columns in another order.
     #[pyo3(signature = (predictions, rows=None, *, epoch=0, batch=0, training=false))]
     fn evaluate<'py>(
         &self,
@@ -247,7 +250,8 @@ impl Loss {
             batch,
             is_gradient_step: training,
         };
-        check_order(predictions, "predictions", self.problem.get())?;
+        let cost_names = self.data.data().cost_names();
+        check_order_of_table(predictions, "predictions", self.problem.get(), cost_names)?;
         let (array, [count, cols]) = rows_of(predictions, "predictions")?;
         let result = match array {
             ArrayRows::Single(array) => {
@@ -391,6 +395,12 @@ pub fn check_loss(problem: &Bound<'_, Problem>, loss: &Bound<'_, PyAny>) -> PyRe
 /// The single stage of a name or of a loss of the user's own.
 fn parse_stage(loss: &Bound<'_, PyAny>) -> PyResult<TrainingStage> {
     let method = parse_method(Some(loss))?;
+    if matches!(method, Method::Auto { .. }) {
+        return Err(PyValueError::new_err(format!(
+            "'{method}' is a search over methods, not a loss; use train, or name a loss such as \
+             \"MAE(O,S)\""
+        )));
+    }
     method.into_single_stage().map_err(to_py_err)
 }
 
@@ -409,10 +419,14 @@ fn check_single_loss(stage: &TrainingStage) -> Result<()> {
 impl Loss {
     /// The rows that predictions belong to, each with a label.
     fn check_rows(&self, rows: Option<Vec<usize>>, count: usize) -> PyResult<Vec<usize>> {
+        let remedy = match rows {
+            Some(_) => "",
+            None => "; pass rows= to say which rows of C they belong to",
+        };
         let rows = rows.unwrap_or_else(|| (0..self.data.len()).collect());
         if rows.len() != count {
             return Err(PyValueError::new_err(format!(
-                "{count} rows of predictions for {} instances",
+                "{count} rows of predictions for {} instances{remedy}",
                 rows.len()
             )));
         }

@@ -183,6 +183,20 @@ impl Problem {
                     "{name} changes a linear model (.mps, .lp); write it into the problem file"
                 )));
             }
+            let given = [
+                ("costs", costs.is_some()),
+                ("sense", sense.is_some()),
+                ("file_format", file_format.is_some()),
+                ("problem_number", problem_number != 1),
+                ("vehicles", vehicles.is_some()),
+                ("single_customer_routes", single_customer_routes.is_some()),
+            ];
+            if let Some((name, _)) = given.iter().find(|(_, is_given)| *is_given) {
+                return Err(PyValueError::new_err(format!(
+                    "{name} describes a model file (.mps, .lp, .tsp, .vrp, OR-Library), not a \
+                     problem file; write it into the problem file"
+                )));
+            }
             return Self::from_problem_file(&path);
         }
         let options = ReadOptions {
@@ -205,8 +219,9 @@ impl Problem {
     ///     `column` per item, where they differ per row.
     /// capacity : float, array_like of shape (m,), or column
     ///     Capacity, or one per dimension.
-    /// items : int, optional
-    ///     Number of items, where all weights come from columns.
+    /// items : int or sequence of str, optional
+    ///     Names of the items, by which columns of costs are matched; or their number, where all
+    ///     weights come from columns.
     /// present : array_like of shape (d,) or columns, optional
     ///     Which items exist (1 or 0); all by default. An absent item is never selected, and its
     ///     cost may be missing (NaN).
@@ -963,7 +978,8 @@ impl Problem {
     /// solve : callable
     ///     `solve(costs)` gets one row of costs (float64) and returns the optimal decision, an
     ///     array of the same length, or a pair (decision, objective), or None where no decision is
-    ///     feasible. The objective is needed only where it is more than costs times decision.
+    ///     feasible. The objective is needed only where it is more than costs times decision; the
+    ///     difference must depend on the decision alone and not on the costs.
     /// num_costs : int
     ///     Number of costs.
     /// sense : {"minimize", "maximize"}
@@ -1409,7 +1425,8 @@ impl Problem {
     ///     Maximum number of branch-and-bound nodes of a search, which ends with its incumbent.
     /// seconds : float, optional
     ///     Maximum seconds of a search, which ends with its incumbent. Results then depend on the
-    ///     machine: they are not reproducible. A function of your own is not stopped.
+    ///     machine: they are not reproducible. A
+    ///     function of your own has no such limits: gap, nodes and seconds are refused.
     ///
     /// Returns
     /// -------

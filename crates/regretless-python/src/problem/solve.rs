@@ -165,6 +165,17 @@ impl Problem {
     ) -> PyResult<Solution> {
         let costs = reorder_row_to_problem(costs, vector(costs, "c")?, self)?;
         self.check_width(costs.len())?;
+        if let Some(bad) = costs.iter().position(|cost| cost.is_infinite()) {
+            let message = format!("cost {bad} is {}, not a finite number", costs[bad]);
+            return Err(PyValueError::new_err(message));
+        }
+        // The cost of an absent item may be missing.
+        if let (false, Some(bad)) = (
+            self.problem.may_have_absent_costs(),
+            costs.iter().position(|cost| cost.is_nan()),
+        ) {
+            return Err(PyValueError::new_err(format!("cost {bad} is not a number")));
+        }
         let parameters = single_row(self, parameters)?;
         let call = PyCall::new(false);
         let (result, is_heuristic) = call.run(py, |_| {

@@ -107,8 +107,8 @@ pub(crate) fn draw(review: &DecisionReview, figure_width: FigureWidth) -> Option
     let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
     draw_named_axis(&mut svg, &area, &names, "");
     let mut explanation = vec![format!(
-        "Regret: what a decision cost more than the best one in hindsight. Bars at 0 are {noun}s \
-            in which the decision could not have been better."
+        "Regret: how much worse a decision was than the best one in hindsight. Bars at 0 are \
+            {noun}s in which the decision could not have been better."
     )];
     if grouped > 1 {
         explanation.push(format!("Each bar is the mean of {grouped} {noun}s."));

@@ -115,7 +115,7 @@ impl<'a> DecisionTable<'a> {
         let mut text = format!(
             "{}: {which} regret of {reference} among {}.",
             escaped(&self.case.row_name()),
-            pluralize(self.case.candidates, "test row")
+            self.case.candidates
         );
         if row == ExampleRow::Typical {
             let optimal = self.case.optimal_rows;

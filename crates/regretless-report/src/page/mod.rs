@@ -44,6 +44,9 @@ pub struct PageSummary {
     pub facts: Vec<(String, String)>,
     /// Findings of the data check, a sentence each; `None` where data were not checked.
     pub data_check: Option<Vec<String>>,
+    /// Whether it compared the earlier half of the rows with the later one, in place of training
+    /// and test rows.
+    pub checks_halves: bool,
     /// Commands that repeat it.
     pub commands: Vec<String>,
 }

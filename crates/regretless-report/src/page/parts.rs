@@ -330,9 +330,20 @@ pub(super) fn data_check(summary: &PageSummary) -> String {
         return String::new();
     };
     let content = if findings.is_empty() {
-        "<p>No findings: no feature is constant, a duplicate or a cost in disguise, no row \
-            dominates the costs, and test rows look like training rows.</p>"
-            .to_owned()
+        let [compared, earlier] = if summary.checks_halves {
+            ["the later half of the rows", "the earlier one"]
+        } else {
+            ["test rows", "training rows"]
+        };
+        let verb = if summary.checks_halves {
+            "looks"
+        } else {
+            "look"
+        };
+        format!(
+            "<p>No findings: no feature is constant, a duplicate or a cost in disguise, no row \
+                dominates the costs, and {compared} {verb} like {earlier}.</p>"
+        )
     } else {
         let lines: String = findings
             .iter()

@@ -317,8 +317,10 @@ fn methods(review: &DecisionReview, history: &BacktestResults) -> String {
         short(best)
     );
     [
-        "<section id=\"methods\" class=\"beside\"><h2>What every method would have cost</h2>"
-            .into(),
+        format!(
+            "<section id=\"methods\" class=\"beside\"><h2>What every method would have {}</h2>",
+            if is_maximize { "gained" } else { "cost" }
+        ),
         format!("<p class=\"faint explanation\">{explanation}</p><div>{SCROLLING}"),
         format!("<table class=\"sortable\"><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody>"),
         format!("</table></div>{failed}</div></section>"),

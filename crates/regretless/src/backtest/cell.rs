@@ -322,7 +322,9 @@ impl CellRun<'_> {
         let converged = match method {
             Method::Stages(_) => trained.report.has_converged(),
             // Candidates of `auto` are chosen by their regret, converged or not.
-            Method::Auto { .. } | Method::InvalidAuto(_) => None,
+            Method::Auto { .. } | Method::LeastSquares { .. } | Method::InvalidCombination(_) => {
+                None
+            }
         };
         Ok(FoldFit {
             model: trained.model,

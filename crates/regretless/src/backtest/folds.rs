@@ -175,7 +175,10 @@ impl BacktestFold {
             return Err(Error::setting(
                 "a training window of one period leaves none to select epochs by",
             )
-            .with_remedy("choose a longer window, or no validation periods"));
+            .with_remedy(
+                "choose a longer window (--initial or --window, initial= or window= in Python), or \
+                 no validation periods (--validation 0, validation=0)",
+            ));
         }
         let wanted = (fraction * count as f64).round() as usize;
         let latest = rows_by_period.values().rev();

@@ -187,17 +187,20 @@ impl Periods {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.unordered_rows > 0 {
-            notes.push(format!(
-                "{} rows are earlier than the row before them; rows are sorted by time",
-                self.unordered_rows
-            ));
+            notes.push(match self.unordered_rows {
+                1 => "1 row is earlier than the row before it; rows are sorted by time".into(),
+                count => format!(
+                    "{count} rows are earlier than the row before them; rows are sorted by time"
+                ),
+            });
         }
         let shared = self.periods.iter().filter(|period| period.rows.len() > 1);
         let count = shared.count();
         if count > 0 {
             let total: usize = self.periods.iter().map(|period| period.rows.len()).sum();
+            let verb = if count == 1 { "has" } else { "have" };
             notes.push(format!(
-                "{count} of {} periods have several rows ({total} rows in all); the costs of a \
+                "{count} of {} periods {verb} several rows ({total} rows in all); the costs of a \
                  period are the sum over its rows",
                 self.len()
             ));
@@ -248,7 +251,10 @@ mod tests {
         let notes = periods.notes();
         assert_eq!(notes.len(), 2, "{notes:?}");
         assert!(notes[0].starts_with("2 rows are earlier"), "{notes:?}");
-        assert!(notes[1].starts_with("1 of 3 periods"), "{notes:?}");
+        assert!(
+            notes[1].starts_with("1 of 3 periods has several rows"),
+            "{notes:?}"
+        );
     }
 
     #[test]

@@ -97,6 +97,7 @@ impl BacktestVerdict {
             self.sentence = format!(
                 "too few periods to tell: {periods} were decided, at least {MIN_PERIODS} are needed"
             );
+            self.remarks.extend(convergence_remark(results));
             return;
         }
         let phrase = AmountPhrase::new(results);
@@ -220,23 +221,35 @@ impl MethodSaving {
 
 impl BacktestResults {
     /// What a method saves against another one. The interval is simultaneous for all methods, so
-    /// that it holds for one that was chosen by the results.
+    /// that it holds for one that was chosen by the results. What least squares saves has the
+    /// interval of the verdict with the opposite sign.
     pub(crate) fn saving_against(&self, reference: &str, method: &str) -> Option<MethodSaving> {
-        let reference = self.methods.iter().find(|known| known.name == reference)?;
-        let position = self.methods.iter().position(|known| known.name == method)?;
+        let position_of = |name: &str| self.methods.iter().position(|known| known.name == name);
+        let [reference, method] = [position_of(reference)?, position_of(method)?];
+        let is_least_squares = method == 0;
+        let [base, compared] = if is_least_squares {
+            [method, reference]
+        } else {
+            [reference, method]
+        };
         let differences: Vec<Vec<f64>> = self
             .methods
             .iter()
-            .map(|method| savings(reference, method, self))
+            .map(|other| savings(&self.methods[base], other, self))
             .collect();
-        let interval = if self.periods.len() < MIN_PERIODS {
+        let mut interval = if self.periods.len() < MIN_PERIODS {
             None
         } else {
-            SimultaneousIntervals::new(&differences).intervals[position]
+            SimultaneousIntervals::new(&differences).intervals[compared]
         };
+        let mut of_periods = differences[compared].clone();
+        if is_least_squares {
+            interval = interval.map(|[lower, upper]| [-upper, -lower]);
+            of_periods.iter_mut().for_each(|saving| *saving = -*saving);
+        }
         Some(MethodSaving::new(
-            &self.methods[position],
-            &differences[position],
+            &self.methods[method],
+            &of_periods,
             interval,
             self.days_per_period,
         ))

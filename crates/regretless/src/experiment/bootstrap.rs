@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::statistics::{ConfidenceInterval, MeanAndDeviation};
-use crate::evaluate::{Evaluation, NORMALIZATION_OFFSET};
+use crate::evaluate::{Evaluation, relative_to};
 use crate::random::{Purpose, RandomStream};
 use crate::train::TrainingContext;
 
@@ -109,7 +109,7 @@ fn normalized_regret(rows: &[RowRegret], drawn: &[usize]) -> f64 {
         regrets += rows[*row].regret;
         objectives += rows[*row].optimal_objective;
     }
-    regrets / (objectives + NORMALIZATION_OFFSET)
+    relative_to(regrets, objectives)
 }
 
 /// The 2.5 % and 97.5 % quantiles of a statistic over resamples, around the value of the sample.

@@ -188,8 +188,8 @@ impl ExperimentCell {
                 .map(|stage| stage.estimated_solves_per_row(settings.epochs))
                 .sum(),
             CellMethod::Trained(Method::Auto { .. }) => settings.epochs as f64,
-            // `InvalidAuto` is `auto` combined with stages or settings; training refuses it.
-            CellMethod::Trained(Method::InvalidAuto(_))
+            // Training refuses `InvalidCombination`.
+            CellMethod::Trained(Method::LeastSquares { .. } | Method::InvalidCombination(_))
             | CellMethod::Baseline(_)
             | CellMethod::Given { .. } => 0.0,
         }
@@ -227,7 +227,9 @@ impl ExperimentCell {
                 let converged = match method {
                     Method::Stages(_) => trained.report.has_converged(),
                     // The learning rate decays to 0, so that the loss always settles.
-                    Method::Auto { .. } | Method::InvalidAuto(_) => None,
+                    Method::Auto { .. }
+                    | Method::LeastSquares { .. }
+                    | Method::InvalidCombination(_) => None,
                 };
                 let (test, examples) = self.evaluate(&trained, &context)?;
                 Ok(CellMetrics {

@@ -249,7 +249,9 @@ impl ExperimentMethod {
     fn trains_given_predictor(&self) -> bool {
         match &self.method {
             CellMethod::Trained(Method::Stages(_)) => true,
-            CellMethod::Trained(Method::Auto { .. } | Method::InvalidAuto(_))
+            CellMethod::Trained(
+                Method::Auto { .. } | Method::LeastSquares { .. } | Method::InvalidCombination(_),
+            )
             | CellMethod::Baseline(_)
             | CellMethod::Given { .. } => false,
         }
@@ -334,7 +336,8 @@ impl Experiment {
         let given = method.predictor.as_ref().or(self.predictor.as_ref());
         match &method.method {
             CellMethod::Trained(Method::Auto { .. }) => given.cloned(),
-            CellMethod::Trained(Method::Stages(_) | Method::InvalidAuto(_))
+            CellMethod::Trained(Method::LeastSquares { .. }) => Some(PredictorSpec::Linear),
+            CellMethod::Trained(Method::Stages(_) | Method::InvalidCombination(_))
             | CellMethod::Baseline(_)
             | CellMethod::Given { .. } => Some(given.cloned().unwrap_or(PredictorSpec::Linear)),
         }

@@ -141,7 +141,7 @@ impl<'a> ChoiceSolver<'a> {
         match found {
             Ok(solution) => self.checked(solution, fixed),
             Err(SolveFailure::Infeasible | SolveFailure::Conflict(_)) => Ok(None),
-            Err(failure) => Err(Error::solver(0, failure)),
+            Err(failure) => Err(Error::single_solve(failure)),
         }
     }
 
@@ -186,7 +186,7 @@ impl<'a> ChoiceSolver<'a> {
                  not known",
                 solution.status
             );
-            return Err(Error::solver(0, SolveFailure::SolverError(message)));
+            return Err(Error::single_solve(SolveFailure::SolverError(message)));
         }
         if !fixed.are_met_by(&solution.decision) {
             return Ok(None);
@@ -245,7 +245,7 @@ impl<'a> ChoiceSolver<'a> {
         let case = self.case;
         if let Some(reason) = case.unproven() {
             let message = format!("a fixed choice has no price: {reason}");
-            return Err(Error::solver(0, SolveFailure::SolverError(message)));
+            return Err(Error::single_solve(SolveFailure::SolverError(message)));
         }
         for name in force.iter().chain(forbid) {
             case.cost_named(name)?;
@@ -337,7 +337,7 @@ pub(super) const INEXACT_SOLVER: &str =
 
 /// The error of a solver whose decisions contradict each other.
 fn inexact_solver() -> Error {
-    Error::solver(0, SolveFailure::InvalidSolution(INEXACT_SOLVER.into()))
+    Error::single_solve(SolveFailure::InvalidSolution(INEXACT_SOLVER.into()))
 }
 
 /// A solution with further choices.

@@ -164,7 +164,7 @@ impl RowCase<'_> {
         }
         let costs = total_costs(prediction.oracle, &costs, self.problem.sense())?;
         let best = self.oracle.worker().solve(&costs);
-        let best = best.map_err(|failure| Error::solver(0, failure))?;
+        let best = best.map_err(Error::single_solve)?;
         let excess = self.solution.decision.dot(&costs) - best.objective;
         Ok(excess > PRICE_TOLERANCE * self.scale())
     }

@@ -222,6 +222,15 @@ impl RowCase<'_> {
             } else {
                 ""
             };
+            if self
+                .problem
+                .auxiliary_names()
+                .iter()
+                .any(|other| other == name)
+            {
+                return Error::setting(format!("the cost of column '{name}' is known"))
+                    .with_remedy("only columns with predicted costs can be forced or forbidden");
+            }
             let all = self.names.to_vec();
             let meant = nearest_name(name, all.iter().map(String::as_str));
             let meant = meant.map(|meant| format!("did you mean '{meant}'? "));
@@ -308,7 +317,7 @@ impl CostModel {
             let message = format!("one instance is explained at a time, not {instances}");
             return Err(Error::data(message));
         }
-        let in_solve = |failure| Error::solver(0, failure);
+        let in_solve = Error::single_solve;
         let matching = self.match_problem(oracle.problem().as_ref())?;
         let mut predicted = Vec::new();
         let costs = self.predict_matched(features, &matching)?;
@@ -379,7 +388,7 @@ fn known_costs(oracle: &Oracle) -> Result<Option<Vec<f64>>> {
     let mut values = Vec::new();
     if oracle.has_row_problems() {
         let read = oracle.read_parameters(0, &mut values);
-        read.map_err(|failure| Error::solver(0, failure))?;
+        read.map_err(Error::single_solve)?;
     }
     Ok(oracle.problem().known_costs(&values))
 }

@@ -121,7 +121,8 @@ impl RowCase<'_> {
         }
         let reason = if is_binary {
             format!(
-                "exact ranges take a solve for each of {count} costs, more than the limit of {}",
+                "exact ranges take a solve for each of {count} costs, more than the limit of {} \
+                 (--max-solves {count}, or max_solves={count} in Python, allows them)",
                 self.max_solves
             )
         } else {
@@ -142,8 +143,8 @@ impl RowCase<'_> {
         };
         match ranging.ranges(&self.costs) {
             Ok(ranges) if self.are_of_decision(&ranges) => Ok(Some(ranges)),
-            Ok(_) | Err(SolveFailure::Unbounded) => Ok(None),
-            Err(failure) => Err(Error::solver(0, failure)),
+            Ok(_) | Err(SolveFailure::Unbounded | SolveFailure::UnboundedAlong(_)) => Ok(None),
+            Err(failure) => Err(Error::single_solve(failure)),
         }
     }
 
@@ -196,7 +197,7 @@ impl RowCase<'_> {
         ) else {
             return Ok(Err("the problem does not have ranges of a basis".into()));
         };
-        let in_solve = |failure| Error::solver(0, failure);
+        let in_solve = Error::single_solve;
         let relaxed = relaxation.relax(&self.costs).map_err(in_solve)?;
         if !self.is_decision(&relaxed.decision) {
             let reason = "the optimum of the relaxation is not the decision, so that ranges of \

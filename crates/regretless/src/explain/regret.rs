@@ -83,11 +83,11 @@ impl RowCase<'_> {
         }
         let totals = total_costs(prediction.oracle, &given, sense)?;
         let best = self.oracle.worker().solve(&totals);
-        let best = best.map_err(|failure| Error::solver(0, failure))?;
+        let best = best.map_err(Error::single_solve)?;
         if best.status != SolveStatus::Optimal
             && let Some(message) = self.problem.unusable_costs(&totals)
         {
-            return Err(Error::solver(0, SolveFailure::UnusableCosts(message)));
+            return Err(Error::single_solve(SolveFailure::UnusableCosts(message)));
         }
         let own = &self.solution.decision;
         let objective = own.dot(&totals);

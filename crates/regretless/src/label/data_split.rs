@@ -486,7 +486,10 @@ mod tests {
         let oracle = Oracle::new(problem.kind().clone());
         let error = data.label(&problem, &oracle, &NoopObserver).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Solver);
-        assert!(error.to_string().contains("instance 8"), "{error}");
+        assert!(
+            error.to_string().contains("row 8 (counted from 0)"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Labels: the optimal decision of every instance, computed once and stored.
 
+use std::time::Instant;
+
 use crate::data::{CostMatching, Dataset, Features, Matrix, NamedCosts, first_names};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -97,6 +99,12 @@ fn coarse_costs(costs: &Matrix) -> Option<String> {
     ))
 }
 
+/// Measured seconds of one of the solves since `started`.
+fn seconds_per_solve(started: Instant, solves: usize, oracle: &Oracle) -> Option<f64> {
+    let threads = oracle.solver_threads().count().min(solves);
+    (solves > 0).then(|| started.elapsed().as_secs_f64() * threads as f64 / solves as f64)
+}
+
 /// Adds the known parts of costs and marks absent ones, where the problem has them. A row whose
 /// parameters define no problem keeps its costs: its label will fail with the reason.
 fn complete_costs(data: &mut Dataset, oracle: &Oracle, sense: Sense) -> Result<()> {
@@ -145,9 +153,21 @@ fn complete_costs(data: &mut Dataset, oracle: &Oracle, sense: Sense) -> Result<(
     data.complete_costs(known, present)
 }
 
-/// Refuses the label of a row whose true costs have no optimum: a negative cycle of a shortest
-/// path.
+/// Refuses the label of a row whose true costs have no optimum, such as a negative cycle of a
+/// shortest path, and names the constraints of a problem without a feasible decision.
 fn refuse_unusable_costs(costs: &Matrix, oracle: &Oracle, row: usize, result: &mut SolveResult) {
+    match result {
+        Err(SolveFailure::UnboundedAlong(reason)) => {
+            let reason = format!("the objective is unbounded: {reason}");
+            *result = Err(SolveFailure::UnusableCosts(reason));
+        }
+        Err(SolveFailure::Infeasible) => {
+            if let Some(reason) = oracle.infeasibility() {
+                *result = Err(SolveFailure::Conflict(reason.to_owned()));
+            }
+        }
+        _ => {}
+    }
     let is_unproven = matches!(result, Ok(label) if label.status == SolveStatus::LimitReached);
     if !is_unproven {
         return;
@@ -172,7 +192,9 @@ impl LabeledDataset {
             observer.warn(&warning);
         }
         observer.begin("labeling", data.len() as u64);
+        let started = Instant::now();
         let mut results = oracle.solve_all(data.costs(), observer)?;
+        let solve_seconds = seconds_per_solve(started, results.len(), oracle);
         for (row, result) in results.iter_mut().enumerate() {
             refuse_unusable_costs(data.costs(), oracle, row, result);
         }
@@ -186,7 +208,7 @@ impl LabeledDataset {
             sense,
             labels,
             failed: Vec::new(),
-            solve_seconds: None,
+            solve_seconds,
         })
     }
 
@@ -206,13 +228,16 @@ impl LabeledDataset {
             observer.warn(&warning);
         }
         observer.begin("labeling", data.len() as u64);
+        let started = Instant::now();
         let mut results = oracle.solve_all(data.costs(), observer)?;
+        let solve_seconds = seconds_per_solve(started, results.len(), oracle);
         for (row, result) in results.iter_mut().enumerate() {
             refuse_unusable_costs(data.costs(), oracle, row, result);
         }
         observer.end();
         let mut failed = Vec::new();
-        let labeled = Self::from_partial_results(data, sense, results, &mut failed)?;
+        let mut labeled = Self::from_partial_results(data, sense, results, &mut failed)?;
+        labeled.solve_seconds = solve_seconds;
         Ok((labeled, failed))
     }
 
@@ -231,10 +256,10 @@ impl LabeledDataset {
                 Solution::optimal(Decision::from_indices([]), 0.0)
             }));
         }
-        if let Some((instance, failure)) = failed.first()
+        if let Some((_, failure)) = failed.first()
             && failed.len() == labels.len()
         {
-            return Err(Error::solver(*instance, failure.clone()));
+            return Err(Error::all_failed(labels.len(), failure.clone()));
         }
         Ok(Self {
             data,

@@ -352,6 +352,7 @@ fn is_property_of_row(result: &SolveResult) -> bool {
             SolveFailure::Infeasible
             | SolveFailure::Conflict(_)
             | SolveFailure::Unbounded
+            | SolveFailure::UnboundedAlong(_)
             | SolveFailure::LimitReached { .. },
         ) => true,
         Err(

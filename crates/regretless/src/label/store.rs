@@ -23,7 +23,7 @@ use crate::problem::ProblemSpec;
 use crate::solve::SolveFailure;
 
 /// Increased when a solver returns other decisions.
-const LABEL_KEY_VERSION: u32 = 2;
+const LABEL_KEY_VERSION: u32 = 3;
 
 /// How the labels of a table were obtained.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -18,8 +18,8 @@
 //! Source: Tang and Khalil, "CaVE: a cone-aligned approach for fast predict-then-optimize with
 //! binary linear programs" (2024). Solves per evaluation: one projection (a quadratic program,
 //! counted as such). Needs the labels and a problem that lists the constraints that bind there.
-//! Integers other than 0 and 1 are refused: between their bounds no constraint binds, and the
-//! cone of a label may be empty. Use CaVE(inner) where projections are much cheaper than solves:
+//! Integers other than 0 and 1 are refused: between their bounds no constraint binds, and the cone
+//! of a label may contain only 0. Use CaVE(inner) where projections are much cheaper than solves:
 //! without `inner` the loss is 0 at the boundary, where a small error changes the decision; CaVE+
 //! trains as well and takes longer.
 //!
@@ -268,5 +268,10 @@ impl Loss for Cave {
 
     fn rescaling(&self, costs: usize) -> f64 {
         costs as f64
+    }
+
+    /// The loss is a cosine, which does not depend on the unit.
+    fn gradient_degree(&self) -> i32 {
+        -1
     }
 }

@@ -1,18 +1,20 @@
 //! Contrastive losses, maximum a posteriori (MAP) and noise-contrastive estimation (NCE): the label
 //! compared with a solution pool Γ.
 //!
-//! c are the true and ĉ the predicted costs, x* is the label, x a decision of Γ, and x_cheapest the
+//! c are the true and ĉ the predicted costs, x* is the label, x a decision of Γ, and x_min the
 //! cheapest one under ĉ.
 //!
 //! ```text
-//! MAP = max_Γ  ĉ·x* − ĉ·x          gradient x* − x_cheapest
+//! MAP = max_Γ  ĉ·x* − ĉ·x          gradient x* − x_min
 //! NCE = mean_Γ ĉ·x* − ĉ·x          gradient x* − mean_Γ x
 //! MAP_c, NCE_c: the same with ĉ − c in place of ĉ
 //! ```
 //!
 //! MAP is never below 0 once x* is in the pool, and 0 when no decision of the pool is cheaper than
-//! the label under ĉ. NCE lowers the predicted cost of the label below the mean of the pool and is
-//! unbounded; NCE_c and MAP_c compare errors, so that a correct prediction has loss 0.
+//! the label under ĉ: for a correct prediction, but also for ĉ = 0. MAP_c is 0 for a correct
+//! prediction and in general not for ĉ = 0. NCE lowers the predicted cost of the label below the
+//! mean of the pool. NCE and NCE_c are linear in ĉ and unbounded below; for the same pool they
+//! differ by a constant and have the same gradient.
 //!
 //! Source: Mulamba, Mandi, Diligenti, Lombardi, Bucarey and Guns, "Contrastive losses and solution
 //! caching for predict-and-optimize" (2021). Solves per evaluation: none; training refreshes the

@@ -128,6 +128,7 @@ impl GradientCheck<'_> {
             }));
         }
         let at_predictions = self.evaluate(rows, &predictions)?;
+        self.check_independence(rows, &predictions[..width], &at_predictions)?;
         let (mut num_checks, mut disagreements) = (0, Vec::new());
         for direction in 1..=NUM_DIRECTIONS as u64 {
             let mut directions = vec![0.0; predictions.len()];
@@ -151,6 +152,38 @@ impl GradientCheck<'_> {
             Some(first) if 2 * disagreements.len() > num_checks => Err(self.refuse(first)),
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// Checks that the loss of the first row is the same without the other rows. Only losses that
+    /// are evaluated for whole batches see more than one row.
+    fn check_independence(
+        &self,
+        rows: &[usize],
+        prediction: &[f64],
+        together: &Evaluated,
+    ) -> Result<()> {
+        if self.loss.batch_loss().is_none() || rows.len() < 2 {
+            return Ok(());
+        }
+        let (alone, together) = (
+            self.evaluate(&rows[..1], prediction)?.values[0],
+            together.values[0],
+        );
+        let size = alone.abs().max(together.abs());
+        if (alone - together).abs() <= RELATIVE_TOLERANCE * size {
+            return Ok(());
+        }
+        Err(Error::setting(format!(
+            "the loss '{}' of a row depends on the other rows of its batch: that of row {} is \
+             {alone:.6e} alone and {together:.6e} among {} rows",
+            self.name,
+            rows[0],
+            rows.len()
+        ))
+        .with_remedy(
+            "return one loss per row without means or sums over rows, and draw random numbers by \
+             seed, epoch and row",
+        ))
     }
 
     /// The rows whose derivative along a direction disagrees with the difference for every step.

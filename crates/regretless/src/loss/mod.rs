@@ -236,6 +236,13 @@ pub trait Loss: Send + Sync {
         1.0
     }
 
+    /// The power of the unit of costs that the rescaled gradient with respect to predictions is
+    /// proportional to: with costs in cents in place of euros, gradients of squared errors are a
+    /// hundred times as large, those of absolute errors are the same.
+    fn gradient_degree(&self) -> i32 {
+        0
+    }
+
     /// The loss as a sum over costs, if it is one, so that fused training can evaluate it together
     /// with the predictor.
     fn separable(&self) -> Option<SeparableLoss<'_>> {

@@ -4,14 +4,15 @@
 //!
 //! ```text
 //! LTR(point) = mean_Γ ((ĉ − c)·x)²
-//! LTR(pair)  = Σ_Γ max(0, ĉ·x_min − ĉ·x) / (|Γ| − 1)        x_min = the cheapest of Γ under c
+//! LTR(pair)  = Σ_Γ max(0, ĉ·x_best − ĉ·x) / (|Γ| − 1)      x_best = the cheapest of Γ under c
 //! LTR(list)  = −Σ_Γ p(x) ln p̂(x)      p = softmax over Γ of −c·x,  p̂ = softmax over Γ of −ĉ·x
 //! ```
 //!
 //! Source: Mandi, Bucarey, Mulamba and Guns, "Decision-focused learning: through the lens of
 //! learning to rank" (2022). Solves per evaluation: none; the pool is refreshed as for MAP. Needs a
 //! pool. Use `LTR(pair)` or `LTR(list)` where solves are expensive and decisions repeat; the
-//! listwise loss is smooth, the pairwise one does not depend on the scale of differences.
+//! listwise loss is smooth. The gradient of the pairwise one depends only on which decisions are
+//! predicted to be cheaper than x_best, not on by how much; the loss is 0 for ĉ = 0.
 //!
 //! ```
 //! use regretless::loss::LossSpec;

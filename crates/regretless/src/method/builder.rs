@@ -119,8 +119,13 @@ impl Method {
         }
     }
 
+    /// Linear regression in closed form.
+    pub fn least_squares() -> Self {
+        Self::LeastSquares { penalty: 0.0 }
+    }
+
     /// Continues with the stages of another method, each starting from the model of the one before.
-    /// Training refuses the result if one of the two is `auto`.
+    /// Training refuses the result if one of the two is `auto` or least squares.
     #[must_use]
     pub fn then(self, next: impl Into<Self>) -> Self {
         match (self, next.into()) {
@@ -128,7 +133,7 @@ impl Method {
                 stages.extend(next_stages);
                 Self::Stages(stages)
             }
-            (first, next) => Self::InvalidAuto(format!("{first} then {next}")),
+            (first, next) => Self::InvalidCombination(format!("{first} then {next}")),
         }
     }
 
@@ -183,7 +188,7 @@ impl Method {
                 }
                 self
             }
-            Self::Auto { .. } | Self::InvalidAuto(_) => {
+            Self::Auto { .. } | Self::LeastSquares { .. } | Self::InvalidCombination(_) => {
                 // A placeholder stage, used only to format the changed settings.
                 let mut stage = TrainingStage::from(SpoPlus);
                 change(&mut stage);
@@ -193,7 +198,7 @@ impl Method {
                     overrides,
                     ..
                 } = stage;
-                Self::InvalidAuto(format!("{self}{oracle}{labels}{overrides}"))
+                Self::InvalidCombination(format!("{self}{oracle}{labels}{overrides}"))
             }
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! method   = "auto" [seconds] ["solve" seconds] ["with" stages {"or" stages}]  |  stages
+//!          | "least squares"  |  "ridge(" penalty ")"
 //! stages   = stage {"then" stage}
 //! stage    = loss {oracle setting | label setting | override}
 //! override = "lr" x | "epochs" n | "rows-per-epoch" n | "batch-size" n | "lr-decay"
@@ -20,12 +21,18 @@ use crate::loss::LossSpec;
 use crate::oracle::OracleSettings;
 use crate::renamed;
 
+/// The name of linear regression in closed form.
+const LEAST_SQUARES: &str = "least squares";
+
 impl FromStr for Method {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
         if let Some(rest) = text.trim().strip_prefix("auto") {
             return parse_auto(rest);
+        }
+        if let Some(method) = parse_closed_form(text.trim())? {
+            return Ok(method);
         }
         parse_stages(text).map(Self::Stages)
     }
@@ -42,9 +49,33 @@ impl fmt::Display for Method {
                 }
                 Ok(())
             }
-            Self::InvalidAuto(name) => f.write_str(name),
+            Self::LeastSquares { penalty: 0.0 } => f.write_str(LEAST_SQUARES),
+            Self::LeastSquares { penalty } => write!(f, "ridge({penalty})"),
+            Self::InvalidCombination(name) => f.write_str(name),
             Self::Stages(stages) => write_stages(f, stages),
         }
+    }
+}
+
+/// Parses least squares or ridge regression; `None` for other methods.
+fn parse_closed_form(text: &str) -> Result<Option<Method>> {
+    if text == LEAST_SQUARES {
+        return Ok(Some(Method::least_squares()));
+    }
+    let penalty = text
+        .strip_prefix("ridge(")
+        .and_then(|rest| rest.strip_suffix(')'));
+    let Some(penalty) = penalty else {
+        return Ok(None);
+    };
+    match penalty.trim().parse::<f64>() {
+        Ok(penalty) if penalty.is_finite() && penalty > 0.0 => {
+            Ok(Some(Method::LeastSquares { penalty }))
+        }
+        _ => Err(
+            Error::setting(format!("'{text}': the penalty must be a positive number"))
+                .with_remedy("write ridge(0.1), or least squares for none"),
+        ),
     }
 }
 

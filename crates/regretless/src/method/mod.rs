@@ -1,9 +1,9 @@
 //! Methods: how a model is trained, as typed values.
 //!
 //! A method is one or more stages, each a loss with its oracle settings, training labels and
-//! overrides of the training settings, or `auto`, which trains several candidates within a budget
-//! and returns the average of those with the lowest validation regret. `grammar.rs` parses and
-//! prints the names of methods, such as `MAE(O,S) then SPO+ cache 5% lr 0.001 epochs 5`.
+//! overrides of the training settings; or `auto`, which trains several candidates within a budget
+//! and returns the average of those with the lowest validation regret; or least squares in closed
+//! form. `grammar.rs` parses and prints the names of methods, such as `MAE(O,S) then SPO+ cache 5% lr 0.001 epochs 5`.
 //!
 //! ```
 //! use regretless::method::Method;
@@ -53,9 +53,15 @@ pub enum Method {
     },
     /// Stages, each starting from the model of the one before.
     Stages(Vec<TrainingStage>),
-    /// The name of a combination of `auto` with stages or settings. `auto` chooses its stages and
-    /// their settings itself, so training refuses the combination.
-    InvalidAuto(String),
+    /// Linear regression in closed form, the baseline of all comparisons; ridge regression with a
+    /// penalty above 0.
+    LeastSquares {
+        /// The weight of the squared coefficients, relative to the variance of a feature.
+        penalty: f64,
+    },
+    /// The name of a combination of `auto` or least squares with stages or settings, which they do
+    /// not have; training refuses it.
+    InvalidCombination(String),
 }
 
 /// The budget of `auto`.
@@ -115,7 +121,7 @@ impl Method {
         match self {
             Self::Stages(stages) => stages.iter().collect(),
             Self::Auto { candidates, .. } => candidates.iter().flatten().collect(),
-            Self::InvalidAuto(_) => Vec::new(),
+            Self::LeastSquares { .. } | Self::InvalidCombination(_) => Vec::new(),
         }
     }
 
@@ -131,7 +137,7 @@ impl Method {
             Self::Auto { candidates, .. } => {
                 candidates.iter().any(|stages| is_last_invariant(stages))
             }
-            Self::InvalidAuto(_) => false,
+            Self::LeastSquares { .. } | Self::InvalidCombination(_) => false,
         }
     }
 
@@ -165,9 +171,11 @@ impl Method {
         let name = self.to_string();
         match self {
             Self::Stages(mut stages) if stages.len() == 1 => Ok(stages.remove(0)),
-            Self::Auto { .. } | Self::Stages(_) | Self::InvalidAuto(_) => {
-                Err(Error::setting(format!("'{name}' is not a single loss"))
-                    .with_remedy("give one stage, without 'then'"))
+            Self::Stages(_) => Err(Error::setting(format!("'{name}' is not a single loss"))
+                .with_remedy("give one stage, without 'then'")),
+            Self::Auto { .. } | Self::LeastSquares { .. } | Self::InvalidCombination(_) => {
+                Err(Error::setting(format!("'{name}' is a method, not a loss"))
+                    .with_remedy("name a loss, such as MAE(O,S)"))
             }
         }
     }

@@ -11,11 +11,11 @@
 //! to ties and rounding ([`crate::solve::warm_start`] has the rules), so a resumed training that
 //! lost its warm starts continues with the same results.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::data::{BoundParameters, Matrix};
 use crate::decision::Decision;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::observer::Observer;
 use crate::parallel::Threads;
 use crate::problem::{ProblemKind, SolverThreading};
@@ -68,6 +68,8 @@ pub struct Oracle {
     idle: Mutex<Vec<WorkerSolver>>,
     /// Whether a canceled search returns its incumbent.
     keeps_incumbents: bool,
+    /// Why a problem without row parameters has no feasible decision, once that was asked for.
+    infeasibility: OnceLock<Option<String>>,
 }
 
 impl std::fmt::Debug for Oracle {
@@ -93,7 +95,20 @@ impl Oracle {
             parameters: None,
             idle: Mutex::new(Vec::new()),
             keeps_incumbents: false,
+            infeasibility: OnceLock::new(),
         }
+    }
+
+    /// Why no decision is feasible, for problems whose feasible set is that of every row: found out
+    /// once, since it may take hundreds of linear programs.
+    pub(crate) fn infeasibility(&self) -> Option<&str> {
+        if self.has_row_problems() {
+            return None;
+        }
+        let reason = self
+            .infeasibility
+            .get_or_init(|| self.problem.infeasibility());
+        reason.as_deref()
     }
 
     /// The same oracle whose canceled searches return their incumbents, for a user who watches a
@@ -129,9 +144,16 @@ impl Oracle {
     /// exact solves. Its solves are counted as heuristic, and label files record the heuristic.
     ///
     /// # Errors
-    /// When the problem has no local search.
+    /// When the problem has no local search, or is a function, which no limit and no heuristic can
+    /// affect.
     pub fn with_heuristic(mut self, heuristic: Option<Heuristic>) -> Result<Self> {
         self.heuristic = heuristic;
+        if self.limits != SearchLimits::default() {
+            self.check_search_setting("a gap, a node limit or a time limit")?;
+        }
+        if let Some(heuristic @ Heuristic::NodeLimit(_)) = heuristic {
+            self.check_search_setting(&format!("'{heuristic}'"))?;
+        }
         match self.solver(self.default_solver_kind()) {
             Some(solver) => self.return_solver(solver),
             None => {
@@ -140,6 +162,19 @@ impl Oracle {
             }
         }
         Ok(self)
+    }
+
+    /// Refuses a setting of searches where the user's own function decides: it would have no
+    /// effect.
+    fn check_search_setting(&self, setting: &str) -> Result<()> {
+        if self.problem.has_search_settings() {
+            return Ok(());
+        }
+        let name = self.problem.name();
+        Err(Error::setting(format!(
+            "{setting} has no effect on {name}, which is solved by a function of your own"
+        ))
+        .with_remedy("leave out this setting; a limit of the search belongs inside the function"))
     }
 
     /// The heuristic that replaces the exact solver, if there is one.

@@ -77,10 +77,13 @@ impl Oracle {
     }
 
     pub(crate) fn missing_equality_constraints(&self) -> Error {
-        self.unsupported(
-            "equality constraints",
-            "the problem has no equality constraints: use S in the place of E",
-        )
+        let remedy = if self.problem.fixed_cost_columns().is_empty() {
+            "no equality constraint has predicted costs alone: use S in the place of E"
+        } else {
+            "no equality constraint has predicted costs alone: leave out E; S does not replace it, \
+             since the level of predictions matters beside known costs of other columns"
+        };
+        self.unsupported("equality constraints", remedy)
     }
 
     /// Checks that the problem has adjacent vertices.
@@ -245,10 +248,17 @@ impl Oracle {
     }
 
     pub(super) fn missing_cones(&self) -> Error {
-        self.unsupported(
-            "the cone of binding constraints",
-            "use another loss, such as MAE(O,S)",
-        )
+        let remedy = if self.problem.auxiliary_names().is_empty() {
+            "use another loss, such as MAE(O,S)"
+        } else if self.problem.fixed_cost_columns().is_empty() {
+            "every column of the linear problem would need a predicted cost; use another loss, \
+             such as MAE(O,S)"
+        } else {
+            // The level of predicted costs matters beside known ones, and S ignores it.
+            "every column of the linear problem would need a predicted cost; use another loss, \
+             such as MAE(O)"
+        };
+        self.unsupported("the cone of binding constraints", remedy)
     }
 
     /// Runs one solver per thread on the rows of costs, or one per row where rows have problems of

@@ -9,8 +9,8 @@ use super::warm_start_store::WarmStartStore;
 use super::worker::{OracleWorker, WorkerContext};
 use super::worker_solver::{SolverKind, WorkerSolver};
 use super::{
-    CacheGranularity, CacheSettings, LOCAL_SEARCH_REMEDY, Oracle, OracleSettings, SolutionPool,
-    SolveResult,
+    CacheGranularity, CacheSettings, Heuristic, LOCAL_SEARCH_REMEDY, Oracle, OracleSettings,
+    SolutionPool, SolveResult,
 };
 use crate::data::Matrix;
 use crate::decision::Decision;
@@ -68,6 +68,12 @@ impl<'a> TrainingOracle<'a> {
     /// When the settings contradict each other, or the problem has no such relaxation or heuristic.
     pub(crate) fn new(oracle: &'a Oracle, settings: OracleSettings, seed: u64) -> Result<Self> {
         settings.check()?;
+        if let Some(heuristic @ Heuristic::NodeLimit(_)) = settings.heuristic {
+            oracle.check_search_setting(&format!("'{heuristic}'"))?;
+        }
+        if settings.uses_warm_starts() {
+            oracle.check_search_setting("'warm' or 'certify'")?;
+        }
         if let Some(heuristic) = oracle.heuristic.filter(|_| settings.uses_warm_starts()) {
             return Err(Error::setting(format!(
                 "'warm' and 'certify' speed up exact solves, but '{heuristic}' replaces the exact \

@@ -174,9 +174,14 @@ impl<'a> OracleWorker<'a> {
         Ok(solver)
     }
 
-    /// The failure of a solve, with the reason where the row's constraints exclude each other.
-    fn explain(&self, failure: SolveFailure) -> SolveFailure {
+    /// The failure of a solve, with the reason where the row's constraints exclude each other or
+    /// the costs have no optimum.
+    fn explain(&self, failure: SolveFailure, costs: &[f64]) -> SolveFailure {
         match (&failure, &self.row.problem) {
+            (SolveFailure::Unbounded, _) => self
+                .problem()
+                .unboundedness(costs)
+                .map_or(failure, SolveFailure::UnboundedAlong),
             (SolveFailure::Infeasible, Some(Ok(problem))) => problem
                 .infeasibility()
                 .map_or(failure, SolveFailure::Conflict),
@@ -399,7 +404,7 @@ impl<'a> OracleWorker<'a> {
             Err(SolveFailure::Interrupted) if !cancellation::is_canceled() => {
                 return Err(SolveFailure::TimeLimitReached);
             }
-            outcome => outcome.map_err(|failure| self.explain(failure))?,
+            outcome => outcome.map_err(|failure| self.explain(failure, costs))?,
         }
         self.solution.work = work;
         if is_integral {

@@ -119,9 +119,12 @@ impl CostScaler {
         } else {
             mean_and_deviation(width, rows, 1.0)
         };
+        // Relative to the others where costs are small numbers.
+        let mean = deviation.iter().sum::<f64>() / deviation.len().max(1) as f64;
+        let unit = if mean > 0.0 { mean.min(1.0) } else { 1.0 };
         let scale = deviation
             .into_iter()
-            .map(|sd| sd.max(MIN_STANDARD_DEVIATION))
+            .map(|sd| sd.max(MIN_STANDARD_DEVIATION * unit))
             .collect();
         Self { offset, scale }
     }

@@ -54,7 +54,10 @@ impl ExternalProblem {
         Err(Error::setting(format!(
             "the problem '{name}' is implemented by the program that trained the model"
         ))
-        .with_remedy("pass it again"))
+        .with_remedy(
+            "pass it again in that program (problem=... in Python); the command line cannot call \
+             it",
+        ))
     }
 
     /// Whether a problem has this name, sense and size.

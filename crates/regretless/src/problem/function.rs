@@ -147,6 +147,10 @@ impl ProblemKind for FunctionProblem {
         }
     }
 
+    fn has_search_settings(&self) -> bool {
+        false
+    }
+
     fn solver_calls(&self) -> SolverThreading {
         self.function.threading
     }

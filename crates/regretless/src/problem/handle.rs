@@ -646,7 +646,7 @@ impl Problem {
         }
         self.sense().convert_slice(&mut minimized);
         let solved = self.kind.solver(limits).solve(&minimized);
-        let solution = solved.map_err(|failure| Error::solver(0, failure))?;
+        let solution = solved.map_err(Error::single_solve)?;
         self.kind.check(&solution.decision).map_err(Error::data)?;
         Ok(self.sense().convert_solution(solution))
     }

@@ -236,10 +236,29 @@ pub trait ProblemKind: Send + Sync + fmt::Debug + std::any::Any {
         None
     }
 
+    /// Which columns can change without limit under these minimized costs, as a sentence, if that
+    /// is known: called after a solve failed with
+    /// [`SolveFailure::Unbounded`](crate::solve::SolveFailure::Unbounded).
+    fn unboundedness(&self, _costs: &[f64]) -> Option<String> {
+        None
+    }
+
+    /// Columns for which a predicted cost of the wrong sign makes the objective unbounded, as a
+    /// sentence, if there are any.
+    fn unboundedness_note(&self) -> Option<String> {
+        None
+    }
+
     /// Why true costs cannot be used, as a sentence, if that is so: called where a label was not
     /// proven optimal. A shortest path has no meaning where a cycle has a negative length.
     fn unusable_costs(&self, _costs: &[f64]) -> Option<String> {
         None
+    }
+
+    /// Whether search limits, node limits and warm starts can have an effect: its solvers are those
+    /// of this library, and not a function of the user's.
+    fn has_search_settings(&self) -> bool {
+        true
     }
 
     /// The threads on which its solvers may be called.

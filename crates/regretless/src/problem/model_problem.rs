@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::linear::hash_of;
-use super::{ProblemKind, ProblemSpec};
+use super::{ProblemKind, ProblemSpec, Sense};
 use crate::error::{Error, InputPlace, Result};
 
 /// The remedy where the file of a model's problem cannot be used.
@@ -58,6 +58,15 @@ impl ModelProblem<'_> {
             return Err(changed(&file));
         }
         Ok((spec, problem))
+    }
+
+    /// The objective sense, also where the problem is implemented in the user's program; `None` if
+    /// the problem cannot be built.
+    pub(crate) fn sense(&self) -> Option<Sense> {
+        match serde_json::from_value(self.problem.clone()) {
+            Ok(ProblemSpec::External(external)) => Some(external.sense),
+            _ => self.build().ok().map(|(_, problem)| problem.sense()),
+        }
     }
 
     /// The file that the model names, after its hash was checked.

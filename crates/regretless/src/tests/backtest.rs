@@ -626,3 +626,30 @@ fn trainings_that_have_not_converged_are_named() {
     let remarks = results.verdict.remarks.join("; ");
     assert!(remarks.contains("MSE has not converged"), "{remarks}");
 }
+
+#[test]
+fn trainings_that_have_not_converged_are_named_below_sixty_periods() {
+    let history = History::generated("KS8", 60);
+    let folds = rolling(40, 10).folds(&history.periods).unwrap();
+    let mut backtest = quick(&["MSE"], None);
+    backtest.training.epochs = 3;
+    backtest.training.learning_rate = 1e-3;
+    let results = history.run(&backtest, &folds);
+    assert!(results.verdict.sentence.starts_with("too few periods"));
+    let remarks = results.verdict.remarks.join("; ");
+    assert!(remarks.contains("MSE has not converged"), "{remarks}");
+}
+
+#[test]
+fn least_squares_saves_what_another_method_loses() {
+    let history = History::generated("KS8", 160);
+    let folds = rolling(40, 40).folds(&history.periods).unwrap();
+    let results = history.run(&quick(&["MSE"], None), &folds);
+    for lost in &results.verdict.savings {
+        let saved = results.saving_against(&lost.name, "least squares").unwrap();
+        assert!((saved.per_period + lost.per_period).abs() < 1e-12);
+        let [saved_ends, lost_ends] = [saved.interval, lost.interval]
+            .map(|interval| interval.map(|ends| [ends.lower, ends.upper]));
+        assert_eq!(saved_ends, lost_ends.map(|[lower, upper]| [-upper, -lower]));
+    }
+}

@@ -10,7 +10,7 @@ use regretless::problem::{ProblemKind, ProblemSpec};
 use regretless::random::{Purpose, RandomStream};
 use regretless::solve::relaxation::{CostRangeKind, Relaxation};
 use regretless::solve::{SearchLimits, SolveStatus};
-use regretless::{Decision, Error, Problem};
+use regretless::{Decision, Error, Problem, SolvePlace};
 use serde_json::{Value, json};
 
 fn build(spec: Value) -> Result<Arc<dyn ProblemKind>, String> {
@@ -360,7 +360,13 @@ fn a_negative_cycle_is_searched_around_for_predictions_and_refused_for_labels() 
     let oracle = Oracle::new(Arc::clone(&problem));
     let error = LabeledDataset::solve(data.clone(), &oracle, &NoopObserver).unwrap_err();
     assert!(
-        matches!(error, Error::Solver { instance: 1, .. }),
+        matches!(
+            error,
+            Error::Solver {
+                place: SolvePlace::Row(1),
+                ..
+            }
+        ),
         "{error}"
     );
     let message = error.to_string();
@@ -418,7 +424,13 @@ fn a_row_without_a_path_fails_with_its_nodes() {
     let oracle = Oracle::new(problem).for_dataset(&data).unwrap();
     let error = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap_err();
     assert!(
-        matches!(error, Error::Solver { instance: 1, .. }),
+        matches!(
+            error,
+            Error::Solver {
+                place: SolvePlace::Row(1),
+                ..
+            }
+        ),
         "{error}"
     );
     let message = error.to_string();

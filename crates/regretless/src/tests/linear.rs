@@ -14,7 +14,8 @@ use regretless::problem::{
     Sense, VariableBounds, VariableDomain,
 };
 use regretless::random::{Purpose, RandomStream};
-use regretless::solve::{SearchLimits, Solution, SolveFailure, SolveStatus};
+use regretless::solve::linear::LinearSolver;
+use regretless::solve::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 
 const INFINITE: f64 = f64::INFINITY;
 
@@ -159,20 +160,19 @@ fn random_problem(case: u64) -> (LinearProblem, Vec<f64>) {
     (build.build().unwrap(), costs)
 }
 
-/// Compares the dense search, which solves small problems, with HiGHS, which solves problems with
-/// low node limits.
+/// A solver that uses HiGHS only.
+fn highs_solver(problem: &LinearProblem, limits: SearchLimits) -> LinearSolver {
+    let (model, predicted) = (Arc::clone(problem.model()), Arc::clone(problem.predicted()));
+    LinearSolver::new(model, predicted, limits).without_dense_search()
+}
+
+/// Compares the dense search, which solves small problems, with HiGHS.
 fn compare_with_highs(cases: std::ops::Range<u64>) {
     let (mut solved, mut unsolvable) = (0, 0);
     for case in cases {
         let (problem, costs) = random_problem(case);
-        let dense_search = solve(&problem, &costs);
-        let highs = problem
-            .solver(&SearchLimits {
-                nodes: 900_000,
-                gap: 0.0,
-                ..SearchLimits::default()
-            })
-            .solve(&costs);
+        let dense_search = problem.solver(&SearchLimits::default()).solve(&costs);
+        let highs = highs_solver(&problem, SearchLimits::default()).solve(&costs);
         match (&dense_search, &highs) {
             (Ok(dense_search), Ok(highs)) => {
                 solved += 1;
@@ -446,7 +446,10 @@ fn infeasible_and_unbounded_problems_are_reported() {
         let y = build.predicted("y", domain([0.0, INFINITE]));
         build.row([-1.0, 1.0], [(x, 1.0), (y, -1.0)]);
         let problem = build.build().unwrap();
-        assert_eq!(solve(&problem, &[-1.0, 0.5]), Err(SolveFailure::Unbounded));
+        assert!(matches!(
+            solve(&problem, &[-1.0, 0.5]),
+            Err(SolveFailure::UnboundedAlong(reason)) if reason.contains("among them x")
+        ));
         assert_eq!(solve(&problem, &[1.0, 1.0]).unwrap().objective, 0.0);
     }
 }
@@ -476,27 +479,46 @@ fn search_limits_are_respected_and_reported() {
     }
     let problem = build.build().unwrap();
     let costs: Vec<f64> = (0..items).map(|_| -stream.uniform(10.0, 90.0)).collect();
-    let solved = |limits| problem.solver(&limits).solve(&costs).unwrap();
-    let stopped = solved(SearchLimits {
+    let one_node = SearchLimits {
         nodes: 1,
-        gap: 0.0,
         ..SearchLimits::default()
-    });
+    };
+    let stopped = highs_solver(&problem, one_node).solve(&costs).unwrap();
     assert_eq!(stopped.status, SolveStatus::LimitReached);
     assert!(stopped.bound < stopped.objective);
-    // The first is solved by the dense search, the second by HiGHS.
-    for nodes in [1_000_000, 900_000] {
-        let within_gap = solved(SearchLimits {
-            nodes,
-            gap: 0.02,
-            ..SearchLimits::default()
-        });
+    let two_percent = SearchLimits {
+        gap: 0.02,
+        ..SearchLimits::default()
+    };
+    let dense_search = problem.solver(&two_percent).solve(&costs);
+    let highs = highs_solver(&problem, two_percent).solve(&costs);
+    for within_gap in [dense_search.unwrap(), highs.unwrap()] {
         let SolveStatus::WithinGap(gap) = within_gap.status else {
             panic!("{:?}", within_gap.status)
         };
         assert!(gap <= 0.02 && within_gap.bound <= within_gap.objective);
         assert!(stopped.bound <= within_gap.objective && within_gap.bound <= stopped.objective);
     }
+}
+
+/// The root node of HiGHS takes longer than the complete dense search of a small model: a node
+/// limit must not switch from one to the other.
+#[test]
+fn a_node_limit_does_not_skip_the_dense_search() {
+    let mut stream = RandomStream::new(Purpose::Benchmark, 6, [0, 0]);
+    let (problem, _) = knapsack(&mut stream, 14, Sense::Maximize);
+    let costs: Vec<f64> = (0..14).map(|_| -stream.uniform(10.0, 90.0)).collect();
+    let solved = |nodes| {
+        let mut solver = problem.solver(&SearchLimits {
+            nodes,
+            ..SearchLimits::default()
+        });
+        let solution = solver.solve(&costs).unwrap();
+        (solution, solver.work())
+    };
+    let (limited, unlimited) = (solved(1), solved(10_000_000));
+    assert_eq!(limited, unlimited);
+    assert_eq!(limited.0.status, SolveStatus::Optimal);
 }
 
 #[test]
@@ -575,7 +597,10 @@ fn a_direction_with_a_small_cost_and_no_bound_is_unbounded() {
         -0.10399135346325394,
     ];
     let problem = build.build().unwrap();
-    assert_eq!(solve(&problem, &costs), Err(SolveFailure::Unbounded));
+    assert!(matches!(
+        solve(&problem, &costs),
+        Err(SolveFailure::UnboundedAlong(reason)) if reason.contains("x0")
+    ));
     costs[0] = 1e-4;
     assert!(solve(&problem, &costs).is_ok());
 }

@@ -102,6 +102,36 @@ fn mps_and_lp_files_of_one_model_agree() {
 }
 
 #[test]
+fn a_sense_that_only_a_comment_states_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    // As PuLP writes a maximization.
+    let sections = MPS.find("ROWS").unwrap();
+    let commented = format!("*SENSE:Maximize\nNAME shop\n{}", &MPS[sections..]);
+    let path = write(&folder, "shop.mps", &commented);
+    let error = LinearProblem::read(&path, &CostColumns::All, None).unwrap_err();
+    let message = error.to_string();
+    assert!(
+        message.contains("shop.mps, row 1: a comment says") && message.contains("sense ="),
+        "{message}"
+    );
+    for sense in [Sense::Minimize, Sense::Maximize] {
+        let problem = LinearProblem::read(&path, &CostColumns::All, Some(sense)).unwrap();
+        assert_eq!(problem.sense(), sense);
+    }
+    // A section decides, whatever a comment says.
+    let path = write(&folder, "max.mps", format!("*SENSE:Maximize\n{MPS}"));
+    let problem = LinearProblem::read(&path, &CostColumns::All, None).unwrap();
+    assert_eq!(problem.sense(), Sense::Maximize);
+    let path = write(
+        &folder,
+        "min.mps",
+        commented.replace("SENSE:Max", "SENSE:Min"),
+    );
+    let problem = LinearProblem::read(&path, &CostColumns::All, None).unwrap();
+    assert_eq!(problem.sense(), Sense::Minimize);
+}
+
+#[test]
 fn a_written_model_reads_back_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let mut lp = Lp::new().unwrap();

@@ -111,3 +111,59 @@ fn the_unambiguous_regret_is_that_of_the_worst_tied_decision() {
         [4.0]
     );
 }
+
+/// Evaluates predictions for the choice of the two cheapest items.
+fn evaluated(costs: &[Vec<f64>], predictions: &[Vec<f64>]) -> Evaluation {
+    let items = costs[0].len();
+    let oracle = Oracle::new(Arc::new(TopK::new(items, 2, Sense::Minimize).unwrap()));
+    let data = LabeledDataset::solve(table(costs), &oracle, &NoopObserver).unwrap();
+    let predictions = Matrix::from_f64(costs.len(), costs[0].len(), &predictions.concat()).unwrap();
+    let all: Vec<usize> = (0..data.len()).collect();
+    Evaluation::of_predictions(&predictions, &data, &all, &oracle, &NoopObserver).unwrap()
+}
+
+#[test]
+fn regret_relative_to_the_objective_does_not_depend_on_the_unit_of_costs() {
+    let costs: Vec<Vec<f64>> = (0..6)
+        .map(|row| {
+            (0..7)
+                .map(|j| 1.0 + f64::from((7 * row + 3 * j) % 11))
+                .collect()
+        })
+        .collect();
+    let predictions: Vec<Vec<f64>> = costs.iter().rev().cloned().collect();
+    let expected = evaluated(&costs, &predictions);
+    assert!(expected.normalized_regret > 0.0 && expected.optimal_fraction < 1.0);
+    for unit in [1e-12, 1e-6, 1e9] {
+        let scaled = |rows: &[Vec<f64>]| -> Vec<Vec<f64>> {
+            let scale = |row: &Vec<f64>| row.iter().map(|cost| unit * cost).collect();
+            rows.iter().map(scale).collect()
+        };
+        let found = evaluated(&scaled(&costs), &scaled(&predictions));
+        assert_close(
+            &[found.normalized_regret, found.relative_regret],
+            &[expected.normalized_regret, expected.relative_regret],
+            1e-5,
+            &unit.to_string(),
+        );
+        assert_eq!(
+            found.optimal_fraction.to_bits(),
+            expected.optimal_fraction.to_bits()
+        );
+    }
+}
+
+#[test]
+fn regret_relative_to_objectives_of_zero_is_not_a_number() {
+    let costs = vec![vec![0.0, 0.0, 1.0, 2.0]; 2];
+    let other = vec![vec![1.0, 2.0, 0.0, 0.0]; 2];
+    let free = evaluated(&costs, &costs);
+    assert!(free.normalized_regret.abs() <= 0.0 && free.relative_regret.abs() <= 0.0);
+    let wrong = evaluated(&costs, &other);
+    assert!(wrong.regret > 0.0);
+    assert!(wrong.normalized_regret.is_nan() && wrong.relative_regret.is_nan());
+    // JSON has no such number; it is read back from a file of results.
+    let text = serde_json::to_string(&wrong).unwrap();
+    let read: Evaluation = serde_json::from_str(&text).unwrap();
+    assert!(read.normalized_regret.is_nan() && read.relative_regret.is_nan());
+}

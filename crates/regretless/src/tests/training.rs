@@ -537,3 +537,73 @@ fn a_table_of_the_wrong_width_is_refused() {
     let message = error.to_string();
     assert!(message.contains("24") && message.contains('5'), "{message}");
 }
+
+#[test]
+fn least_squares_is_a_method_with_the_model_of_the_baseline() {
+    let fixture = TrainingFixture::grid_paths(1);
+    let trained = fixture.train("least squares", quick_settings()).unwrap();
+    assert_eq!(trained.model.metadata.method, "least squares");
+    assert!(trained.report.rounds.is_empty());
+    let own = fixture.evaluate_test_rows(&trained.model);
+    let baseline = regretless::baseline::Baseline::LeastSquares
+        .evaluate(&fixture.context(), &fixture.problem)
+        .unwrap();
+    assert_eq!(own.regrets, baseline.regrets);
+    // More penalty, smaller coefficients, other predictions.
+    let ridge = fixture.train("ridge(10)", quick_settings()).unwrap();
+    assert_ne!(
+        fixture.evaluate_test_rows(&ridge.model).mse.to_bits(),
+        own.mse.to_bits()
+    );
+    for name in [
+        "ridge(0)",
+        "ridge(-1)",
+        "ridge(x)",
+        "least squares epochs 3",
+        "least squares then MSE",
+    ] {
+        assert!(name.parse::<Method>().is_err(), "{name}");
+    }
+    assert_eq!(
+        "ridge(0.5)".parse::<Method>().unwrap().to_string(),
+        "ridge(0.5)"
+    );
+    let combined = Trainer::new(Method::least_squares().epochs(3));
+    assert!(fixture.run(&combined).is_err());
+    let network = "mlp:4".parse::<PredictorSpec>().unwrap();
+    let network = Trainer::new(Method::least_squares()).predictor(network);
+    assert!(fixture.run(&network).is_err());
+}
+
+#[test]
+fn trained_decisions_do_not_depend_on_the_unit_of_costs() {
+    for loss in ["MSE", "MAE", "MAE(O,S)", "MSE(O,S)", "SPO+"] {
+        let expected = regret_in_unit(loss, 1.0);
+        for unit in [1e-9, 1e-5, 1e12] {
+            let found = regret_in_unit(loss, unit);
+            assert!(
+                (found - expected).abs() <= 0.05 * expected,
+                "{loss} in units of {unit}: {found}, {expected} in units of 1"
+            );
+        }
+    }
+}
+
+/// Normalized test regret of a short training on shortest paths whose costs are multiplied by this.
+fn regret_in_unit(loss: &str, unit: f32) -> f64 {
+    let problem = regretless::Problem::benchmark("SP5x5").unwrap();
+    let data = Dataset::generate(&problem, 200).unwrap();
+    let mut costs = data.costs().clone();
+    costs
+        .as_mut_slice()
+        .iter_mut()
+        .for_each(|cost| *cost *= unit);
+    let data = Dataset::new(data.features().clone(), costs, None).unwrap();
+    let data = data.split(regretless::Split::random(0)).unwrap();
+    let method: Method = loss.parse().unwrap();
+    let model = Trainer::new(method)
+        .epochs(20)
+        .fit(&problem, &data)
+        .unwrap();
+    model.evaluate(data.test()).unwrap().normalized_regret
+}

@@ -2,6 +2,7 @@
 
 use super::TrainingContext;
 use crate::error::{Error, Result};
+use crate::method::Method;
 use crate::predict::{CostModel, LinearFit, ModelMetadata};
 use crate::problem::ProblemSpec;
 
@@ -20,7 +21,7 @@ pub(crate) fn linear_fit(
     let output = context.data.sense().convert_scaler(fit.output);
     let problem = serde_json::to_value(context.named_problem(problem)?);
     let metadata = ModelMetadata {
-        method: method_name(penalty),
+        method: Method::LeastSquares { penalty }.to_string(),
         problem_file_hash: context.oracle.problem().file_hash().map(String::from),
         problem: problem
             .map_err(|e| Error::setting(format!("the problem cannot be stored: {e}")))?,
@@ -39,13 +40,4 @@ pub(crate) fn linear_fit(
         problem_file: None,
         sketch: None,
     })
-}
-
-/// Least squares, or ridge regression with its penalty.
-fn method_name(penalty: f64) -> String {
-    if penalty == 0.0 {
-        "least squares".into()
-    } else {
-        format!("ridge({penalty})")
-    }
 }

@@ -109,6 +109,7 @@ pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<Comman
     check_settings(&folder, &options, context)?;
     let history = read_history(&options, &time, context)?;
     let methods = options.methods.as_deref().unwrap_or_default();
+    context.warn_about_unboundedness(&history.problem);
     context.warn_about_scale(methods, &history.problem);
     let given = given::methods(&options, &history)?;
     let mut backtest = backtest_of(&options, folder.clone());
@@ -162,7 +163,8 @@ fn resolved(mut options: BacktestOptions) -> Result<BacktestOptions> {
     options.seed.get_or_insert(0);
     let mut methods: Vec<Method> = Vec::new();
     for method in options.methods.take().map_or_else(default_methods, Ok)? {
-        if !methods.contains(&method) {
+        // Least squares is always compared.
+        if !methods.contains(&method) && method != Method::least_squares() {
             methods.push(method);
         }
     }

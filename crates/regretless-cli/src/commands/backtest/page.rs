@@ -73,6 +73,7 @@ impl BacktestPage<'_> {
         )?;
         let summary = PageSummary {
             data_check: Some(self.findings(check)?),
+            checks_halves: true,
             ..self.summary()
         };
         Ok(DecisionPage::of_review(&review, summary))

@@ -35,7 +35,7 @@ pub use cells::{
     ComparedCells, ComparisonFacts, ComparisonInput, TableReport, avoid_expensive_validation,
     compare_cells, reference,
 };
-use cells::{Comparison, Conclusion};
+use cells::{Comparison, Conclusion, FailedRun};
 use conclusion::UNCERTAIN_CLAIM;
 use files::{ComparisonKey, ResultFolder};
 use page::PageInput;
@@ -55,6 +55,7 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     decision_page::check(&page_options, unit.as_deref(), context)?;
     let comparison = comparison_of(&mut options, given, context)?;
     let problem = &comparison.data[0].problem;
+    context.warn_about_unboundedness(problem);
     context.warn_about_scale(options.methods.as_deref().unwrap_or_default(), problem);
     let spec = problem.spec();
     let layout = DecisionLayout::for_problem(spec, page_options.coordinates.as_deref())?;
@@ -133,8 +134,8 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     if let Some(doubt) = doubt.filter(|headline| headline.starts_with(UNCERTAIN_CLAIM)) {
         report.line(doubt);
     }
-    for failure in &result.failures {
-        report.line(format!("failed: {}: {}", failure.name(), failure.error));
+    for line in failure_lines(&result.failures) {
+        report.line(line);
     }
     report.line(format!("\nresults in {}", folder.path().display()));
     page.write_figures(&page_options, &mut report)?;
@@ -154,6 +155,27 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
         report.failure = Some(Error::Interrupted);
     }
     Ok(report)
+}
+
+/// The failed runs, those of one method with the same error in one line.
+fn failure_lines(failures: &[FailedRun]) -> Vec<String> {
+    let mut groups: Vec<(&str, String, Vec<String>)> = Vec::new();
+    for failure in failures {
+        let (name, error) = (failure.run.name.as_str(), failure.error.to_string());
+        let seed = failure.run.seed.to_string();
+        match groups
+            .iter_mut()
+            .find(|(known, message, _)| *known == name && *message == error)
+        {
+            Some((_, _, seeds)) => seeds.push(seed),
+            None => groups.push((name, error, vec![seed])),
+        }
+    }
+    let line = |(name, error, seeds): (&str, String, Vec<String>)| {
+        let noun = if seeds.len() == 1 { "seed" } else { "seeds" };
+        format!("failed: {name}, {noun} {}: {error}", seeds.join(", "))
+    };
+    groups.into_iter().map(line).collect()
 }
 
 /// Which options the user has chosen, before defaults are filled in.
@@ -181,7 +203,8 @@ fn resolved(mut options: CompareOptions, context: &CommandContext) -> Result<Com
     let listed = options.methods.take().unwrap_or_else(default_methods);
     let mut methods: Vec<Method> = Vec::new();
     for method in listed {
-        if !methods.contains(&method) {
+        // Least squares is always compared.
+        if !methods.contains(&method) && method != Method::least_squares() {
             methods.push(method);
         }
     }

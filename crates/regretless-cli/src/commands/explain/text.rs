@@ -225,9 +225,7 @@ fn print_ranges(explanation: &Explanation, report: &mut CommandReport) {
     let ranges = &explanation.ranges;
     let Some(method) = ranges.method else {
         let reason = ranges.reason.as_deref().unwrap_or("none");
-        report.line(format!(
-            "\ncost ranges: the problem does not have them; {reason}"
-        ));
+        report.line(format!("\ncost ranges: {reason}"));
         return;
     };
     let solves = grouped(ranges.solves as u64);
@@ -321,6 +319,10 @@ fn print_alternatives(explanation: &Explanation, report: &mut CommandReport) {
 }
 
 fn print_shares(split: &RegretSplit, report: &mut CommandReport) {
+    // The sentence above has said that the decision is the best one in hindsight.
+    if split.shares.is_empty() {
+        return;
+    }
     let total: f64 = split.shares.iter().map(|share| share.share).sum();
     report.line(format!(
         "\nregret {} = {} from errors of these costs - {} by which the best decision in hindsight \

@@ -53,19 +53,13 @@ pub fn run(options: &SolveOptions, context: &CommandContext) -> Result<CommandRe
             }),
             Ok(targets) => {
                 let is_one_of_many = targets.len() > 1 || options.files.len() > 1;
-                for (index, problem) in targets.iter().enumerate() {
+                for problem in &targets {
                     if observer.interrupted() {
                         break 'files;
                     }
                     observer.message(&problem.name);
                     let out = output_path(options, is_one_of_many, problem);
-                    outcomes.push(solve_and_write(
-                        problem,
-                        index,
-                        out.as_ref(),
-                        options,
-                        context,
-                    ));
+                    outcomes.push(solve_and_write(problem, out.as_ref(), options, context));
                 }
             }
         }
@@ -79,10 +73,9 @@ pub fn run(options: &SolveOptions, context: &CommandContext) -> Result<CommandRe
     Ok(report)
 }
 
-/// Solves the problem with this index in its file; writes the decision where a path is given.
+/// Solves a problem; writes the decision where a path is given.
 fn solve_and_write(
     problem: &SolveTarget,
-    index: usize,
     out: Option<&OutputPath>,
     options: &SolveOptions,
     context: &CommandContext,
@@ -90,7 +83,7 @@ fn solve_and_write(
     let begun = Instant::now();
     let can_write = out.map_or(Ok(()), |out| out.check_free(context.force));
     let result = can_write.and_then(|()| {
-        let solution = solve(problem, index, options)?;
+        let solution = solve(problem, options)?;
         let solution = problem.problem.sense().convert_solution(solution);
         let solved = SolvedProblem {
             objective: solution.objective,
@@ -157,7 +150,7 @@ impl OutputPath {
 }
 
 /// The optimal decision, or the optimum of the relaxation.
-fn solve(problem: &SolveTarget, index: usize, options: &SolveOptions) -> Result<Solution> {
+fn solve(problem: &SolveTarget, options: &SolveOptions) -> Result<Solution> {
     let limits = options.limits.search_limits()?;
     let mut costs = problem.costs.clone();
     problem.problem.sense().convert_slice(&mut costs);
@@ -180,9 +173,9 @@ fn solve(problem: &SolveTarget, index: usize, options: &SolveOptions) -> Result<
     solution.map_err(|failure| match failure {
         SolveFailure::Infeasible => {
             let conflict = problem.problem.infeasibility();
-            Error::solver(index, conflict.map_or(failure, SolveFailure::Conflict))
+            Error::single_solve(conflict.map_or(failure, SolveFailure::Conflict))
         }
-        failure => Error::solver(index, failure),
+        failure => Error::single_solve(failure),
     })
 }
 
@@ -219,7 +212,7 @@ impl ProblemOutcome {
                 ..
             }) => "infeasible".into(),
             Err(Error::Solver {
-                failure: SolveFailure::Unbounded,
+                failure: SolveFailure::Unbounded | SolveFailure::UnboundedAlong(_),
                 ..
             }) => "unbounded".into(),
             Err(error) => format!("failed: {error}"),

@@ -37,8 +37,8 @@ pub(crate) struct ExampleCase<'a> {
     pub(crate) example: &'a Example,
     /// The reference, and the best other method if it has a decision for the row.
     pub(crate) decisions: Vec<(&'a MethodResults, &'a ExampleDecision)>,
-    /// Number of rows from which it was selected.
-    pub(crate) candidates: usize,
+    /// Rows from which it was selected, such as `75 of 150 test rows`.
+    pub(crate) candidates: String,
     /// Number of these rows on which the decision of the reference is optimal.
     pub(crate) optimal_rows: usize,
 }
@@ -70,7 +70,7 @@ impl<'a> ExampleCase<'a> {
         Some(Self {
             example,
             decisions: shown,
-            candidates: rows.len(),
+            candidates: candidates(rows.len(), problem.rows[2]),
             optimal_rows: rows
                 .iter()
                 .filter_map(|row| decision_of(*row))
@@ -563,6 +563,16 @@ fn explanation(context: &FigureContext<'_>, layout: &DecisionLayout) -> Vec<Stri
     ]
 }
 
+/// The rows whose decisions are stored, as a part of all test rows.
+fn candidates(stored: usize, all: usize) -> String {
+    let rows = pluralize(all, "test row");
+    if stored < all {
+        format!("{stored} of {rows}")
+    } else {
+        rows
+    }
+}
+
 fn finding(context: &FigureContext<'_>, case: &ExampleCase<'_>, row: ExampleRow) -> String {
     let reference = &context.results.reference;
     let which = match row {
@@ -572,7 +582,7 @@ fn finding(context: &FigureContext<'_>, case: &ExampleCase<'_>, row: ExampleRow)
     let mut finding = format!(
         "{}: {which} regret of {reference} among {}.",
         case.row_name(),
-        pluralize(case.candidates, "test row")
+        case.candidates
     );
     if row == ExampleRow::Typical {
         finding += &format!(

@@ -46,7 +46,7 @@ pub(super) fn find(data: &Dataset, split: &SplitIndices, findings: &mut Vec<Find
             drifting.push(DriftingColumn { name, distance });
         }
     }
-    findings.extend(drift("features", drifting, later_name));
+    findings.extend(drift("feature", drifting, later_name));
     let mut drifting = Vec::new();
     for column in costs {
         let samples = [&train, &later].map(|rows| column_at(data.costs(), column, rows));
@@ -55,7 +55,7 @@ pub(super) fn find(data: &Dataset, split: &SplitIndices, findings: &mut Vec<Find
             drifting.push(DriftingColumn { name, distance });
         }
     }
-    findings.extend(drift("costs", drifting, later_name));
+    findings.extend(drift("cost", drifting, later_name));
 }
 
 struct DriftingColumn {
@@ -68,12 +68,19 @@ fn drift(role: &str, columns: Vec<DriftingColumn>, later: &str) -> Option<Findin
     let most = columns
         .iter()
         .max_by(|a, b| a.distance.total_cmp(&b.distance))?;
+    let (name, distance) = (&most.name, most.distance);
+    let subject = match columns.len() {
+        1 => format!("{role} {name} has"),
+        count => format!("{count} {role}s have"),
+    };
+    let most_of_all = if columns.len() == 1 {
+        String::new()
+    } else {
+        format!(", most of all {name}")
+    };
     let message = format!(
-        "{} {role} have another distribution in {later} rows than in training rows, most of all {} \
-         (Kolmogorov–Smirnov distance {:.2})",
-        columns.len(),
-        most.name,
-        most.distance
+        "{subject} another distribution in {later} rows than in training rows{most_of_all} \
+         (Kolmogorov–Smirnov distance {distance:.2})"
     );
     Some(Finding {
         kind: FindingKind::Drift,

@@ -158,8 +158,9 @@ fn time_order(times: &RowTimes) -> Option<Finding> {
         columns: Vec::new(),
         row: Some(first),
         message: format!(
-            "rows are not in time order: {count} are earlier than the row before, the first is row \
+            "rows are not in time order: {count} {} earlier than the row before, the first is row \
              {first} ({} after {}); a split in table order does not test on the latest rows",
+            if count == 1 { "is" } else { "are" },
             times.text(first),
             times.text(first - 1)
         ),

@@ -11,7 +11,7 @@ use crate::data::encoding::{
     CellKind, RawCells, RawColumn, RawTable, TIME_GAP, TableOrigin, TextCollector, is_gap, no_date,
 };
 use crate::data::row_times::wall_clock_seconds;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// What the cells of features may be.
 #[derive(Debug, Clone, Default)]
@@ -148,6 +148,22 @@ impl FeatureReader {
     }
 }
 
+/// Adds that an empty cell is a gap to the error of a cell that is no number.
+fn explain_gaps(error: Error) -> Error {
+    match error {
+        Error::Input {
+            place,
+            message,
+            remedy,
+        } => Error::Input {
+            place,
+            message: message + "; leave the cell empty if its value is missing",
+            remedy,
+        },
+        other => other,
+    }
+}
+
 impl ColumnReader {
     /// Reads the cell of a row; the number where the column holds numbers, else NaN.
     fn read(&mut self, table: &CsvTable, rows: usize) -> Result<f32> {
@@ -167,7 +183,11 @@ impl ColumnReader {
                     return Ok(f32::NAN);
                 }
                 if !*is_open || table.looks_numeric(column) {
-                    return Err(error);
+                    return Err(if *may_have_gaps && !table.looks_numeric(column) {
+                        explain_gaps(error)
+                    } else {
+                        error
+                    });
                 }
                 // The first cell that is no gap.
                 self.is_in_numbers = self.is_in_numbers && rows > 0;

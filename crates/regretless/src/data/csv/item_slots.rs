@@ -1,8 +1,9 @@
 //! The slot of every item of a long table: its place among the costs of its instance.
 //!
 //! Every instance has equally many slots. Where all instances have the same items, a slot is an
-//! item. Otherwise, if the problem allows different items: where the problem or the model names its
-//! costs, slots are these costs, and an item without a row is absent; where they have no names,
+//! item. Otherwise, if the problem allows different items: where the problem or the model names
+//! its costs, slots are these costs, and an item without a row is absent; likewise where an
+//! instance has all items of the table, since the others then lack a row here and there. Elsewhere
 //! slots are positions within the instance, and instances with fewer items than others end with
 //! absent ones.
 
@@ -81,6 +82,9 @@ impl ItemSlots {
                 let mut slots = named.same_in_all(&first)?;
                 slots.have_own_names = rule.keep_names;
                 Ok(slots)
+            }
+            None if rule.wanted.is_empty() && named.one_has_all() => {
+                named.by_name(keys.items.list.clone(), "among those of the table")
             }
             None => {
                 let mut slots = rows.by_position()?;
@@ -295,6 +299,12 @@ impl NamedItems<'_> {
         }
         self.rows.iter().all(|rows| rows.len() == items.len())
             && keys.rows.iter().all(|row| is_known[row.item])
+    }
+
+    /// Whether an instance has all items of the table; no instance has one twice.
+    fn one_has_all(&self) -> bool {
+        let items = self.keys().items.list.len();
+        self.rows.iter().any(|rows| rows.len() == items)
     }
 
     fn check_unique(&self) -> Result<()> {

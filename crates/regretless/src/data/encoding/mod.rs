@@ -33,7 +33,7 @@ pub(crate) use raw::{
 
 use calendar::{WEEKDAY_NAMES, day_of, hour_of, weekday_of, year_fraction, year_of};
 use fit::{TrainingCell, TrainingCells};
-use raw::{TEXT_GAP, number_text, truth_value};
+use raw::{TEXT_GAP, TextCells, number_text, truth_value};
 
 /// Days of a mean year of the Gregorian calendar, the unit of trends.
 const DAYS_PER_YEAR: f64 = 365.2425;
@@ -563,14 +563,28 @@ impl ColumnCells<'_> {
     }
 
     fn wrong_kind(&self, found: &str, expected: &str) -> Error {
-        let message = format!(
-            "column '{}' holds {found}, but the model expects {expected}",
-            self.column.name
-        );
+        let message = format!("the column holds {found}, but the model expects {expected}");
         let place = self
             .rows
             .in_file(InputPlace::default().column(&self.column.name));
         Error::input(place, message)
+    }
+
+    /// The error of a column of texts where the model expects numbers, with the first text that is
+    /// none.
+    fn no_numbers(&self, texts: &TextCells) -> Error {
+        let mut cells = self.existing_rows().map(|(row, source)| {
+            let text = texts.values.get(texts.codes[source] as usize);
+            (row, text.map_or("", String::as_str))
+        });
+        let is_text = |(_, text): &(usize, &str)| !text.is_empty() && text.parse::<f64>().is_err();
+        match cells.find(is_text) {
+            Some((row, text)) => {
+                let message = format!("'{text}' is text, but the model expects numbers");
+                self.rows.cell_error(row, &self.column.name, &message)
+            }
+            None => self.wrong_kind("text", "numbers"),
+        }
     }
 
     fn check_gap(&self, row: usize) -> Result<()> {
@@ -624,7 +638,7 @@ impl ColumnCells<'_> {
             let number = match &self.raw.cells {
                 RawCells::Numbers { slot } => table.numbers[source * table.width + slot],
                 RawCells::Texts(texts) if texts.codes[source] == TEXT_GAP => f32::NAN,
-                RawCells::Texts(_) => return Err(self.wrong_kind("text", "numbers")),
+                RawCells::Texts(texts) => return Err(self.no_numbers(texts)),
                 RawCells::Times(times) if times[source] == TIME_GAP => f32::NAN,
                 RawCells::Times(_) => return Err(self.wrong_kind("dates", "numbers")),
             };

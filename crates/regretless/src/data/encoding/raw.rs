@@ -203,14 +203,16 @@ impl RawRows {
     }
 }
 
-/// Whether a cell says that its value is missing.
+/// Whether a cell says that its value is missing. `None` is what Python writes for a gap; `none` in
+/// other cases is a value of many categories, as in pandas.
 pub(crate) fn is_gap(cell: &str) -> bool {
-    const MARKERS: [&str; 8] = ["", "na", "n/a", "#n/a", "nan", "null", "none", "<na>"];
+    const MARKERS: [&str; 7] = ["", "na", "n/a", "#n/a", "nan", "null", "<na>"];
     // No marker is longer.
     cell.len() <= 4
-        && MARKERS
-            .iter()
-            .any(|marker| cell.eq_ignore_ascii_case(marker))
+        && (cell == "None"
+            || MARKERS
+                .iter()
+                .any(|marker| cell.eq_ignore_ascii_case(marker)))
 }
 
 /// The truth value of a word; `None` for other words.
@@ -344,7 +346,7 @@ mod tests {
         for gap in ["", "NA", "n/a", "NaN", "NULL", "None", "<NA>", "#N/A"] {
             assert!(is_gap(gap), "{gap}");
         }
-        for value in ["0", "-", "nano", "nil", "missing", "nones"] {
+        for value in ["0", "-", "nano", "nil", "missing", "none", "NONE"] {
             assert!(!is_gap(value), "{value}");
         }
         assert_eq!(truth_value("Yes"), Some(true));

@@ -331,6 +331,13 @@ impl Loss for CostSensitiveLoss {
             (_, BaseError::Squared) => d * self.typical_norm * d.sqrt(),
         }
     }
+
+    fn gradient_degree(&self) -> i32 {
+        match (self.spec.normalization, self.spec.error) {
+            (Normalization::None, BaseError::Squared) => 1,
+            _ => 0,
+        }
+    }
 }
 
 pub(super) fn norm(values: &[f64]) -> f64 {

@@ -1,11 +1,11 @@
 //! The cost-sensitive family: squared or absolute error, one-sided, scale-invariant, weighted.
 //!
 //! ```text
-//! loss_i = C_i · (1/d) · Σ_j  w_j(ĉ, c) · e(ĉ_j, c_j)        e squared or absolute
+//! loss_i = C_i · (1/d) · Σ_j  v_j(ĉ, c) · e(ĉ_j, c_j)        e squared or absolute
 //! ```
 //!
 //! The loss of instance i with true costs c and predicted costs ĉ, d of each; C_i is the weight of
-//! the instance, w_j that of the error of cost j.
+//! the instance, v_j that of the error of cost j.
 //!
 //! Source: Schutte, Berden, Guns, Postek and Yorke-Smith, "Scalable decision-focused learning
 //! through cost-sensitive regression" (2026). Components, all of them fields of

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::LinearProblem;
-use super::file::{LinearFile, MAX_NAMES_SHOWN};
+use super::file::{LinearFile, suggestion};
 use crate::solve::highs::{LinearModel, MIN_REFUSED_ENTRY, SparseVectors, integer_bounds};
 
 /// Absolute value from which on HiGHS reads a bound as infinite.
@@ -163,11 +163,15 @@ impl NameProblem {
     fn message(self, field: &str, what: &str, name: &str, names: &[String]) -> String {
         match self {
             Self::Unknown => {
-                let first = &names[..names.len().min(MAX_NAMES_SHOWN)];
-                let first = first.join(", ");
-                format!("{field}: no {what} is called '{name}'; the first {what}s are {first}")
+                format!(
+                    "{field}: no {what} is called '{name}'; {}",
+                    suggestion(name, what, names)
+                )
             }
-            Self::Ambiguous => format!("{field}: several {what}s are called '{name}'"),
+            Self::Ambiguous => format!(
+                "{field}: several {what}s are called '{name}'; give them different names in the \
+                 model"
+            ),
         }
     }
 }

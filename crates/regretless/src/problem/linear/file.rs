@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::problem::{ProblemKind, Sense};
-use crate::text::matches_pattern;
+use crate::text::{matches_pattern, nearest_name};
 
 /// A model file (`.mps` or `.lp`), its predicted columns, and the numbers in which the problem
 /// differs from the file, by the names of rows and columns. A bound may be infinite.
@@ -171,7 +171,15 @@ impl LinearFile {
 }
 
 /// Most column names in an error message. Untuned: keeps messages short.
-pub(super) const MAX_NAMES_SHOWN: usize = 8;
+const MAX_NAMES_SHOWN: usize = 8;
+
+/// What may have been meant by an unknown name of a row or column, and the first names.
+pub(super) fn suggestion(wanted: &str, what: &str, names: &[String]) -> String {
+    let meant = nearest_name(wanted, names.iter().map(String::as_str));
+    let meant = meant.map_or_else(String::new, |meant| format!("did you mean '{meant}'? "));
+    let first = names[..names.len().min(MAX_NAMES_SHOWN)].join(", ");
+    format!("{meant}the first {what}s are {first}")
+}
 
 /// BLAKE3 of a file's bytes in hexadecimal digits.
 ///
@@ -245,10 +253,9 @@ impl CostColumns {
                 .filter(|column| matches_pattern(pattern, &names[*column]))
                 .collect();
             if matching.is_empty() {
-                let first = &names[..names.len().min(MAX_NAMES_SHOWN)];
                 return Err(format!(
-                    "no column is called '{pattern}'; the first columns are {}",
-                    first.join(", ")
+                    "no column is called '{pattern}'; {}",
+                    suggestion(pattern, "column", names)
                 ));
             }
             for column in matching {

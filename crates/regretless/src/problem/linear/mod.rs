@@ -15,6 +15,8 @@ mod file;
 mod infeasibility;
 #[cfg(feature = "highs")]
 mod problem;
+#[cfg(feature = "highs")]
+mod unboundedness;
 
 pub use arrays::{LinearArrays, LinearColumn, LinearRow};
 #[cfg(feature = "highs")]

@@ -14,7 +14,7 @@ use crate::problem::{
     ChoiceFixing, EqualityConstraints, FixedChoices, ProblemKind, Sense, VariableBounds,
 };
 use crate::problem::{SolveCostHint, SolveSeconds};
-use crate::size_limits::read_file;
+use crate::size_limits::{FileText, read_file};
 use crate::solve::cone::NormalCone;
 use crate::solve::highs::LinearModel;
 use crate::solve::linear::{LinearRelaxation, LinearSolver};
@@ -147,6 +147,9 @@ impl LinearProblem {
         if hash_of(path)? != file.hash {
             let message = "the file changed while it was read";
             return Err(Error::input(InputPlace::file(path), message).with_remedy("try again"));
+        }
+        if sense.is_none() && !model.maximize {
+            refuse_sense_in_comment(path)?;
         }
         Self::from_model(model, path, costs, sense, file)
     }
@@ -288,6 +291,39 @@ impl LinearProblem {
     }
 }
 
+/// Refuses an MPS file that is minimized because no section says otherwise, while a comment says
+/// that it is maximized, as PuLP writes it.
+fn refuse_sense_in_comment(path: &Path) -> Result<()> {
+    let name = crate::compressed::uncompressed_path(path);
+    let is_mps = name
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("mps"));
+    if !is_mps {
+        return Ok(());
+    }
+    let text = FileText::read(path)?.text;
+    let says_maximize = |line: &str| {
+        let Some(comment) = line.trim_start().strip_prefix('*') else {
+            return false;
+        };
+        let words: String = comment.split_whitespace().collect();
+        words.to_ascii_lowercase().starts_with("sense:max")
+    };
+    let has_section = text.lines().any(|line| line.starts_with("OBJSENSE"));
+    match text.lines().position(says_maximize) {
+        Some(line) if !has_section => Err(Error::input(
+            InputPlace::file(path).row(line as u64 + 1),
+            "a comment says that the objective is maximized, but no OBJSENSE section does, so that \
+             it would be minimized",
+        )
+        .with_remedy(
+            "state sense = \"maximize\" in the problem file (or sense=\"maximize\" in Python), \
+             write an LP file, add the lines OBJSENSE and MAX, or use Problem.from_pulp",
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// The extension of a file with its dot; both for a compressed file (`.mps.gz`).
 fn file_extension(path: &Path) -> String {
     let last = path.extension().unwrap_or_default().to_string_lossy();
@@ -300,7 +336,11 @@ fn file_extension(path: &Path) -> String {
 
 impl ProblemKind for LinearProblem {
     fn name(&self) -> String {
-        format!("linear problem {}", self.parts.name)
+        match self.parts.name.as_str() {
+            // What Python calls a model without a name.
+            "" | "linear model" => "linear problem".into(),
+            name => format!("linear problem {name}"),
+        }
     }
 
     fn solve_cost_hint(&self) -> SolveCostHint {
@@ -391,6 +431,14 @@ impl ProblemKind for LinearProblem {
 
     fn infeasibility(&self) -> Option<String> {
         self.explain_infeasibility()
+    }
+
+    fn unboundedness(&self, costs: &[f64]) -> Option<String> {
+        self.explain_unboundedness(costs)
+    }
+
+    fn unboundedness_note(&self) -> Option<String> {
+        self.note_unbounded_columns()
     }
 
     fn reuse_solver(&self, solver: &mut dyn Solver) -> bool {

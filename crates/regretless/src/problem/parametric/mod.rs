@@ -204,12 +204,17 @@ impl ProblemKind for ParametricProblem {
         if self.cost_names().is_some() {
             return None;
         }
-        let weights = |place: &&Place| place.is_weight();
-        let columns = self.template.places().iter().filter(weights);
-        let columns: Vec<String> = columns.map(|place| place.columns.pattern.clone()).collect();
-        if columns.is_empty() {
+        let places = self.template.places().iter();
+        let weights: Vec<&Place> = places.filter(|place| place.has_weights()).collect();
+        if weights.is_empty() {
             return self.base.position_note(costs);
         }
+        if !weights.iter().all(|place| place.is_one_number()) {
+            // In a long table the weight of an item is in the row of the item.
+            return None;
+        }
+        let columns = weights.iter().map(|place| place.columns.pattern.clone());
+        let columns: Vec<String> = columns.collect();
         // One list of columns per dimension.
         let is_unordered =
             |list: &&[String]| in_order_of_costs(list, costs).is_none_or(|order| order != **list);

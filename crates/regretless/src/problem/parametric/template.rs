@@ -693,10 +693,15 @@ impl Place {
         }
     }
 
-    /// Whether this is the weight of one item.
-    pub(super) fn is_weight(&self) -> bool {
+    /// Whether these are weights of items.
+    pub(super) fn has_weights(&self) -> bool {
         let key = self.path.first().map(PathStep::as_step);
-        key == Some(Step::Key("weights")) && self.field.size == FieldSize::One
+        key == Some(Step::Key("weights"))
+    }
+
+    /// Whether this is one number of a row.
+    pub(super) fn is_one_number(&self) -> bool {
+        self.field.size == FieldSize::One
     }
 
     /// The name of the node that a number of this parameter stands for.

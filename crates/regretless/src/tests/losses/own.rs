@@ -25,6 +25,8 @@ enum Formula {
     /// Mean squares with half of their gradient.
     WrongGradient,
     NotANumber,
+    /// Mean squares times the number of rows of the batch.
+    TimesRows,
     SpoPlus,
 }
 
@@ -56,9 +58,10 @@ impl LossDefinition for OwnLoss {
     fn properties(&self) -> LossProperties {
         let properties = match self.formula {
             Formula::SpoPlus => LossProperties::CALLS_SOLVER,
-            Formula::MeanSquares | Formula::WrongGradient | Formula::NotANumber => {
-                LossProperties::SOLVER_FREE
-            }
+            Formula::MeanSquares
+            | Formula::WrongGradient
+            | Formula::NotANumber
+            | Formula::TimesRows => LossProperties::SOLVER_FREE,
         };
         LossProperties {
             checks_gradient: self.checks_gradient,
@@ -115,6 +118,7 @@ impl BatchLoss for OwnLoss {
         let errors: Vec<f64> = pairs.map(|(p, c)| p - c).collect();
         let factor = match self.formula {
             Formula::WrongGradient => 1.0,
+            Formula::TimesRows => 2.0 * input.instances.len() as f64,
             Formula::MeanSquares | Formula::NotANumber | Formula::SpoPlus => 2.0,
         };
         for (gradient, error) in gradients.iter_mut().zip(&errors) {
@@ -124,6 +128,10 @@ impl BatchLoss for OwnLoss {
         let mut values: Vec<f64> = errors.chunks_exact(width).map(squares).collect();
         if self.formula == Formula::NotANumber {
             values[0] = f64::NAN;
+        }
+        if self.formula == Formula::TimesRows {
+            let rows = values.len() as f64;
+            values.iter_mut().for_each(|value| *value *= rows);
         }
         Ok(values)
     }
@@ -203,6 +211,15 @@ fn wrong_gradients_and_values_that_are_not_numbers_are_refused_by_name() {
         ..OwnLoss::new("unchecked", Formula::WrongGradient)
     };
     train(&fixture, unchecked, quick_settings()).unwrap();
+}
+
+#[test]
+fn losses_that_depend_on_their_batch_are_refused() {
+    let fixture = TrainingFixture::grid_paths(1);
+    let own = OwnLoss::new("times-rows", Formula::TimesRows);
+    let error = train(&fixture, own, quick_settings()).unwrap_err();
+    let expected = "'times-rows' of a row depends on the other rows of its batch";
+    assert!(error.to_string().contains(expected), "{error}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use regretless::problem::{GridPath, ProblemKind, Sense};
 use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::solve::relaxation::{Relaxation, RelaxationSolver};
 use regretless::solve::{SearchLimits, Solution, SolveFailure, Solver};
-use regretless::{Decision, Error};
+use regretless::{Decision, Error, SolvePlace};
 
 use crate::tests::fixture::{TrainingFixture, quick_settings};
 
@@ -368,7 +368,7 @@ fn an_empty_pool_is_an_error_with_a_remedy() {
         matches!(
             error,
             Error::Solver {
-                instance: 3,
+                place: SolvePlace::Row(3),
                 failure: SolveFailure::EmptySolutionPool
             }
         ),

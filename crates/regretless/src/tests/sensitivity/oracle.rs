@@ -10,7 +10,7 @@ use regretless::parallel::Threads;
 use regretless::problem::{GridPath, Knapsack, ProblemKind, Sense};
 use regretless::solve::relaxation::{CostRangeKind, Relaxation};
 use regretless::solve::{SearchLimits, Solution, Solver};
-use regretless::{Decision, Error};
+use regretless::{Decision, Error, SolvePlace};
 
 /// A problem with an exact solver and no other capability.
 #[derive(Debug)]
@@ -201,5 +201,11 @@ fn costs_that_are_not_finite_fail_their_own_row_only() {
         |_, _, ()| (),
         &NoopObserver,
     );
-    assert!(matches!(result, Err(Error::Solver { instance: 1, .. })));
+    assert!(matches!(
+        result,
+        Err(Error::Solver {
+            place: SolvePlace::Row(1),
+            ..
+        })
+    ));
 }

@@ -59,7 +59,7 @@ fn a_message_has_the_place_the_defect_and_the_remedy() {
         folder.csv(b"x,y,c\n1,2,3\n1,two,3\n", &wide(&["x", "y"], &["c"], &[])),
         Err(
             "t.csv, row 3, column y: 'two' is not a number; ignore the column if it is not meant \
-             to be one"
+             to be one; leave the cell empty if its value is missing"
                 .to_owned()
         )
     );

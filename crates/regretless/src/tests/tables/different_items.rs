@@ -265,3 +265,15 @@ fn an_empty_cost_of_an_item_with_a_row_is_kept_for_the_label() {
     let table: TableSource = source(folder.file("t.csv", text), layout);
     assert_error(&table.read().unwrap_err(), "t.csv", 3, "cost", &["empty"]);
 }
+
+#[test]
+fn items_keep_their_names_where_an_instance_has_all_of_them() {
+    // The second day lacks the row of h1.
+    let text = "day,house,x,cost\nmon,h2,1,1.5\nmon,h1,2,2.5\nmon,h3,3,3.5\n\
+                tue,h3,4,4.5\ntue,h2,5,5.5\n";
+    let data = read(text, &houses(), &with_absent_items()).unwrap();
+    assert_eq!(data.cost_names().to_vec(), ["h2", "h1", "h3"]);
+    assert!(data.cost_names().are_explicit());
+    assert_eq!(data.costs().as_slice(), [1.5, 2.5, 3.5, 5.5, 0.0, 4.5]);
+    assert_eq!(present(&data), [[1.0, 1.0, 1.0], [1.0, 0.0, 1.0]]);
+}

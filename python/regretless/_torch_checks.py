@@ -1,0 +1,66 @@
+"""What the modules for torch refuse: second derivatives, and numbers that are not floats."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+__all__ = ["check_tensor", "differentiable_once"]
+
+
+def check_tensor(values: Any, what: str) -> None:
+    """Refuse anything but a tensor of floating-point numbers.
+
+    Parameters
+    ----------
+    values : object
+        What the user gave.
+    what : str
+        Its name in messages.
+
+    Raises
+    ------
+    TypeError
+        For arrays, and for tensors of integers: results have the type of the tensor, so that they
+        would be rounded.
+    """
+    if not isinstance(values, Tensor):
+        raise TypeError(
+            f"{what} must be a torch tensor, not {type(values).__name__}: give "
+            f"torch.as_tensor({what})"
+        )
+    if not values.is_floating_point():
+        raise TypeError(
+            f"{what} must be floating-point numbers, not {values.dtype}: use {what}.float()"
+        )
+
+
+def differentiable_once(gradients: Tensor, inputs: Tensor, refusal: str) -> Tensor:
+    """Return gradients whose own derivative raises an error.
+
+    ``torch.autograd.function.once_differentiable`` does this only where the upstream gradient
+    requires one itself: otherwise ``create_graph=True`` would take the gradients for constants.
+
+    Parameters
+    ----------
+    gradients : Tensor
+        Gradients with respect to the inputs, computed without a graph.
+    inputs : Tensor
+        What they depend on.
+    refusal : str
+        The message of the error.
+    """
+    return _Refusal.apply(gradients, inputs, refusal)
+
+
+class _Refusal(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, gradients: Tensor, inputs: Tensor, refusal: str) -> Tensor:
+        ctx.refusal = refusal
+        return gradients.view_as(gradients)
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> Any:
+        raise RuntimeError(ctx.refusal)
