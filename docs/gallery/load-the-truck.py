@@ -10,7 +10,7 @@
 #
 # ## Data
 #
-# Generated: margins in EUR, curved in the temperature (ice cream, soup) and in rain. One row per
+# Generated: margins in EUR, nonlinear in the temperature (ice cream, soup) and in rain. One row per
 # day, and the capacity of the truck in a column.
 
 # %%

@@ -163,7 +163,9 @@ def page():
         "`learning_rate = 0.01`. Flags override the file, "
         "and a table with the name of a command holds for that command only. A problem may be in "
         "the file, as the table `[problem]`, with the keys of the [problem files]"
-        "(../problems/index.md).",
+        "(../problems/index.md). Paths in a settings file, that of a model in `[problem]` too, are "
+        "relative to the folder the program runs in; those in a problem file, to the folder of "
+        "that file.",
     ]
     return "\n\n".join(parts) + "\n"
 
