@@ -548,3 +548,21 @@ def test_a_slow_function_is_announced_before_its_validation():
             rl.train(problem, X, C, epochs=1000)
     # Three minutes of validation were to come.
     assert time.monotonic() - begun < 60
+
+
+def test_known_costs_of_decisions_are_warned_about_where_the_level_is_ignored():
+    rents = np.array([3.0, 0.0, 1.0])
+
+    def cheapest(costs):
+        chosen = int(np.argmin(costs + rents))
+        return np.eye(3)[chosen], costs[chosen] + rents[chosen]
+
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(60, 2))
+    costs = 5 + features @ rng.normal(size=(2, 3)) + rng.normal(size=(60, 3))
+    problem = rl.Problem.from_solver(cheapest, 3, sense="minimize")
+    with pytest.warns(UserWarning, match="the level of the predicted costs matters"):
+        rl.train(problem, features, costs, "MAE(O,S)", epochs=2)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*level of the predicted costs")
+        rl.train(problem, features, costs, "MAE(O)", epochs=2)

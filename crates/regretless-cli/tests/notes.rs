@@ -252,3 +252,27 @@ fn a_missing_row_of_a_long_table_does_not_change_which_item_is_which() {
         assert!(line.contains("0.00 %"), "{line}");
     }
 }
+
+#[test]
+fn a_column_that_is_fixed_has_no_known_cost_that_matters() {
+    let workspace = TestWorkspace::new();
+    workspace.write(
+        "plan.lp",
+        "Minimize\n obj: a + b + 100 one\nSubject To\n need: a + b >= 3\nBounds\n a <= 9\n b <= 9\n \
+         one = 1\nEnd\n",
+    );
+    workspace.write(
+        "plan.toml",
+        "kind = 'linear'\nfile = 'plan.lp'\ncosts = ['a', 'b']\n",
+    );
+    let mut table = "x,a,b\n".to_owned();
+    for row in 0..40 {
+        let x = f64::from(row % 7);
+        writeln!(table, "{x},{},4", 2.0 + x).unwrap();
+    }
+    workspace.write("table.csv", &table);
+    let command = "train --data table.csv --costs a,b --problem plan.toml --epochs 2";
+    let output = workspace.run(command).succeeded();
+    assert!(output.out.contains("MAE(O,S) on"), "{}", output.out);
+    assert!(!output.err.contains("known costs"), "{}", output.err);
+}

@@ -241,6 +241,7 @@ impl Trainer {
         checkpoints: Option<&CheckpointFolder>,
     ) -> Result<TrainingOutcome> {
         self.announce_solves(context);
+        self.warn_about_fixed_costs(context);
         let mut trained = self.train(context, problem, checkpoints)?;
         let held_out = trained.validation.take();
         let evaluate_rows = |rows: &[usize]| -> Result<Option<Evaluation>> {
@@ -299,6 +300,29 @@ impl Trainer {
             has_time_limit: context.oracle.limits().seconds.is_some(),
             split: context.split.to_string(),
         })
+    }
+
+    /// Warns where a method ignores the level of predicted costs and decisions have known costs of
+    /// their own, as those of a function that returns objectives may. Linear problems have a
+    /// warning that names the columns ([`Method::scale_warning`]).
+    fn warn_about_fixed_costs(&self, context: &TrainingContext<'_>) {
+        let has_named_columns = !context.oracle.problem().fixed_cost_columns().is_empty();
+        if has_named_columns || !self.method.is_scale_invariant() {
+            return;
+        }
+        let rows = context.split.train.iter();
+        let mut fixed = rows.map(|row| context.data.optimal_decision(*row).fixed());
+        let Some(first) = fixed.next() else {
+            return;
+        };
+        // A constant, the same for all decisions, changes none of them.
+        if fixed.any(|other| (other - first).abs() > f64::EPSILON * first.abs()) {
+            context.observer.warn(&format!(
+                "{} compares costs up to a factor, but decisions have known costs besides the \
+                 predicted ones: the level of the predicted costs matters; consider MAE(O) or SPO+",
+                self.method
+            ));
+        }
     }
 
     /// Trains a model; resumes from checkpoints if there are any (`auto` does not write them).

@@ -252,10 +252,13 @@ impl<'a> ChoiceSolver<'a> {
         }
         if !case.is_binary() {
             let name = force.iter().chain(forbid).next().map_or("", String::as_str);
-            return Err(case.not_binary("a fixed choice").with_capability_remedy(format!(
-                "{name} is continuous; to price at least 1 unit, add lower = {{ {name} = 1 }} to a \
-                 copy of the problem file, decide with it and compare the objectives"
-            )));
+            return Err(case
+                .not_binary("a fixed choice")
+                .with_capability_remedy(format!(
+                    "all predicted columns must be binary for that; to price at least 1 unit of \
+                 {name}, bound it below by 1 in a copy of the problem (lower = {{ {name} = 1 }} in \
+                 a problem file), decide with it and compare the objectives"
+                )));
         }
         let mut effects = Vec::with_capacity(force.len() + forbid.len());
         for (names, is_forced) in [(force, true), (forbid, false)] {

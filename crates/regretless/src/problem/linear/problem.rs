@@ -418,9 +418,15 @@ impl ProblemKind for LinearProblem {
     }
 
     fn fixed_cost_columns(&self) -> Vec<String> {
-        let columns = self.model.cost.iter().zip(self.model.column_names.iter());
-        let fixed = columns.filter(|(cost, _)| **cost != 0.0);
-        fixed.map(|(_, name)| name.clone()).collect()
+        let mut names = Vec::new();
+        for (column, cost) in self.model.cost.iter().enumerate() {
+            // A column that is fixed, such as the constant of an objective, changes no decision.
+            let [lower, upper] = self.model.column_bounds[column];
+            if *cost != 0.0 && lower < upper {
+                names.push(self.model.column_names[column].clone());
+            }
+        }
+        names
     }
 
     fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
