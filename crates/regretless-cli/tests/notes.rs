@@ -258,8 +258,8 @@ fn a_column_that_is_fixed_has_no_known_cost_that_matters() {
     let workspace = TestWorkspace::new();
     workspace.write(
         "plan.lp",
-        "Minimize\n obj: a + b + 100 one\nSubject To\n need: a + b >= 3\nBounds\n a <= 9\n b <= 9\n \
-         one = 1\nEnd\n",
+        "Minimize\n obj: a + b + 100 one\nSubject To\n need: a + b >= 3\nBounds\n a <= 9\n \
+         b <= 9\n one = 1\nEnd\n",
     );
     workspace.write(
         "plan.toml",

@@ -3,7 +3,8 @@
 //! A method is one or more stages, each a loss with its oracle settings, training labels and
 //! overrides of the training settings; or `auto`, which trains several candidates within a budget
 //! and returns the average of those with the lowest validation regret; or least squares in closed
-//! form. `grammar.rs` parses and prints the names of methods, such as `MAE(O,S) then SPO+ cache 5% lr 0.001 epochs 5`.
+//! form. `grammar.rs` parses and prints the names of methods, such as
+//! `MAE(O,S) then SPO+ cache 5% lr 0.001 epochs 5`.
 //!
 //! ```
 //! use regretless::method::Method;
