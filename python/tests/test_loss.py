@@ -276,7 +276,7 @@ REFUSED = {
     "function": {
         "MSE(O,E)", "MSE(O_S)", "MAE(O_S,S)", "MSE(O_S(exact))", "SPO+ relax", "SPO+ relax tight",
         "SPO+ labels relaxed", "SPO+ local-search", "CaVE", "CaVE(inner)", "CaVE(hybrid)", "CaVE+",
-        "LAVA",
+        "LAVA", "SPO+ warm",
     },
 }  # fmt: skip
 """Which losses are refused, for two of the kinds."""
