@@ -242,7 +242,7 @@ fn a_missing_row_of_a_long_table_does_not_change_which_item_is_which() {
                    gain --problem problem.toml --split order:0.2,0.2 --methods MSE --seeds 1 \
                    --epochs 1 --out result";
     let output = workspace.run(command).succeeded();
-    let absent = "1 of 40 instances have fewer items than others";
+    let absent = "1 of 40 instances has fewer items than others";
     assert!(output.err.contains(absent), "{}", output.err);
     // Weights are in the rows of items.
     assert!(!output.err.contains("by position"), "{}", output.err);

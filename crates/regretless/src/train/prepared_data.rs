@@ -13,8 +13,8 @@ use crate::settings::TrainingSettings;
 
 /// Mean deviations of costs with which training needs no factor for their unit: gradients of
 /// squared errors, which grow with its square, are far above Adam's ε, and their squares far below
-/// the largest number of single precision. Below 1/100 the first no longer holds on small tables (at
-/// 1e-4 the regret of MSE was half as much again).
+/// the largest number of single precision. Below 1/100 the first no longer holds on small tables
+/// (at 1e-4 the regret of MSE was half as much again).
 const USUAL_UNITS: std::ops::RangeInclusive<f64> = 0.01..=1e6;
 
 /// The data of a stage, scaled.
