@@ -112,7 +112,7 @@ impl<'a> PreparedData<'a> {
     /// costs, where that is very small or large; a power of two, which changes no other digit.
     fn unit_factor(&self, loss: &dyn Loss) -> f64 {
         let scales = &self.output.scale;
-        let sum: f64 = scales.iter().map(|scale| f64::from(*scale)).sum();
+        let sum: f64 = scales.iter().sum();
         let unit = sum / scales.len().max(1) as f64;
         if unit == 0.0 || USUAL_UNITS.contains(&unit) {
             return 1.0;
