@@ -566,3 +566,26 @@ def test_known_costs_of_decisions_are_warned_about_where_the_level_is_ignored():
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message=".*level of the predicted costs")
         rl.train(problem, features, costs, "MAE(O)", epochs=2)
+
+
+def test_state_that_the_first_row_does_not_show_is_found_in_larger_tables():
+    calls = []
+
+    def stateful(costs):
+        calls.append(costs)
+        order = np.argsort(costs)
+        # Every third answer is the second best decision.
+        return np.eye(3)[order[1 if len(calls) % 3 == 0 else 0]]
+
+    rng = np.random.default_rng(0)
+    costs = rng.uniform(1, 2, size=(60, 3))
+    problem = rl.Problem.from_solver(stateful, 3, sense="minimize")
+    with pytest.raises(ValueError, match="its answer must depend on the costs alone"):
+        rl.label(problem, costs)
+
+
+def test_negative_regret_relative_to_an_objective_of_zero_is_reported():
+    problem = rl.Problem.from_solver(lambda costs: np.eye(2)[np.argmax(costs)], 2, sense="minimize")
+    costs = np.tile([-1.0, 0.0], (12, 1))
+    with pytest.warns(UserWarning, match="12 rows have negative regret"):
+        rl.evaluate(problem, -costs - 1.5, C=costs)

@@ -17,6 +17,12 @@ use crate::problem::Problem;
 /// usual gap at which MIP solvers stop.
 const REPEATED_OBJECTIVE_TOLERANCE: f64 = 1e-4;
 
+/// Most rows that are solved a second time, and rows of the table for each of them. Few, since a
+/// solve may take minutes; several, since a function that keeps state may answer the first row
+/// alike.
+const MAX_REPEATED_ROWS: usize = 3;
+const ROWS_PER_REPEATED_ROW: usize = 20;
+
 /// Relative regret below 0 that is more than rounding of objectives.
 const NEGATIVE_REGRET_TOLERANCE: f64 = 1e-6;
 
@@ -25,52 +31,29 @@ const NEGATIVE_REGRET_TOLERANCE: f64 = 1e-6;
 const MIN_WRONG_SENSE_RATIO: f64 = 0.9;
 
 impl Problem {
-    /// Solves the first labeled row of a function a second time.
+    /// Solves a few labeled rows of a function a second time: the first one and, in larger tables,
+    /// others.
     ///
     /// # Errors
     /// When the objective differs, unless the function is a heuristic, which gets a warning; and
     /// when the user interrupts.
-    pub fn check_repeated_answer(
+    pub fn check_repeated_answers(
         &self,
         oracle: &Oracle,
         labeled: &LabeledDataset,
         observer: &dyn Observer,
     ) -> Result<()> {
-        let (Some(function), Some(row)) = (self.function(), labeled.rows().first().copied()) else {
+        let Some(function) = self.function() else {
             return Ok(());
         };
-        let mut costs = Vec::new();
-        labeled.data().costs().read(row, &mut costs);
-        let mut worker = oracle.worker();
-        worker.set_instance(row);
-        let again = worker.solve(&costs).map(|solution| solution.objective);
-        drop(worker);
-        if observer.interrupted() || matches!(again, Err(SolveFailure::Interrupted)) {
-            return Err(Error::Interrupted);
+        let rows = labeled.rows();
+        // One warning about a heuristic is enough.
+        let most = if function.exact { MAX_REPEATED_ROWS } else { 1 };
+        let count = (rows.len() / ROWS_PER_REPEATED_ROW).clamp(1, most);
+        let distance = (rows.len() / count).max(1);
+        for row in rows.into_iter().step_by(distance).take(count) {
+            check_repeated_answer(function.exact, oracle, labeled, row, observer)?;
         }
-        let first = labeled.solution(row).objective;
-        let is_same = |again: &f64| {
-            let scale = first.abs().max(again.abs());
-            (again - first).abs() <= REPEATED_OBJECTIVE_TOLERANCE * scale
-        };
-        if again.as_ref().is_ok_and(is_same) {
-            return Ok(());
-        }
-        let sense = labeled.sense();
-        let then = match again {
-            Ok(objective) => sense.convert(objective).to_string(),
-            Err(failure) => failure.to_string(),
-        };
-        let message = format!(
-            "the function returned another decision for the same costs (row {row}: {}, then \
-             {then}): its answer must depend on the costs alone",
-            sense.convert(first)
-        );
-        if function.exact {
-            let remedy = "for a heuristic, pass exact=False to Problem.from_solver";
-            return Err(Error::data(message).with_remedy(remedy));
-        }
-        observer.warn(&message);
         Ok(())
     }
 
@@ -89,9 +72,10 @@ impl Problem {
         let (mut count, mut positive) = (0, 0);
         let mut has_extra_costs = false;
         for (regret, row) in evaluation.regrets.iter().zip(rows) {
-            let relative = Evaluation::relative_regret_of(*regret, data.optimal_objective(*row));
-            count += usize::from(relative < -NEGATIVE_REGRET_TOLERANCE);
-            positive += usize::from(relative > NEGATIVE_REGRET_TOLERANCE);
+            // Not a quotient, which an objective of 0 does not have.
+            let tolerance = NEGATIVE_REGRET_TOLERANCE * data.optimal_objective(*row).abs();
+            count += usize::from(*regret < -tolerance);
+            positive += usize::from(*regret > tolerance);
             has_extra_costs |= data.solution(*row).decision.fixed() != 0.0;
         }
         if count == 0 {
@@ -119,4 +103,47 @@ impl Problem {
         }
         warn(py, &message)
     }
+}
+
+/// Solves a labeled row a second time.
+fn check_repeated_answer(
+    is_exact: bool,
+    oracle: &Oracle,
+    labeled: &LabeledDataset,
+    row: usize,
+    observer: &dyn Observer,
+) -> Result<()> {
+    let mut costs = Vec::new();
+    labeled.data().costs().read(row, &mut costs);
+    let mut worker = oracle.worker();
+    worker.set_instance(row);
+    let again = worker.solve(&costs).map(|solution| solution.objective);
+    drop(worker);
+    if observer.interrupted() || matches!(again, Err(SolveFailure::Interrupted)) {
+        return Err(Error::Interrupted);
+    }
+    let first = labeled.solution(row).objective;
+    let is_same = |again: &f64| {
+        let scale = first.abs().max(again.abs());
+        (again - first).abs() <= REPEATED_OBJECTIVE_TOLERANCE * scale
+    };
+    if again.as_ref().is_ok_and(is_same) {
+        return Ok(());
+    }
+    let sense = labeled.sense();
+    let then = match again {
+        Ok(objective) => sense.convert(objective).to_string(),
+        Err(failure) => failure.to_string(),
+    };
+    let message = format!(
+        "the function returned another decision for the same costs (row {row}: {}, then \
+         {then}): its answer must depend on the costs alone",
+        sense.convert(first)
+    );
+    if is_exact {
+        let remedy = "for a heuristic, pass exact=False to Problem.from_solver";
+        return Err(Error::data(message).with_remedy(remedy));
+    }
+    observer.warn(&message);
+    Ok(())
 }

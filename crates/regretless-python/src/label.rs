@@ -373,7 +373,7 @@ fn solve_feasible(
 ) -> regretless::Result<(LabeledDataset, FailedRows)> {
     let (labeled, failed) = LabeledDataset::solve_feasible(data, oracle, observer)?;
     if !observer.interrupted() {
-        problem.check_repeated_answer(oracle, &labeled, observer)?;
+        problem.check_repeated_answers(oracle, &labeled, observer)?;
     }
     Ok((labeled, failed))
 }
@@ -421,8 +421,8 @@ fn parse_shard(shard: &Bound<'_, PyAny>) -> PyResult<Shard> {
 ///     position.
 /// store : path, optional
 ///     Path of a table. Labels are stored in a folder next to it, in the same files as the command
-///     line uses for a table of that name. Stored labels are not solved again, except for the first
-///     one of a function, an interrupted run resumes with the same call, and several processes can
+///     line uses for a table of that name. Stored labels are not solved again, except for up to
+///     three of a function, an interrupted run resumes with the same call, and several processes can
 ///     share the work.
 /// shard : str or tuple of two int, optional
 ///     "2/7" or (2, 7) solves the second of seven shards and writes it to the store; the call
@@ -511,7 +511,7 @@ pub fn label<'py>(
     }
     let (labeled, report) = call.run(py, |observer| {
         let (labeled, report) = store.label(data, &problem.spec, &oracle, observer)?;
-        problem.check_repeated_answer(&oracle, &labeled, observer)?;
+        problem.check_repeated_answers(&oracle, &labeled, observer)?;
         Ok((labeled, report))
     })?;
     warn_all(py, &report.warnings)?;

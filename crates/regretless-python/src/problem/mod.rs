@@ -1012,8 +1012,8 @@ impl Problem {
     /// Notes
     /// -----
     /// The function may keep state, such as a solver's model, but its answer must depend on the
-    /// costs (and parameters) alone. When rows are labeled, the first one is solved a second time
-    /// at the end: another objective is an error, with `exact=False` a warning.
+    /// costs (and parameters) alone. When rows are labeled, the first one and, from 40 rows on, up
+    /// to two others are solved a second time at the end: another objective is an error, with `exact=False` a warning.
     ///
     /// The function runs on the thread that calls `solve_all`, `label`, `train` and so on. Calls
     /// are serialized, also where several threads use the problem, or several problems are made

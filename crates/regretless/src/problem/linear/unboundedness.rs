@@ -2,10 +2,8 @@
 //! direction that their costs favor.
 
 use super::LinearProblem;
+use crate::data::first_names;
 use crate::problem::{ProblemKind, Sense};
-
-/// Most names in a sentence. Untuned: keeps messages short.
-const MAX_NAMES: usize = 5;
 
 /// A direction of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,16 +61,16 @@ impl LinearProblem {
                 "column {name} has the cost {cost} and no {bound} bound"
             ));
         }
-        let names: Vec<&str> = open
+        let names: Vec<String> = open
             .iter()
-            .map(|(column, _)| model.column_names[*column].as_str())
+            .map(|(column, _)| model.column_names[*column].clone())
             .collect();
         let which = match names.as_slice() {
             [] => return None,
             [only] => format!("{only}, which has no bound on the side that its cost favors"),
             several => format!(
                 "one or more of {}, which have no bound on the side that their costs favor",
-                first_of(several)
+                first_names(several)
             ),
         };
         Some(format!(
@@ -86,12 +84,12 @@ impl LinearProblem {
         let blocked = self.blocked_directions();
         let mut sentences = Vec::new();
         for (direction, side) in [(ColumnDirection::Up, 0), (ColumnDirection::Down, 1)] {
-            let names: Vec<&str> = self
+            let names: Vec<String> = self
                 .predicted()
                 .iter()
                 .filter(|column| !self.is_absent(**column) && !blocked[**column][side])
                 .filter(|column| self.has_no_bound(**column, direction))
-                .map(|column| model.column_names[*column].as_str())
+                .map(|column| model.column_names[*column].clone())
                 .collect();
             if names.is_empty() {
                 continue;
@@ -102,17 +100,17 @@ impl LinearProblem {
             } else {
                 "positive"
             };
-            let (word, has) = if names.len() == 1 {
-                ("column", "has")
+            let (word, has, them) = if names.len() == 1 {
+                ("column", "has", "it")
             } else {
-                ("columns", "have")
+                ("columns", "have", "them")
             };
             let bound = direction.bound_name();
             sentences.push(format!(
-                "{word} {} {has} no {bound} bound, and no row limits them: a {sign} predicted cost \
+                "{word} {} {has} no {bound} bound, and no row limits {them}: a {sign} predicted cost \
                  makes the objective unbounded, which ends the training; set {bound} = {{ {} = ... \
                  }} in the problem file",
-                first_of(&names),
+                first_names(&names),
                 names[0]
             ));
         }
@@ -148,14 +146,6 @@ impl LinearProblem {
     }
 }
 
-/// The first names of a list.
-fn first_of(names: &[&str]) -> String {
-    match names.len().checked_sub(MAX_NAMES) {
-        None | Some(0) => names.join(", "),
-        Some(others) => format!("{} and {others} others", names[..MAX_NAMES].join(", ")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::problem::{LinearBuilder, ProblemKind, Sense, VariableDomain};
@@ -176,7 +166,7 @@ mod tests {
         assert_eq!(problem.unboundedness(&[-1.0, 0.5]), None);
         let note = problem.unboundedness_note().unwrap();
         assert!(
-            note.starts_with("column y has no upper bound") && note.contains("a negative"),
+            note.starts_with("column y has no upper bound, and no row limits it: a negative"),
             "{note}"
         );
     }
