@@ -65,7 +65,7 @@ class LinearModel:
     names: Sequence[str]
     constant: float = 0.0
     """The constant term of the objective."""
-    name: str = "linear model"
+    name: str = ""
     default_name: Callable[[int], str] = no_name
     """The name that the modeling library gives to a column without a name of the user's."""
 

@@ -560,9 +560,28 @@ def test_known_costs_of_decisions_are_warned_about_where_the_level_is_ignored():
     rng = np.random.default_rng(0)
     features = rng.normal(size=(60, 2))
     costs = 5 + features @ rng.normal(size=(2, 3)) + rng.normal(size=(60, 3))
-    problem = rl.Problem.from_solver(cheapest, 3, sense="minimize")
-    with pytest.warns(UserWarning, match="the level of the predicted costs matters"):
-        rl.train(problem, features, costs, "MAE(O,S)", epochs=2)
+    warning = "MAE.O,S. compares costs .* the level of the predicted costs matters"
+
+    def new_problem():
+        return rl.Problem.from_solver(cheapest, 3, sense="minimize")
+
+    with pytest.warns(UserWarning, match=warning):
+        rl.train(new_problem(), features, costs, "MAE(O,S)", epochs=2)
+    methods = ["MAE(O,S)", "MSE"]
+    with pytest.warns(UserWarning, match=warning):
+        rl.compare(new_problem(), features, costs, methods=methods, seeds=1, epochs=2)
+    with pytest.warns(UserWarning, match=warning):
+        rl.backtest(
+            new_problem(),
+            features,
+            costs,
+            time=np.arange(60),
+            methods=methods,
+            initial=40,
+            step=10,
+            epochs=2,
+        )
+    problem = new_problem()
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message=".*level of the predicted costs")
         rl.train(problem, features, costs, "MAE(O)", epochs=2)

@@ -29,7 +29,7 @@ use crate::names::{match_table, reorder_numbers};
 use crate::parameters::ParameterArgs;
 use crate::problem::Problem;
 use crate::results::to_python;
-use crate::train::{dataset, parse_settings, warn_about_scale};
+use crate::train::{dataset, parse_settings, warn_about_decision_scale, warn_about_scale};
 
 /// The scalar settings of a backtest, as JSON.
 #[derive(Deserialize)]
@@ -297,6 +297,7 @@ pub fn run_backtest<'py>(
     let call = PyCall::new(plan.progress);
     let oracle = plan.oracle(problem, &call, data.parameters())?;
     let data = with_labels(py, problem, &call, &oracle, data, labels)?;
+    warn_about_decision_scale(py, problem, &backtest.methods, &data)?;
     let periods = periods.restrict_to(&data.rows());
     let folds = match folds {
         Some(folds) => folds

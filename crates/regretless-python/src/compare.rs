@@ -34,7 +34,8 @@ use crate::parameters::ParameterArgs;
 use crate::problem::Problem;
 use crate::results::to_python;
 use crate::train::{
-    TimeSplit, dataset, parse_settings, parse_split, split_by_rows, warn_about_scale,
+    TimeSplit, dataset, parse_settings, parse_split, split_by_rows, warn_about_decision_scale,
+    warn_about_scale,
 };
 
 /// The scalar settings of a comparison, as JSON.
@@ -207,6 +208,7 @@ pub fn run_comparison<'py>(
         )
         .map_err(to_py_err)?;
     let data = with_labels(py, problem, &call, &oracle, data, labels)?;
+    warn_about_decision_scale(py, problem, &methods, &data)?;
     let cells = cells(problem, &oracle, &data, splits)?;
     for note in cells[0].data.data().features().encoding_notes() {
         warn(py, &format!("X: {note}"))?;

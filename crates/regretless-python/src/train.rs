@@ -9,6 +9,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 use regretless::checkpoint::CheckpointFolder;
 use regretless::data::{CostNames, Dataset, FeatureOptions, Split, SplitIndices, SplitRule};
 use regretless::evaluate::Evaluation;
+use regretless::label::LabeledDataset;
 use regretless::loss::InstanceWeighting;
 use regretless::method::{Method, TrainingStage};
 use regretless::optimizer::Optimizer;
@@ -348,6 +349,20 @@ pub fn dataset(
 /// Warns where methods ignore the level of predicted costs and it matters.
 pub fn warn_about_scale(py: Python<'_>, problem: &Problem, methods: &[Method]) -> PyResult<()> {
     match Method::scale_warning(methods, problem.problem.as_ref()) {
+        Some(warning) => problem.warn_once(py, &warning),
+        None => Ok(()),
+    }
+}
+
+/// As [`warn_about_scale`], for decisions with known costs of their own.
+pub fn warn_about_decision_scale(
+    py: Python<'_>,
+    problem: &Problem,
+    methods: &[Method],
+    data: &LabeledDataset,
+) -> PyResult<()> {
+    let kind = problem.problem.as_ref();
+    match Method::decision_scale_warning(methods, kind, data, &data.rows()) {
         Some(warning) => problem.warn_once(py, &warning),
         None => Ok(()),
     }

@@ -6,6 +6,7 @@
 //! own.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -263,6 +264,31 @@ pub(crate) fn cpu_seconds() -> Option<f64> {
 #[cfg(not(unix))]
 pub(crate) fn cpu_seconds() -> Option<f64> {
     None
+}
+
+/// Measures the time and the CPU time of all threads since it was started.
+pub(crate) struct Timer {
+    started: Instant,
+    cpu_started: Option<f64>,
+}
+
+impl Timer {
+    pub(crate) fn start() -> Self {
+        Self {
+            started: Instant::now(),
+            cpu_started: cpu_seconds(),
+        }
+    }
+
+    pub(crate) fn seconds(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
+    }
+
+    /// CPU seconds of all threads, where the operating system reports them; other work of the same
+    /// process counts too.
+    pub(crate) fn cpu_seconds(&self) -> Option<f64> {
+        Some(cpu_seconds()? - self.cpu_started?)
+    }
 }
 
 #[cfg(test)]

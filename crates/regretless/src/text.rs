@@ -48,6 +48,24 @@ pub(crate) fn duration(seconds: f64) -> String {
     }
 }
 
+/// Most names in a message. Untuned: keeps messages short.
+const MAX_NAMES_SHOWN: usize = 8;
+
+/// The first of some names, and the number of the others: "a, b and 3 more".
+pub(crate) fn first_names<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
+    let mut names = names.into_iter();
+    let first: Vec<T> = names.by_ref().take(MAX_NAMES_SHOWN).collect();
+    let shown = first
+        .iter()
+        .map(AsRef::as_ref)
+        .collect::<Vec<_>>()
+        .join(", ");
+    match names.count() {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 /// Largest number that [`amount`] writes with all digits before the point, and most decimals.
 const MAX_PLAIN_AMOUNT: f64 = 1e15;
 const MAX_DECIMALS: i32 = 12;
@@ -302,6 +320,15 @@ mod tests {
         assert_eq!(nearest_name("steelprice", names), Some("steel_price"));
         assert_eq!(nearest_name("wind", names), None);
         assert_eq!(nearest_name("z", ["b"]), None);
+    }
+
+    #[test]
+    fn long_lists_of_names_are_cut() {
+        let names: Vec<String> = (0..20).map(|j| format!("x{j}")).collect();
+        assert!(first_names(&names).ends_with("x7 and 12 more"));
+        assert!(first_names(&names[..8]).ends_with(", x7"));
+        assert_eq!(first_names(&names[..2]), "x0, x1");
+        assert_eq!(first_names(&names[..0]), "");
     }
 
     #[test]

@@ -5,8 +5,6 @@
 //! returns the parameters with a report. A training of stages is `StagedTraining::run`, whose
 //! rounds are the loop in `train/fit.rs`; `auto` compares several such trainings.
 
-use std::time::Instant;
-
 use serde::Serialize;
 
 use crate::auto::AutoSearch;
@@ -14,18 +12,16 @@ use crate::baseline::Baseline;
 use crate::checkpoint::CheckpointFolder;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluation;
-use crate::label::LabelCounts;
+use crate::label::{LabelCounts, LabeledDataset};
 use crate::method::Method;
 use crate::oracle::{Heuristic, SolveCounts};
-use crate::parallel::cpu_seconds;
+use crate::parallel::Timer;
 use crate::predict::{CostModel, PredictorSpec};
 use crate::problem::{ProblemKind, ProblemSpec};
 use crate::report::{CandidateReport, SearchReport, StopReason, TrainReport};
 use crate::settings::{SelectionCriterion, TrainingSettings};
+use crate::text::first_names;
 use crate::train::{FitResult, StagedTraining, TrainingContext, linear_fit};
-
-/// Most methods and columns in a message. Untuned: keeps messages short.
-const MAX_NAMES_SHOWN: usize = 5;
 
 /// Trains models: a method, a predictor and the settings of the training.
 ///
@@ -117,41 +113,66 @@ struct TrainingSummary<'a> {
     reproducible: bool,
 }
 
-/// The first names of a list.
-fn first_of(names: &[String]) -> String {
-    let more = if names.len() > MAX_NAMES_SHOWN {
-        ", …"
+/// The methods that ignore the level of predicted costs.
+fn scale_invariant_names(methods: &[Method]) -> Vec<String> {
+    let invariant = methods.iter().filter(|method| method.is_scale_invariant());
+    invariant.map(ToString::to_string).collect()
+}
+
+fn scale_message(methods: &[String], known_costs: &str) -> String {
+    let compares = if methods.len() == 1 {
+        "compares"
     } else {
-        ""
+        "compare"
     };
-    names[..names.len().min(MAX_NAMES_SHOWN)].join(", ") + more
+    format!(
+        "{} {compares} costs up to a factor, but {known_costs}: the level of the predicted costs \
+         matters; consider MAE(O) or SPO+",
+        first_names(methods)
+    )
 }
 
 impl Method {
     /// The message for methods that ignore the level of predicted costs where it matters: a linear
     /// problem weighs them against known costs of other columns.
     pub fn scale_warning(methods: &[Self], problem: &dyn ProblemKind) -> Option<String> {
-        let invariant = methods.iter().filter(|method| method.is_scale_invariant());
-        let names: Vec<String> = invariant.map(ToString::to_string).collect();
+        let names = scale_invariant_names(methods);
         let columns = problem.fixed_cost_columns();
         if names.is_empty() || columns.is_empty() {
             return None;
         }
-        let compares = if names.len() == 1 {
-            "compares"
-        } else {
-            "compare"
-        };
         let (count, has) = match columns.len() {
             1 => ("1 column".into(), "has"),
             count => (format!("{count} columns"), "have"),
         };
-        Some(format!(
-            "{} {compares} costs up to a factor, but {count} {has} known costs ({}): the level of \
-             the predicted costs matters; consider MAE(O) or SPO+",
-            first_of(&names),
-            first_of(&columns)
-        ))
+        let known_costs = format!("{count} {has} known costs ({})", first_names(&columns));
+        Some(scale_message(&names, &known_costs))
+    }
+
+    /// As [`Self::scale_warning`], where decisions have known costs of their own, as those of a
+    /// function that returns objectives may. `rows` of the data have optimal decisions.
+    pub fn decision_scale_warning(
+        methods: &[Self],
+        problem: &dyn ProblemKind,
+        data: &LabeledDataset,
+        rows: &[usize],
+    ) -> Option<String> {
+        let names = scale_invariant_names(methods);
+        let has_named_columns = !problem.fixed_cost_columns().is_empty();
+        if names.is_empty() || has_named_columns {
+            return None;
+        }
+        let mut fixed = rows.iter().map(|row| data.optimal_decision(*row).fixed());
+        let first = fixed.next()?;
+        // A constant, the same for all decisions, changes none of them.
+        let have_known_costs =
+            fixed.any(|other| (other - first).abs() > f64::EPSILON * first.abs());
+        have_known_costs.then(|| {
+            scale_message(
+                &names,
+                "decisions have known costs besides the predicted ones",
+            )
+        })
     }
 
     /// The default method for a problem: where the level of predicted costs matters, without S.
@@ -241,7 +262,14 @@ impl Trainer {
         checkpoints: Option<&CheckpointFolder>,
     ) -> Result<TrainingOutcome> {
         self.announce_solves(context);
-        self.warn_about_fixed_costs(context);
+        if let Some(warning) = Method::decision_scale_warning(
+            std::slice::from_ref(&self.method),
+            context.oracle.problem().as_ref(),
+            context.data,
+            &context.split.train,
+        ) {
+            context.observer.warn(&warning);
+        }
         let mut trained = self.train(context, problem, checkpoints)?;
         let held_out = trained.validation.take();
         let evaluate_rows = |rows: &[usize]| -> Result<Option<Evaluation>> {
@@ -300,29 +328,6 @@ impl Trainer {
             has_time_limit: context.oracle.limits().seconds.is_some(),
             split: context.split.to_string(),
         })
-    }
-
-    /// Warns where a method ignores the level of predicted costs and decisions have known costs of
-    /// their own, as those of a function that returns objectives may. Linear problems have a
-    /// warning that names the columns ([`Method::scale_warning`]).
-    fn warn_about_fixed_costs(&self, context: &TrainingContext<'_>) {
-        let has_named_columns = !context.oracle.problem().fixed_cost_columns().is_empty();
-        if has_named_columns || !self.method.is_scale_invariant() {
-            return;
-        }
-        let rows = context.split.train.iter();
-        let mut fixed = rows.map(|row| context.data.optimal_decision(*row).fixed());
-        let Some(first) = fixed.next() else {
-            return;
-        };
-        // A constant, the same for all decisions, changes none of them.
-        if fixed.any(|other| (other - first).abs() > f64::EPSILON * first.abs()) {
-            context.observer.warn(&format!(
-                "{} compares costs up to a factor, but decisions have known costs besides the \
-                 predicted ones: the level of the predicted costs matters; consider MAE(O) or SPO+",
-                self.method
-            ));
-        }
     }
 
     /// Trains a model; resumes from checkpoints if there are any (`auto` does not write them).
@@ -405,7 +410,7 @@ impl Trainer {
             return Err(Error::setting(format!("{name} cannot start from a model"))
                 .with_remedy("leave the model out, or name another method"));
         }
-        let (started, cpu_started) = (Instant::now(), cpu_seconds());
+        let timer = Timer::start();
         let context = TrainingContext {
             split: &self.settings.rows(context.split),
             ..*context
@@ -414,10 +419,8 @@ impl Trainer {
         model.metadata.seed = self.settings.seed;
         let report = TrainReport {
             rounds: Vec::new(),
-            seconds: started.elapsed().as_secs_f64(),
-            cpu_seconds: cpu_seconds()
-                .zip(cpu_started)
-                .map(|(now, before)| now - before),
+            seconds: timer.seconds(),
+            cpu_seconds: timer.cpu_seconds(),
             solves: SolveCounts::default(),
             timed_solve_seconds: None,
         };

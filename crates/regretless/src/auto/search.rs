@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::evaluate::Evaluation;
 use crate::method::{AutoBudget, TrainingStage};
 use crate::oracle::{CacheSettings, Heuristic, OracleSettings, SolveCounts};
-use crate::parallel::cpu_seconds;
+use crate::parallel::Timer;
 use crate::predict::PredictorSpec;
 use crate::problem::ProblemSpec;
 use crate::report::{CandidateReport, ScoringKind, SearchReport, TrainReport};
@@ -97,8 +97,7 @@ pub(crate) struct AutoSearch<'a> {
     candidates: Vec<Candidate>,
     /// Planned seconds of the arithmetic of all trainings so far.
     arithmetic_seconds: f64,
-    started: Instant,
-    cpu_started: Option<f64>,
+    timer: Timer,
     initial_counts: SolveCounts,
     initial_work: u64,
     failure: Option<Error>,
@@ -124,7 +123,7 @@ impl<'a> AutoSearch<'a> {
             train_on_validation: false,
             ..settings
         };
-        let (started, cpu_started) = (Instant::now(), cpu_seconds());
+        let timer = Timer::start();
         let (initial_counts, initial_work) = (context.oracle.counts(), context.oracle.work());
         let times = SolveTimes::estimate(context, budget)?;
         let time = TrainingTime::new(context.data.data(), times);
@@ -160,8 +159,7 @@ impl<'a> AutoSearch<'a> {
             schedule,
             candidates: Vec::new(),
             arithmetic_seconds: 0.0,
-            started,
-            cpu_started,
+            timer,
             initial_counts,
             initial_work,
             failure: None,
@@ -675,10 +673,8 @@ impl<'a> AutoSearch<'a> {
         let validation = self.held_out_evaluation(&models, factor, num_folds)?;
         let report = TrainReport {
             rounds: self.candidates[members[0]].folds[0].rounds.clone(),
-            seconds: self.started.elapsed().as_secs_f64(),
-            cpu_seconds: cpu_seconds()
-                .zip(self.cpu_started)
-                .map(|(now, before)| now - before),
+            seconds: self.timer.seconds(),
+            cpu_seconds: self.timer.cpu_seconds(),
             solves: self.context.oracle.counts() - self.initial_counts,
             timed_solve_seconds: self.timed_solve_seconds(),
         };

@@ -4,11 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::runner::BacktestTable;
-use crate::data::{Matrix, first_names};
+use crate::data::Matrix;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::method::Method;
 use crate::problem::ProblemKind;
+use crate::text::first_names;
 
 /// A way to decide that exists outside the backtest.
 #[derive(Debug, Clone)]

@@ -9,10 +9,7 @@ use std::collections::HashMap;
 
 use super::CostNames;
 use crate::error::{Error, Result};
-use crate::text::distinct_parts;
-
-/// Maximum number of names of each list in an error message. Untuned: keeps messages short.
-const MAX_NAMES_SHOWN: usize = 5;
+use crate::text::{distinct_parts, first_names};
 
 /// The costs of a table, problem or model, with their names if they have any.
 #[derive(Debug, Clone, Copy)]
@@ -154,7 +151,8 @@ fn order(
     let mut differences = Vec::new();
     for (label, names) in [(actual_label, &extra), (expected_label, &missing)] {
         if !names.is_empty() {
-            differences.push(format!("only {label} has {}", first_names(names)));
+            let quoted = names.iter().map(|name| format!("'{name}'"));
+            differences.push(format!("only {label} has {}", first_names(quoted)));
         }
     }
     Err(Error::data(format!(
@@ -165,19 +163,6 @@ fn order(
         differences.join(", ")
     ))
     .with_remedy("rename them, or choose the costs that belong together"))
-}
-
-/// The first names of a list in quotation marks, and the number of the others.
-fn first_names(names: &[String]) -> String {
-    let shown: Vec<String> = names
-        .iter()
-        .take(MAX_NAMES_SHOWN)
-        .map(|name| format!("'{name}'"))
-        .collect();
-    match names.len().saturating_sub(MAX_NAMES_SHOWN) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
 }
 
 /// The message for costs that are matched by position.
@@ -199,16 +184,11 @@ pub(crate) fn matched_by_position(
     if costs.are_numbered() || are_consecutive(costs) {
         return None;
     }
-    let shown = costs.iter().take(MAX_NAMES_SHOWN).enumerate();
-    let mut shown: Vec<String> = shown
-        .map(|(item, name)| format!("{name} {}", describe(item)))
-        .collect();
-    if costs.len() > MAX_NAMES_SHOWN {
-        shown.push("…".into());
-    }
+    let matched = costs.iter().enumerate();
+    let matched = matched.map(|(item, name)| format!("{name} {}", describe(item)));
     Some(format!(
         "{what} are matched to costs by position: {}",
-        shown.join(", ")
+        first_names(matched)
     ))
 }
 
@@ -288,12 +268,12 @@ mod tests {
         ] {
             assert!(message.contains(words), "{message}");
         }
-        let many: Vec<String> = (0..9).map(|number| format!("n{number}")).collect();
+        let many: Vec<String> = (0..12).map(|number| format!("n{number}")).collect();
         let message = matched(&many.into(), &names(&["n0"]))
             .unwrap_err()
             .to_string();
         assert!(
-            message.contains("'n5' and 3 more") && !message.contains("only the problem"),
+            message.contains("'n8' and 3 more") && !message.contains("only the problem"),
             "{message}"
         );
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::csv::FeatureCells;
 use super::{FeatureEncoding, FeatureOptions};
 use crate::error::{Error, InputPlace, Result};
-use crate::text::{matches_pattern, nearest_name};
+use crate::text::{first_names, matches_pattern, nearest_name};
 
 /// How a table with a header is laid out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -297,31 +297,8 @@ impl CsvHeader<'_> {
     }
 }
 
-/// The first names of a list, and the number of the others.
-pub(crate) fn first_names(names: &[String]) -> String {
-    /// Untuned: keeps messages short.
-    const MAX_LISTED_NAMES: usize = 12;
-    let shown = names[..names.len().min(MAX_LISTED_NAMES)].join(", ");
-    match names.len().saturating_sub(MAX_LISTED_NAMES) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
-}
-
 pub(super) fn matches_any(patterns: &[String], name: &str) -> bool {
     patterns
         .iter()
         .any(|pattern| matches_pattern(pattern, name))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::first_names;
-
-    #[test]
-    fn long_lists_of_names_are_cut() {
-        let names: Vec<String> = (0..20).map(|j| format!("x{j}")).collect();
-        assert!(first_names(&names).ends_with("x11 and 8 more"));
-        assert_eq!(first_names(&names[..2]), "x0, x1");
-    }
 }

@@ -7,11 +7,10 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use crate::text::first_names;
+
 /// Largest whole number that is stored as a number: doubles hold all of them up to 2⁵³.
 const MAX_NUMBER: i64 = 1 << 53;
-
-/// Most names in a message. Untuned: keeps messages short.
-const MAX_NAMES_SHOWN: usize = 8;
 
 /// The names of the nodes of a network, in order.
 #[derive(Debug, Clone)]
@@ -150,12 +149,7 @@ impl NodeNames {
 
     /// The first names, for messages.
     pub fn first(&self) -> String {
-        let count = self.names.len();
-        let shown = self.names[..count.min(MAX_NAMES_SHOWN)].join(", ");
-        match count.saturating_sub(MAX_NAMES_SHOWN) {
-            0 => shown,
-            more => format!("{shown} and {more} more"),
-        }
+        first_names(&self.names)
     }
 }
 

@@ -8,10 +8,7 @@ use std::sync::Arc;
 
 use super::{Dataset, NodeNames, SharedArray};
 use crate::error::{Error, InputPlace, Result};
-use crate::text::matches_pattern;
-
-/// Most column names in an error message. Untuned: keeps messages short.
-const MAX_NAMES_SHOWN: usize = 8;
+use crate::text::{first_names, matches_pattern};
 
 /// Known numbers of each row, by column.
 ///
@@ -362,15 +359,12 @@ impl RowParameters {
         let error = Error::data(format!(
             "the problem needs the parameter '{pattern}', which the table does not have"
         ));
-        let visible: Vec<&str> = self
-            .names()
-            .filter(|name| *name != Self::PRESENT_ITEMS)
-            .take(MAX_NAMES_SHOWN)
-            .collect();
+        let visible = self.names().filter(|name| *name != Self::PRESENT_ITEMS);
+        let visible = first_names(visible);
         if visible.is_empty() {
             error.with_remedy("no parameters were given")
         } else {
-            error.with_remedy(format!("the first parameters are {}", visible.join(", ")))
+            error.with_remedy(format!("the parameters are {visible}"))
         }
     }
 }
@@ -487,7 +481,7 @@ mod tests {
     fn missing_columns_and_wrong_sizes_are_refused() {
         let table = Arc::new(parameters());
         for (parameter, words) in [
-            (wanted("capacity", 1), "the first parameters are cap, w_a"),
+            (wanted("capacity", 1), "the parameters are cap, w_a"),
             (wanted("w_*", 3), "2 numbers per row, but 3"),
             (wanted("price", 1), "2 numbers per row, but 1"),
         ] {

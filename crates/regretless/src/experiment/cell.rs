@@ -1,8 +1,6 @@
 //! One cell of an experiment: the training of one method on one problem with one seed, and its
 //! outcome.
 
-use std::time::Instant;
-
 use serde::{Deserialize, Serialize};
 
 use super::bootstrap::RowRegret;
@@ -17,7 +15,7 @@ use crate::evaluate::{Evaluation, regrets_from_results, rows_per_chunk};
 use crate::method::Method;
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveCounts};
-use crate::parallel::cpu_seconds;
+use crate::parallel::Timer;
 use crate::predict::{CostModel, PredictorSpec};
 use crate::report::{CandidateReport, EpochReport, StopReason, TrainReport};
 use crate::settings::TrainingSettings;
@@ -218,12 +216,11 @@ impl ExperimentCell {
             oracle,
             observer,
         };
-        let (before, started) = (cpu_seconds(), Instant::now());
-        let cpu_seconds = || Some(cpu_seconds()? - before?);
+        let timer = Timer::start();
         match &self.training.method {
             CellMethod::Trained(method) => {
                 let trained = self.train(method, data, &context)?;
-                let cpu_seconds = cpu_seconds();
+                let cpu_seconds = timer.cpu_seconds();
                 let converged = match method {
                     Method::Stages(_) => trained.report.has_converged(),
                     // The learning rate decays to 0, so that the loss always settles.
@@ -245,8 +242,8 @@ impl ExperimentCell {
                 let test = baseline.evaluate(&context, data.problem.spec())?;
                 Ok(CellMetrics {
                     test_rows: RowRegret::of_few(&test, &context),
-                    seconds: started.elapsed().as_secs_f64(),
-                    cpu_seconds: cpu_seconds(),
+                    seconds: timer.seconds(),
+                    cpu_seconds: timer.cpu_seconds(),
                     ..CellMetrics::untrained(test)
                 })
             }

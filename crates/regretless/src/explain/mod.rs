@@ -41,7 +41,7 @@ use crate::problem::{ChoiceFixing, FixedChoices, ProblemKind};
 use crate::sense::Sense;
 use crate::solve::relaxation::CostRanges;
 use crate::solve::{Solution, SolveStatus};
-use crate::text::nearest_name;
+use crate::text::{first_names, nearest_name};
 
 /// Decisions that are listed unless another number is asked for. Untuned: a short list.
 const DEFAULT_ALTERNATIVES: usize = 3;
@@ -211,17 +211,6 @@ impl RowCase<'_> {
     fn cost_named(&self, name: &str) -> Result<u32> {
         let place = self.names.iter().position(|other| other == name);
         let place = place.ok_or_else(|| {
-            let known: Vec<String> = self
-                .names
-                .iter()
-                .take(MAX_NAMES_SHOWN)
-                .map(Into::into)
-                .collect();
-            let more = if self.names.len() > MAX_NAMES_SHOWN {
-                ", …"
-            } else {
-                ""
-            };
             if self
                 .problem
                 .auxiliary_names()
@@ -235,17 +224,14 @@ impl RowCase<'_> {
             let meant = nearest_name(name, all.iter().map(String::as_str));
             let meant = meant.map(|meant| format!("did you mean '{meant}'? "));
             Error::setting(format!("no cost is called '{name}'")).with_remedy(format!(
-                "{}the costs are {}{more}",
+                "{}the costs are {}",
                 meant.unwrap_or_default(),
-                known.join(", ")
+                first_names(&all)
             ))
         })?;
         Ok(place as u32)
     }
 }
-
-/// Most names in a message. Untuned: keeps messages short.
-const MAX_NAMES_SHOWN: usize = 8;
 
 /// Explanations of decisions.
 impl Model {

@@ -2,13 +2,14 @@
 
 use std::time::Instant;
 
-use crate::data::{CostMatching, Dataset, Features, Matrix, NamedCosts, first_names};
+use crate::data::{CostMatching, Dataset, Features, Matrix, NamedCosts};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveResult};
 use crate::sense::Sense;
 use crate::solve::{Solution, SolveFailure, SolveStatus};
+use crate::text::first_names;
 
 mod data_split;
 pub(crate) mod file;
@@ -394,11 +395,10 @@ impl LabeledDataset {
                 "the table has {present} costs per instance, {} needs {required}",
                 problem.name()
             );
-            let names = data.cost_names().to_vec();
             return Err(Error::data(message).with_remedy(format!(
                 "the costs are: {}; the problem has one variable per cost, such as one per weight \
                  of a knapsack",
-                first_names(&names)
+                first_names(data.cost_names().iter())
             )));
         }
         oracle.check_parameters(data)?;

@@ -17,12 +17,10 @@ use crate::solve::relaxation::{
     AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
 };
 use crate::solve::{SearchLimits, Solver};
+use crate::text::first_names;
 
 /// Most pairs whose costs have names: more names would take more memory than the costs.
 const MAX_NAMED_PAIRS: usize = 1 << 22;
-
-/// Most names in a message. Untuned: keeps messages short.
-const MAX_NAMES_SHOWN: usize = 8;
 
 /// Every member of the smaller side gets exactly one of the larger side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -167,17 +165,9 @@ impl AssignmentSide {
 
     /// Some members for a message: "agents Ann, Ben".
     fn list(&self, what: &str, members: &[usize]) -> String {
-        let shown: Vec<String> = members
-            .iter()
-            .take(MAX_NAMES_SHOWN)
-            .map(|index| self.name(*index))
-            .collect();
+        let names = members.iter().map(|index| self.name(*index));
         let plural = if members.len() == 1 { "" } else { "s" };
-        let more = match members.len().saturating_sub(MAX_NAMES_SHOWN) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        format!("{what}{plural} {}{more}", shown.join(", "))
+        format!("{what}{plural} {}", first_names(names))
     }
 }
 

@@ -26,9 +26,7 @@ use crate::solve::relaxation::{
     AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
 };
 use crate::solve::{SearchLimits, Solver};
-
-/// Most nodes of a cycle in a message. Untuned: keeps messages short.
-const MAX_NODES_SHOWN: usize = 8;
+use crate::text::first_names;
 
 /// Most steps of the search for an order in which a path visits its nodes. A shortest path needs
 /// one per node, so that the limit is for decisions of others.
@@ -699,17 +697,11 @@ impl ProblemKind for GraphPath {
 
     fn unusable_costs(&self, costs: &[f64]) -> Option<String> {
         let cycle = self.path_solver().negative_cycle(costs).ok()??;
-        let nodes = cycle.iter().take(MAX_NODES_SHOWN);
-        let nodes: Vec<String> = nodes.map(|node| self.shape.describe(*node)).collect();
-        let more = if cycle.len() > MAX_NODES_SHOWN {
-            ", …"
-        } else {
-            ""
-        };
+        let nodes = cycle.iter().map(|node| self.shape.describe(*node));
         Some(format!(
-            "the costs of the cycle through {}{more} add up to less than 0, so that no path is the \
+            "the costs of the cycle through {} add up to less than 0, so that no path is the \
              shortest",
-            nodes.join(", ")
+            first_names(nodes)
         ))
     }
 

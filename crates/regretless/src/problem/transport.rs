@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::assignment::{MemberField, SideField};
 use super::flexible_fields::PresentList;
 use super::flow_numbers::{FlowBounds, check_number};
-use super::min_cost_flow::{FLOW_CHECK_TOLERANCE, MAX_CHECKED_ARCS, first_names, flow_cost_hint};
+use super::min_cost_flow::{FLOW_CHECK_TOLERANCE, MAX_CHECKED_ARCS, flow_cost_hint};
 use super::subset::absences;
 use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, VariableBounds};
 use crate::data::{CostNames, check_names};
@@ -23,6 +23,7 @@ use crate::solve::relaxation::{
     AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
 };
 use crate::solve::{SearchLimits, Solver};
+use crate::text::first_names;
 
 /// Most lanes whose costs have names: more names would take more memory than the costs.
 const MAX_NAMED_LANES: usize = 1 << 22;
@@ -438,15 +439,14 @@ impl ProblemKind for Transport {
         let cut = DemandCut::find(&self.lanes.network, &self.limits())?;
         let sources = self.sources();
         let destinations = sources..sources + self.destinations();
-        let names: Vec<String> = cut
+        let names = cut
             .nodes
             .iter()
             .filter(|node| destinations.contains(node))
-            .map(|node| self.destination(node - sources))
-            .collect();
+            .map(|node| self.destination(node - sources));
         Some(format!(
             "too little can reach the destinations {}: {} is missing",
-            first_names(names.iter().map(String::as_str)),
+            first_names(names),
             cut.demand - cut.capacity
         ))
     }

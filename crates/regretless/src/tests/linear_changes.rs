@@ -356,11 +356,11 @@ fn wrong_changes_are_refused_with_the_name() {
     let cases = [
         (
             "rhs = { demand = 1.0 }",
-            "rhs: no row is called 'demand'; the first rows are most, least",
+            "rhs: no row is called 'demand'; the rows are most, least",
         ),
         (
             "lower = { d = 1 }",
-            "lower: no column is called 'd'; the first columns are a, b, c",
+            "lower: no column is called 'd'; the columns are a, b, c",
         ),
         (
             "coefficients = { most = { z = 1.0 } }",

@@ -6,8 +6,6 @@
 //! minibatch runner (`epoch_runner.rs`, one gradient step in `step.rs`) or the fused one
 //! (`fused/`), and `early_stopping.rs` decides which epoch is kept and when to stop.
 
-use std::time::Instant;
-
 use crate::checkpoint::{Checkpoint, CheckpointFolder, CheckpointStore};
 use crate::data::SplitIndices;
 use crate::error::{Error, Result};
@@ -18,7 +16,7 @@ use crate::observer::Observer;
 use crate::optimizer;
 use crate::optimizer::Optimizer;
 use crate::oracle::{Oracle, SolveCounts};
-use crate::parallel::cpu_seconds;
+use crate::parallel::Timer;
 use crate::predict::{CostModel, Network, PredictorSpec};
 use crate::problem::ProblemSpec;
 use crate::report::{CandidateReport, RoundReport, SearchReport, TrainReport};
@@ -125,7 +123,7 @@ impl StagedTraining<'_> {
         };
         let weighted_split = context.data.data().without_weightless_rows(context.split)?;
         self.settings.check(&weighted_split)?;
-        let (started, cpu_started) = (Instant::now(), cpu_seconds());
+        let timer = Timer::start();
         let split = self.settings.rows(&weighted_split);
         let mut checkpoint = store
             .as_ref()
@@ -169,12 +167,11 @@ impl StagedTraining<'_> {
         }
         let mut model = model.ok_or_else(|| Error::setting("the method has no stage"))?;
         model.metadata.method = self.method_name();
-        let cpu_seconds = cpu_seconds().zip(cpu_started).map(|(now, then)| now - then);
         let report = TrainReport {
             solves: progress.solves(context.oracle),
             rounds: progress.rounds,
-            seconds: started.elapsed().as_secs_f64(),
-            cpu_seconds,
+            seconds: timer.seconds(),
+            cpu_seconds: timer.cpu_seconds(),
             timed_solve_seconds: None,
         };
         Ok(FitResult {

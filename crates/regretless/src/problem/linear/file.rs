@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::problem::{ProblemKind, Sense};
-use crate::text::{matches_pattern, nearest_name};
+use crate::text::{first_names, matches_pattern, nearest_name};
 
 /// A model file (`.mps` or `.lp`), its predicted columns, and the numbers in which the problem
 /// differs from the file, by the names of rows and columns. A bound may be infinite.
@@ -170,15 +170,11 @@ impl LinearFile {
     }
 }
 
-/// Most column names in an error message. Untuned: keeps messages short.
-const MAX_NAMES_SHOWN: usize = 8;
-
 /// What may have been meant by an unknown name of a row or column, and the first names.
 pub(super) fn suggestion(wanted: &str, what: &str, names: &[String]) -> String {
     let meant = nearest_name(wanted, names.iter().map(String::as_str));
     let meant = meant.map_or_else(String::new, |meant| format!("did you mean '{meant}'? "));
-    let first = names[..names.len().min(MAX_NAMES_SHOWN)].join(", ");
-    format!("{meant}the first {what}s are {first}")
+    format!("{meant}the {what}s are {}", first_names(names))
 }
 
 /// BLAKE3 of a file's bytes in hexadecimal digits.

@@ -337,8 +337,7 @@ fn file_extension(path: &Path) -> String {
 impl ProblemKind for LinearProblem {
     fn name(&self) -> String {
         match self.parts.name.as_str() {
-            // What Python calls a model without a name.
-            "" | "linear model" => "linear problem".into(),
+            "" => "linear problem".into(),
             name => format!("linear problem {name}"),
         }
     }

@@ -2,8 +2,8 @@
 //! direction that their costs favor.
 
 use super::LinearProblem;
-use crate::data::first_names;
 use crate::problem::{ProblemKind, Sense};
+use crate::text::first_names;
 
 /// A direction of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

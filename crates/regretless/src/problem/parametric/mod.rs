@@ -25,6 +25,7 @@ use crate::solve::relaxation::{
     AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
 };
 use crate::solve::{SearchLimits, Solver};
+use crate::text::first_names;
 
 mod fast_path;
 mod fields;
@@ -33,9 +34,6 @@ mod template;
 
 use self::fast_path::FastPath;
 pub(super) use self::template::is_template;
-
-/// Most parameters of a row in a message. Untuned: keeps messages short.
-const MAX_PLACES_SHOWN: usize = 4;
 
 /// A problem with parameters per row.
 #[derive(Debug)]
@@ -123,17 +121,9 @@ impl ParametricProblem {
 
     /// Why a row has no problem, with the columns its numbers come from.
     fn explain(&self, message: &str, values: &[f64]) -> String {
-        let shown: Vec<String> = self
-            .places()
-            .take(MAX_PLACES_SHOWN)
-            .map(|(place, range)| place.describe(&values[range.clone()]))
-            .collect();
-        let more = if self.ranges.len() > MAX_PLACES_SHOWN {
-            ", …"
-        } else {
-            ""
-        };
-        format!("{message}; the row has {}{more}", shown.join(", "))
+        let numbers = self.places();
+        let numbers = numbers.map(|(place, range)| place.describe(&values[range.clone()]));
+        format!("{message}; the row has {}", first_names(numbers))
     }
 
     fn places(&self) -> impl Iterator<Item = (&Place, &Range<usize>)> {

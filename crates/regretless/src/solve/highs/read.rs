@@ -3,7 +3,7 @@
 //! HiGHS interprets the files; in particular an entry of an MPS file's RHS section in the objective
 //! row is minus the constant part of the objective (the published optima of netlib, such as that of
 //! e226, do not include this constant), and an integer column between markers without bounds is
-//! binary. Files that HiGHS would read only in part are to_error, and so are nonlinear models.
+//! binary. Files that HiGHS would read only in part are refused, and so are nonlinear models.
 
 use std::ffi::CString;
 use std::io::Write;
