@@ -1,6 +1,7 @@
 """A road network, an assignment and a battery: regret of methods beside least squares.
 
     python bench/network_regret.py [--program regretless] [--rows 500] [--seeds 3] [--task road]
+                                   [--csv results.csv]
     python bench/network_regret.py --speed
 
 Tables and checks are those of row_parameters.py. `--speed` trains SPO+ on the road network as a
@@ -153,17 +154,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--program", default="regretless")
-    parser.add_argument("--rows", type=int, default=500)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--task", choices=[*TASKS], action="append")
+    tables.add_arguments(parser, TASKS)
     parser.add_argument("--speed", action="store_true")
     options = parser.parse_args()
     if options.speed:
         speed(options.program, options.rows)
         return
-    for name in options.task or TASKS:
-        tables.report(TASKS[name], name, options)
+    tables.run_tasks(TASKS, options)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Boosted trees by squared error, and fine-tuned for decisions: normalized regret on test rows.
 
     python bench/python_trees.py [--problem SP5x5] [--seeds 4] [--rows 1000] [--rounds 75 120]
+                                 [--csv results.csv]
 
 The reference is XGBoost with the number of rounds of squared error that has the smallest validation
 regret. Fine-tuning selects its round by the regret on the same validation rows; "round" is that

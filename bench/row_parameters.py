@@ -1,6 +1,7 @@
 """Six tasks whose feasible sets differ between rows: regret of methods beside least squares.
 
     python bench/row_parameters.py [--program regretless] [--rows 500] [--seeds 3] [--task houses]
+                                   [--csv results.csv]
 
 Each task is written as a table and a problem file, and `regretless compare` trains on it. The best
 objective of every test row and the decisions of one model are checked by programs of this file,
@@ -318,8 +319,10 @@ def regrets(task: Task, program: str, folder: Path, seed: int) -> dict[str, floa
     return {row["method"]: 100 * float(row["test_normalized_regret"]) for row in records}
 
 
-def report(make: Callable[..., Task], name: str, options: argparse.Namespace) -> None:
-    """Print the mean regrets of all methods over the seeds."""
+def report(
+    make: Callable[..., Task], name: str, options: argparse.Namespace
+) -> list[dict[str, str | float]]:
+    """Print the mean regrets of all methods over the seeds; return them as rows of a table."""
     sums: dict[str, list[float]] = {}
     checked = 0
     for seed in range(options.seeds):
@@ -332,20 +335,37 @@ def report(make: Callable[..., Task], name: str, options: argparse.Namespace) ->
     means = {method: float(np.mean(values)) for method, values in sums.items()}
     line = ", ".join(f"{method} {mean:.2f}" for method, mean in means.items())
     print(f"{name}: {checked} instances checked; normalized regret in %: {line}", flush=True)
+    return [{"task": name, "method": method, "regret": mean} for method, mean in means.items()]
 
 
-def main() -> None:
-    """Run all tasks or those named."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+def add_arguments(parser: argparse.ArgumentParser, tasks: dict) -> None:
+    """Add the arguments of a run of tasks."""
     parser.add_argument("--program", default="regretless")
     parser.add_argument("--rows", type=int, default=500)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--task", choices=[*TASKS], action="append")
-    options = parser.parse_args()
-    for name in options.task or TASKS:
-        report(TASKS[name], name, options)
+    parser.add_argument("--task", choices=[*tasks], action="append")
+    parser.add_argument("--csv", type=Path, help="write the mean regrets to this file, too")
+
+
+def run_tasks(tasks: dict, options: argparse.Namespace) -> None:
+    """Run all tasks or those named."""
+    records = []
+    for name in options.task or tasks:
+        records += report(tasks[name], name, options)
+    if options.csv:
+        with open(options.csv, "w", newline="") as out:
+            writer = csv.DictWriter(out, ["task", "method", "regret"])
+            writer.writeheader()
+            writer.writerows(records)
+
+
+def main() -> None:
+    """Run the tasks that the arguments name."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    add_arguments(parser, TASKS)
+    run_tasks(TASKS, parser.parse_args())
 
 
 if __name__ == "__main__":

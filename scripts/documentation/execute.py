@@ -12,6 +12,7 @@ Marks are comments of Markdown, which readers do not see. They precede their blo
 
     <!-- run: no, REASON -->                 the block is not executed
     <!-- run: long, last run 2026-11-17 -->  the block is executed by --full only
+    <!-- run: hours, last run 2026-11-17 --> the block is executed by --hours only
     <!-- run: none: REASON -->               nothing of the page is executed
     <!-- setup sh
     COMMANDS -->                             executed, not shown; also `setup python`
@@ -19,7 +20,8 @@ Marks are comments of Markdown, which readers do not see. They precede their blo
                                              8.5, in the text before, is what EXPRESSION says of
                                              `result`, the JSON or CSV that COMMAND prints;
                                              `row(result, method="MSE")` is a row of CSV, and
-                                             `long 8.5` is checked by --full only
+                                             `long 8.5` is checked by --full only, `hours 8.5`
+                                             by --hours only
     <!-- check: long table within 1 % | COMMAND | ROW, COLUMN, VALUES -->
                                              the table before it is in the result (tables.py)
 
@@ -47,9 +49,11 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = ["README.md", "docs/**/*.md"]
 EXECUTED = ("sh", "python", "text")
 SHOWN = ("toml", "csv", "lp", "json", "bibtex", "markdown", "html", "mps", "")
-# Generous: a machine that runs other tests, too, may be ten times as slow.
-QUICK_SECONDS = 600
-LONG_SECONDS = 3600
+# Sizes of blocks and checks by the word in their marks; the first is that of marks without one.
+SIZES = ("quick", "long", "hours")
+# Most seconds of a block of each size. Generous: a machine that runs other tests, too, may be ten
+# times as slow.
+MAX_SECONDS = {"quick": 600, "long": 3600, "hours": 36000}
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 ELEMENT = re.compile(
     r"^<!-- (?P<mark>(?:run|setup|check|from)\b.*?) ?-->|^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$"
@@ -118,12 +122,23 @@ def steps(markdown):
         elif found.startswith("check:"):
             before = re.sub(r"<!--.*?-->", "", markdown[: match.start()], flags=re.DOTALL)
             claim = found.removeprefix("check:").strip()
-            kind = "table" if claim.removeprefix("long ").startswith("table ") else "number"
+            kind = "table" if without_size(claim).startswith("table ") else "number"
             # A number is near its mark; a table may be long.
             shown = before if kind == "table" else before[-4000:]
             yield Step(kind, f"{shown}\0{claim}", line)
         else:
             mark = found
+
+
+def size_of(mark):
+    """Return the size of a block or check: a word of SIZES that begins its mark."""
+    word = mark.replace(",", " ").split(" ")[0]
+    return word if word in SIZES else SIZES[0]
+
+
+def without_size(claim):
+    """Return a claim without the word for its size."""
+    return claim.removeprefix(f"{size_of(claim)} ")
 
 
 def percentage(text):
@@ -160,14 +175,20 @@ def is_close(shown, found, tolerance):
 class PageRun:
     """Executes one page in a folder of its own."""
 
-    def __init__(self, path, folder, full):
+    def __init__(self, path, folder, size):
         self.outcome = Outcome(str(path.relative_to(ROOT)))
-        self.path, self.folder, self.full = path, Path(folder), full
+        self.path, self.folder, self.size = path, Path(folder), size
         self.printed, self.is_skipped, self.interpreter = "", False, None
         places = [str(program.find().parent), os.environ["PATH"]]
+        if program.python() is not None:
+            places.insert(1, str(program.python().parent))
         self.environment = {**os.environ, "PATH": os.pathsep.join(places), "COLUMNS": "100"}
         self.environment["CLONE"] = str(ROOT)
         self.environment.pop("REGRETLESS_ABORT_AT_FAIL_POINT", None)
+
+    def is_too_long(self, mark):
+        """Whether a block or check takes longer than this run allows."""
+        return SIZES.index(size_of(mark)) > SIZES.index(self.size)
 
     def report(self, step, message):
         """Keep a finding with its place."""
@@ -194,9 +215,9 @@ class PageRun:
 
     def execute_step(self, step):
         """Execute or compare one step."""
-        is_long = step.mark.startswith("run: long")
-        if step.mark.startswith("run: no") or (is_long and not self.full):
-            self.outcome.count("long" if is_long else "not executed")
+        mark = step.mark.removeprefix("run: ")
+        if step.mark.startswith("run: no") or self.is_too_long(mark):
+            self.outcome.count(size_of(mark) if self.is_too_long(mark) else "not executed")
             self.is_skipped = True
         elif step.kind.startswith("file "):
             path = self.folder / step.kind.removeprefix("file ")
@@ -204,7 +225,7 @@ class PageRun:
             path.write_text(step.text)
             self.outcome.count("files")
         elif step.kind == "sh":
-            self.run_commands(step, LONG_SECONDS if is_long else QUICK_SECONDS)
+            self.run_commands(step, MAX_SECONDS[size_of(mark)])
         elif step.kind == "python":
             self.run_python(step)
         elif step.kind == "text":
@@ -227,7 +248,7 @@ class PageRun:
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            self.report(step, f"takes more than {seconds} s; mark it as long")
+            self.report(step, f"takes more than {seconds} s; mark it as long or hours")
             self.is_skipped = True
             return
         self.printed, self.is_skipped = done.stdout, done.returncode != 0
@@ -276,12 +297,12 @@ class PageRun:
 
     def result_of(self, step, claim, command):
         """Return what the command of a check prints, or None if it is long or fails."""
-        if claim.startswith("long ") and not self.full:
-            self.outcome.count(f"{step.kind}s of long runs")
+        if self.is_too_long(claim):
+            self.outcome.count(f"{step.kind}s of {size_of(claim)} runs")
             return None
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", command], cwd=self.folder, env=self.environment,
-            capture_output=True, text=True, timeout=LONG_SECONDS,
+            capture_output=True, text=True, timeout=MAX_SECONDS["long"],
         )  # fmt: skip
         if done.returncode != 0:
             self.report(step, f"{command}: {tail(done.stderr)}")
@@ -292,7 +313,7 @@ class PageRun:
         """Check a number of the text by what a command prints."""
         before, _, check = step.text.partition("\0")
         claim, command, expression = (part.strip() for part in check.split("|"))
-        shown, _, tolerance = claim.removeprefix("long ").partition(" within ")
+        shown, _, tolerance = without_size(claim).partition(" within ")
         if shown not in before:
             self.report(step, f"{shown} is not in the text before the mark")
         result = self.result_of(step, claim, command)
@@ -349,10 +370,10 @@ def tail(text, lines=15):
     return "\n".join(f"    {line}" for line in text.rstrip().splitlines()[-lines:])
 
 
-def run_page(path, full):
-    """Execute a page in an empty folder."""
+def run_page(path, size):
+    """Execute a page in an empty folder, up to blocks of a size."""
     with tempfile.TemporaryDirectory(prefix="docs-") as folder:
-        return PageRun(path, folder, full).execute()
+        return PageRun(path, folder, size).execute()
 
 
 def list_blocks(paths):
@@ -367,7 +388,7 @@ def list_blocks(paths):
         print(path.relative_to(ROOT), counts)
 
 
-def check(names, full=False, only_list=False):
+def check(names, size=SIZES[0], only_list=False):
     """Execute pages; print what is wrong and a summary; return whether nothing is."""
     paths = [Path(name).resolve() for name in names]
     if not paths:
@@ -376,7 +397,7 @@ def check(names, full=False, only_list=False):
         list_blocks(paths)
         return True
     with ThreadPoolExecutor(os.cpu_count()) as workers:
-        outcomes = list(workers.map(lambda path: run_page(path, full), paths))
+        outcomes = list(workers.map(lambda path: run_page(path, size), paths))
     totals = {}
     for outcome in outcomes:
         for what, amount in outcome.counts.items():

@@ -12,14 +12,14 @@ import execute
 TICKS = "```"
 
 
-def run(markdown, full=False):
+def run(markdown, size="quick"):
     """Execute a page of this text."""
     target = execute.ROOT / "target"
     target.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target) as folder:
         path = Path(folder) / "page.md"
         path.write_text(markdown)
-        return execute.run_page(path, full)
+        return execute.run_page(path, size)
 
 
 def block(language, text):
@@ -89,7 +89,7 @@ class ExecutedPages(unittest.TestCase):
             self.assertIn(message, findings[0])
         long = mark.format("long ", "method, problem, mean")
         self.assertEqual(run(table + long).counts, {"tables of long runs": 1})
-        self.assertEqual(run(table + long, full=True).counts, {"numbers of tables": 4})
+        self.assertEqual(run(table + long, size="long").counts, {"numbers of tables": 4})
         self.assertEqual(len(run("no table\n" + every).findings), 1)
 
     def test_tables_may_have_two_keys_and_sums(self):
@@ -104,7 +104,12 @@ class ExecutedPages(unittest.TestCase):
         page = "<!-- run: long, last run 2026-01-01 -->\n" + block("sh", "false")
         page += block("text", "anything")
         self.assertEqual(run(page).findings, [])
-        self.assertEqual(len(run(page, full=True).findings), 1)
+        self.assertEqual(len(run(page, size="long").findings), 1)
+        page = page.replace("long", "hours")
+        page += "5<!-- check: hours 5 within 0 % | echo 6 | result -->"
+        self.assertEqual(run(page, size="long").findings, [])
+        self.assertEqual(run(page, size="long").counts["numbers of hours runs"], 1)
+        self.assertEqual(len(run(page, size="hours").findings), 2)
 
     def test_blocks_that_are_not_executed_need_a_reason(self):
         self.assertEqual(len(run(block("rust", "fn main() {}")).findings), 1)
