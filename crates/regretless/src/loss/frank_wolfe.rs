@@ -131,7 +131,7 @@ impl FrankWolfe {
         worker: &mut OracleWorker<'_>,
     ) -> Result<ConvexCombination> {
         let mut combination = ConvexCombination::of(
-            input.solve(worker, input.prediction)?.decision.clone(),
+            input.minimize(worker, input.prediction)?.decision.clone(),
             input.prediction.len(),
         );
         let mut objective_gradient = buffer::zeros(input.prediction.len());
@@ -144,7 +144,7 @@ impl FrankWolfe {
                 *g = p + self.lambda * m;
             }
             let current = dot(&objective_gradient, &combination.mu) + combination.fixed_cost;
-            let cheapest = input.solve(worker, &objective_gradient)?;
+            let cheapest = input.minimize(worker, &objective_gradient)?;
             let gap = current - cheapest.objective;
             if gap <= self.tolerance {
                 break;

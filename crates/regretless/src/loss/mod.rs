@@ -177,6 +177,23 @@ impl LossInput<'_> {
             .map_err(|failure| Error::solver(self.instance, failure))
     }
 
+    /// As [`Self::solve`], for losses that are defined by the least cost of a decision. Where the
+    /// costs leave no optimal decision, as those of a graph with a negative cycle, it is the
+    /// optimum of a relaxation, so that the loss keeps its bound; its entries need not be those of
+    /// a decision.
+    ///
+    /// # Errors
+    /// As [`Self::solve`].
+    pub(crate) fn minimize<'k>(
+        &self,
+        worker: &'k mut OracleWorker<'_>,
+        costs: &[f64],
+    ) -> Result<&'k Solution> {
+        worker
+            .minimize_from(costs, self.label)
+            .map_err(|failure| Error::solver(self.instance, failure))
+    }
+
     /// The random stream of this instance.
     fn stream(&self) -> RandomStream {
         RandomStream::new(

@@ -9,7 +9,6 @@ use crate::decision::Decision;
 use crate::error::Result;
 use crate::oracle::OracleWorker;
 use crate::random::RandomStream;
-use crate::solve::Solution;
 
 /// The distribution of ξ.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -136,14 +135,12 @@ pub struct PerturbedSettings {
 }
 
 impl PerturbedSettings {
-    /// Solves under every row of noise around `center`; passes each solution on with its prepared
-    /// noise.
-    pub(super) fn solve_each(
+    /// Passes on every row of prepared noise, with the costs around `center` that it makes.
+    pub(super) fn for_each_sample(
         &self,
         input: &LossInput<'_>,
         center: &[f64],
-        worker: &mut OracleWorker<'_>,
-        mut accept: impl FnMut(&[f64], &Solution),
+        mut visit: impl FnMut(&[f64], &[f64]) -> Result<()>,
     ) -> Result<()> {
         let (mut row, mut costs) = (buffer::zeros(center.len()), buffer::zeros(center.len()));
         let mut rows = self.noise.rows(input);
@@ -151,7 +148,7 @@ impl PerturbedSettings {
             rows.next(&mut row);
             self.perturbation.prepare(&mut row);
             self.perturbation.apply(center, &row, &mut costs);
-            accept(&row, input.solve(worker, &costs)?);
+            visit(&row, &costs)?;
         }
         Ok(())
     }
@@ -164,8 +161,9 @@ impl PerturbedSettings {
         worker: &mut OracleWorker<'_>,
     ) -> Result<Vec<Decision>> {
         let mut decisions = Vec::with_capacity(self.perturbation.samples);
-        self.solve_each(input, center, worker, |_, sample| {
-            decisions.push(sample.decision.clone());
+        self.for_each_sample(input, center, |_, costs| {
+            decisions.push(input.solve(worker, costs)?.decision.clone());
+            Ok(())
         })?;
         Ok(decisions)
     }

@@ -113,7 +113,7 @@ impl DecisionGradient for PerturbationGradient {
         for (step, weight) in [(forward, 1.0 / width), (-self.sigma, -1.0 / width)] {
             let pairs = input.prediction.iter().zip(input.costs);
             let perturbed = buffer::filled(pairs.map(|(p, c)| p + step * c));
-            let solution = input.solve(worker, &perturbed)?;
+            let solution = input.minimize(worker, &perturbed)?;
             gradient.add_decision(weight, &solution.decision);
             value += weight * solution.objective;
         }

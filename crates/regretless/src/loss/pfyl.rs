@@ -44,7 +44,6 @@ use crate::error::Result;
 use crate::label::LabeledDataset;
 use crate::observer::Observer;
 use crate::oracle::{Oracle, OracleWorker};
-use crate::solve::Solution;
 
 /// The loss and its noise.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,7 +114,8 @@ impl DecisionGradient for Pfyl {
         let weight = 1.0 / perturbation.samples as f64;
         gradient.add_decision(1.0, input.label);
         let mut value = input.label.dot(input.prediction);
-        let add_sample = |noise: &[f64], sample: &Solution| {
+        let add_sample = |noise: &[f64], costs: &[f64]| {
+            let sample = input.minimize(worker, costs)?;
             value -= weight * sample.objective;
             for (j, x) in sample.decision.iter() {
                 let factor = if perturbation.multiplicative {
@@ -125,9 +125,10 @@ impl DecisionGradient for Pfyl {
                 };
                 gradient.add(j, -weight * x * factor);
             }
+            Ok(())
         };
         self.0
-            .solve_each(input, input.prediction, worker, add_sample)?;
+            .for_each_sample(input, input.prediction, add_sample)?;
         Ok(value)
     }
 }

@@ -77,7 +77,7 @@ impl DecisionGradient for SpoPlus {
     ) -> Result<f64> {
         let pairs = input.prediction.iter().zip(input.costs);
         let extrapolated = buffer::filled(pairs.map(|(p, c)| 2.0 * p - c));
-        let solution = input.solve(worker, &extrapolated)?;
+        let solution = input.minimize(worker, &extrapolated)?;
         gradient.add_decision(2.0, input.label);
         gradient.add_decision(-2.0, &solution.decision);
         Ok(2.0 * input.label.dot(input.prediction)

@@ -282,6 +282,30 @@ impl<'a> OracleWorker<'a> {
         Ok(&self.solution)
     }
 
+    /// As [`Self::solve_from`], for losses that are defined by the least cost of a decision. Where
+    /// the costs leave no optimal decision, the solution is the optimum of a relaxation, whose
+    /// cost is a bound ([`crate::solve::Solver::relax_unproven`]).
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(crate) fn minimize_from(
+        &mut self,
+        costs: &[f64],
+        start: &Decision,
+    ) -> Result<&Solution, SolveFailure> {
+        self.solve_from(costs, Some(start))?;
+        let is_solved = self.cache_action == CacheAction::Solve;
+        if is_solved
+            && self.solution.status == SolveStatus::LimitReached
+            && let Some(solver) = &mut self.solver
+            && let Some(relaxed) = solver.relax_unproven(costs)
+        {
+            self.oracle.counters.count(SolveKind::Relaxed);
+            self.solution = relaxed?;
+        }
+        Ok(&self.solution)
+    }
+
     /// The normal cone of a decision: the costs for which it is optimal.
     ///
     /// # Errors

@@ -71,6 +71,14 @@ impl WorkerSolver {
         Ok(())
     }
 
+    /// As [`Solver::relax_unproven`], for exact solvers.
+    pub(super) fn relax_unproven(&mut self, costs: &[f64]) -> Option<SolveResult> {
+        match self {
+            Self::Exact(solver) => solver.relax_unproven(costs),
+            Self::Relaxed(..) | Self::Heuristic(..) => None,
+        }
+    }
+
     pub(super) fn solve_warm(&mut self, costs: &[f64], warm_start: &mut WarmStart) -> SolveResult {
         match self {
             Self::Exact(solver) | Self::Heuristic(_, solver) => {

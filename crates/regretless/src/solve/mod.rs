@@ -94,6 +94,13 @@ pub trait Solver: Send + std::any::Any {
         self.solve(costs)
     }
 
+    /// The optimum of a relaxation under costs for which [`Solver::solve`] has just proven no
+    /// decision optimal, where the problem has none then, such as a shortest path in a graph with a
+    /// negative cycle; `None` for other solvers. Entries need not be those of a decision.
+    fn relax_unproven(&mut self, _costs: &[f64]) -> Option<Result<Solution, SolveFailure>> {
+        None
+    }
+
     /// As [`Solver::solve`], written over an earlier solution; solvers that are faster than an
     /// allocation reuse its buffers.
     ///

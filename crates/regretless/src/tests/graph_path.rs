@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use regretless::data::{Dataset, FeatureShape, Features, Matrix, RowParameters};
 use regretless::label::LabeledDataset;
+use regretless::loss::LossSpec;
 use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
 use regretless::problem::{ProblemKind, ProblemSpec};
@@ -188,11 +189,22 @@ fn check_case(case: &Case, number: usize) -> Option<bool> {
     assert!(case.paths.contains(&chosen), "case {number}: no path");
     problem.check(&solution.decision).unwrap();
     assert!(solution.bound <= best + 1e-9, "case {number}: bound");
+    let mut relaxation = problem
+        .relaxation_solver(Relaxation::Plain, &limits)
+        .unwrap();
+    let relaxed = relaxation.relax(&costs).unwrap();
     if solution.status != SolveStatus::Optimal {
         assert!(
             problem.unusable_costs(&costs).is_some(),
             "case {number}: a cycle"
         );
+        assert_eq!(relaxed.status, SolveStatus::Optimal);
+        assert!(
+            relaxed.objective <= best + 1e-9 && relaxed.objective >= solution.bound - 1e-9,
+            "case {number}: the flow costs {}, the best path {best}",
+            relaxed.objective
+        );
+        assert!(relaxed.decision.iter().all(|(_, flow)| flow <= 1.0));
         return Some(false);
     }
     assert!(
@@ -204,10 +216,7 @@ fn check_case(case: &Case, number: usize) -> Option<bool> {
         "case {number}: {} and {best}",
         solution.objective
     );
-    let mut relaxation = problem
-        .relaxation_solver(Relaxation::Plain, &limits)
-        .unwrap();
-    assert_eq!(relaxation.relax(&costs).unwrap(), solution);
+    assert_eq!(relaxed, solution);
     let mut ranging = problem.cost_ranging(CostRangeKind::Exact, &limits).unwrap();
     let ranges = ranging.ranges(&costs).unwrap();
     for cost in 0..costs.len() {
@@ -348,6 +357,12 @@ fn a_negative_cycle_is_searched_around_for_predictions_and_refused_for_labels() 
         (3.0, SolveStatus::LimitReached)
     );
     assert_eq!(solution.bound, 1.0, "3 less than the negative cost");
+    let mut relaxation = problem
+        .relaxation_solver(Relaxation::Plain, &limits)
+        .unwrap();
+    let relaxed = relaxation.relax(&costs).unwrap();
+    assert_eq!(relaxed.decision.indices(), [0, 1, 2, 3]);
+    assert_eq!(relaxed.objective, 2.0, "the path and the cycle once");
     // The cycle of e and f is on no way from a to c.
     let elsewhere = [1.0, 2.0, 2.0, 1.0, -5.0, 1.0];
     let solution = problem.solver(&limits).solve(&elsewhere).unwrap();
@@ -374,6 +389,54 @@ fn a_negative_cycle_is_searched_around_for_predictions_and_refused_for_labels() 
     assert!(names_both && message.contains("less than 0"), "{message}");
     let (labels, failed) = LabeledDataset::solve_feasible(data, &oracle, &NoopObserver).unwrap();
     assert_eq!((labels.len(), failed.len()), (2, 1));
+}
+
+#[test]
+fn losses_with_a_bound_keep_it_where_their_costs_have_a_negative_cycle() {
+    let two_ways = |ends: [usize; 2]| [ends, [ends[1], ends[0]]];
+    let streets = [
+        [0, 1],
+        [1, 2],
+        [2, 3],
+        [0, 4],
+        [4, 5],
+        [5, 3],
+        [1, 4],
+        [2, 5],
+    ];
+    let arcs: Vec<[usize; 2]> = streets.into_iter().flat_map(two_ways).collect();
+    let count = arcs.len();
+    let graph = json!({"kind": "graph_path", "source": 0, "target": 3, "arcs": arcs});
+    let grid = json!({"kind": "graph_path", "grid": [4, 4]});
+    let mut stream = RandomStream::new(Purpose::Importance, 7, [0, 0]);
+    for (spec, count) in [(graph, count), (grid, 16)] {
+        let problem = Problem::from_spec(ProblemSpec::from_json(spec).unwrap()).unwrap();
+        let mut above = 0;
+        for _ in 0..200 {
+            let costs: Vec<f64> = (0..count).map(|_| stream.uniform(1.0, 4.0)).collect();
+            // Below half the costs, where SPO+ solves for negative ones.
+            let mut draw =
+                || -> Vec<f64> { (0..count).map(|_| stream.uniform(0.1, 1.5)).collect() };
+            let (first, second) = (draw(), draw());
+            let spo = |prediction: &[f64]| {
+                let loss: LossSpec = "SPO+".parse().unwrap();
+                loss.evaluate(&problem, prediction, &costs).unwrap()
+            };
+            let (at_first, at_second) = (spo(&first), spo(&second));
+            let decided = problem.solve(&first).unwrap().decision;
+            let best = problem.solve(&costs).unwrap().objective;
+            let regret = decided.dot(&costs) - best;
+            assert!(at_first.value >= regret - 1e-9, "an upper bound of regret");
+            above += usize::from(regret > 1e-9);
+            let steps = second.iter().zip(&first).map(|(to, from)| to - from);
+            let slope: f64 = steps
+                .zip(&at_first.gradient)
+                .map(|(step, g)| step * g)
+                .sum();
+            assert!(at_second.value >= at_first.value + slope - 1e-9, "convex");
+        }
+        assert!(above > 50, "{above} of 200 rows have regret");
+    }
 }
 
 #[test]

@@ -197,7 +197,8 @@ fn cycle_through(labels: &Labels, node: u32, last: u32, direction: Direction) ->
     cycle
 }
 
-fn relevant_nodes(network: &PathNetwork) -> Vec<bool> {
+/// The nodes that are on some way from the source to the target.
+pub(super) fn relevant_nodes(network: &PathNetwork) -> Vec<bool> {
     let from_source = network.reached(Direction::Forward);
     let to_target = network.reached(Direction::Backward);
     let both = from_source.iter().zip(&to_target);

@@ -8,7 +8,8 @@
 //!   exact.
 //! * With such a cycle there is no shortest way, and the shortest path that visits no node twice is
 //!   NP-hard. The rule: negative costs count as 0 in the search, and the solution is marked as not
-//!   proven ([`SolveStatus::LimitReached`]); its objective is that of the actual costs.
+//!   proven ([`SolveStatus::LimitReached`]); its objective is that of the actual costs. Losses that
+//!   need the least cost, not a path, use the relaxation by flows ([`Solver::relax_unproven`]).
 //!
 //! Ties are broken by the order in which the searches visit nodes: nearer ones first, then those
 //! with lower numbers.
@@ -16,12 +17,14 @@
 mod cost_ranges;
 mod detours;
 mod distance_queue;
+mod flow_relaxation;
 mod label_correcting;
 mod network;
 mod search;
 
 use std::sync::Arc;
 
+use self::flow_relaxation::FlowRelaxation;
 pub use self::network::{CostPlace, Graph, PathNetwork};
 use self::search::{PathSearch, PathSearchEnd};
 use super::relaxation::RelaxationSolver;
@@ -32,6 +35,8 @@ use super::{Solution, SolveFailure, SolveStatus, Solver};
 pub struct GraphPathSolver {
     network: PathNetwork,
     search: PathSearch,
+    /// Made when it is first needed.
+    flows: Option<FlowRelaxation>,
     /// The nodes of the last path, from the source, and its costs; with costs on nodes, these are
     /// the same.
     nodes: Vec<u32>,
@@ -43,6 +48,7 @@ impl GraphPathSolver {
         Self {
             search: PathSearch::new(network.graph.num_nodes()),
             network,
+            flows: None,
             nodes: Vec::new(),
             path: Vec::new(),
         }
@@ -56,7 +62,19 @@ impl GraphPathSolver {
         }
         self.network.clone_from(network);
         self.search.forget_network();
+        if let Some(flows) = &mut self.flows {
+            flows.move_to(network);
+        }
         true
+    }
+
+    /// The optimum of the relaxation by flows.
+    fn relax_by_flows(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
+        let flows = match self.flows.take() {
+            Some(flows) => flows,
+            None => FlowRelaxation::new(&self.network),
+        };
+        self.flows.insert(flows).solve(costs)
     }
 
     /// Finds the path; returns how its length is proven.
@@ -155,12 +173,20 @@ impl Solver for GraphPathSolver {
         };
         Ok(())
     }
+
+    fn relax_unproven(&mut self, costs: &[f64]) -> Option<Result<Solution, SolveFailure>> {
+        Some(self.relax_by_flows(costs))
+    }
 }
 
 /// Every vertex of the flow polytope of an acyclic graph is a path: the relaxation is the problem
 /// itself. So it is on other graphs without negative cycles, whose flows would only add length.
 impl RelaxationSolver for GraphPathSolver {
     fn relax(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
-        self.solve(costs)
+        let solution = self.solve(costs)?;
+        match solution.status {
+            SolveStatus::LimitReached => self.relax_by_flows(costs),
+            SolveStatus::Optimal | SolveStatus::WithinGap(_) => Ok(solution),
+        }
     }
 }
