@@ -158,6 +158,9 @@ class SolveCounts(Result):
         Solver calls whose earlier decision is proven optimal by a certificate, without a solve.
     cache_hits : int
         Solver calls served from the solution pool, without a solve.
+    unpooled_rows : int
+        Solver calls, counted above as well, that were solved because fewer than two decisions of
+        the solution pool were feasible for the row, with known costs that hold for it.
     """
 
     exact: int
@@ -166,6 +169,7 @@ class SolveCounts(Result):
     projected: int
     certified: int
     cache_hits: int
+    unpooled_rows: int = 0
 
 
 @dataclass(frozen=True)

@@ -521,7 +521,7 @@ def test_a_wrong_sense_and_objectives_that_depend_on_costs_are_suspected():
         return decision, costs @ decision + 3 * costs[0]
 
     rented = rl.Problem.from_solver(with_rent, 3, sense="minimize")
-    with pytest.warns(UserWarning, match="must depend on the decision alone"):
+    with pytest.warns(UserWarning, match="may depend on the decision and the row"):
         rl.train(rented, X, C, epochs=2)
 
 
@@ -585,6 +585,74 @@ def test_known_costs_of_decisions_are_warned_about_where_the_level_is_ignored():
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message=".*level of the predicted costs")
         rl.train(problem, features, costs, "MAE(O)", epochs=2)
+
+
+def cheapest_with_rent(costs, parameters):
+    """Choose the cheapest of three, each of which has a rent that differs per row."""
+    rents = parameters["rents"]
+    chosen = int(np.argmin(costs + rents))
+    return np.eye(3)[chosen], costs[chosen] + rents[chosen]
+
+
+def is_one_choice(decision, parameters):
+    return decision.sum() == 1
+
+
+def with_rents(rows=60):
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(rows, 2))
+    costs = 5 + features @ rng.normal(size=(2, 3)) + rng.normal(size=(rows, 3))
+    problem = rl.Problem.from_solver(
+        cheapest_with_rent, 3, sense="minimize", parameters=["rents"], check=is_one_choice
+    )
+    return problem, features, costs, rng.uniform(0, 6, size=(rows, 3))
+
+
+@pytest.mark.parametrize("method", ["MAP", "SPO+ cache 0%"])
+def test_pools_do_not_take_known_costs_of_other_rows(method):
+    problem, _, costs, rents = with_rents()
+    parameters = {"rents": rents}
+    predicted = costs[::-1].copy()
+    loss = rl.Loss(problem, costs, loss=method, parameters=parameters)
+    values, _ = loss.evaluate(predicted)
+    best = np.argmin(costs + rents, axis=1)
+    rows = np.arange(len(costs))
+    if method == "MAP":
+        # The label beside the decision that the predicted costs lead to.
+        other = np.argmin(predicted + rents, axis=1)
+        errors = predicted - costs
+        expected = np.maximum(errors[rows, best] - errors[rows, other], 0.0)
+    else:
+        extrapolated = 2 * predicted - costs
+        expected = (
+            2 * (predicted + rents)[rows, best]
+            - (costs + rents)[rows, best]
+            - np.min(extrapolated + rents, axis=1)
+        )
+    np.testing.assert_allclose(values, expected, atol=1e-9)
+
+
+def test_trainings_with_pools_count_rows_that_no_pool_serves():
+    problem, features, costs, rents = with_rents()
+    _, report = rl.train(
+        problem, features, costs, "MAP", parameters={"rents": rents}, epochs=2
+    )
+    assert report.solves.unpooled_rows > 0
+
+
+def test_given_decisions_are_refused_where_only_the_function_knows_their_costs():
+    problem, features, costs, rents = with_rents()
+    decisions = np.tile([1.0, 0.0, 0.0], (60, 1))
+    with pytest.raises(ValueError, match="known costs besides the predicted ones"):
+        rl.backtest(
+            problem,
+            features,
+            costs,
+            time=np.arange(60),
+            methods=[],
+            decisions=decisions,
+            parameters={"rents": rents},
+        )
 
 
 def test_state_that_the_first_row_does_not_show_is_found_in_larger_tables():

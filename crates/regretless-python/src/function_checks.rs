@@ -99,7 +99,8 @@ impl Problem {
         }
         if has_extra_costs {
             message += "; it returns objectives that are more than costs times decision: the \
-                        difference must depend on the decision alone, not on the costs";
+                        difference may depend on the decision and the row's parameters, not on \
+                        the costs";
         }
         warn(py, &message)
     }

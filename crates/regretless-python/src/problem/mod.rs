@@ -979,7 +979,7 @@ impl Problem {
     ///     `solve(costs)` gets one row of costs (float64) and returns the optimal decision, an
     ///     array of the same length, or a pair (decision, objective), or None where no decision is
     ///     feasible. The objective is needed only where it is more than costs times decision; the
-    ///     difference must depend on the decision alone and not on the costs.
+    ///     difference may depend on the decision and the row's parameters, not on the costs.
     /// num_costs : int
     ///     Number of costs.
     /// sense : {"minimize", "maximize"}
@@ -1013,7 +1013,8 @@ impl Problem {
     /// -----
     /// The function may keep state, such as a solver's model, but its answer must depend on the
     /// costs (and parameters) alone. When rows are labeled, the first one and, from 40 rows on, up
-    /// to two others are solved a second time at the end: another objective is an error, with `exact=False` a warning.
+    /// to two others are solved a second time at the end: another objective is an error, with
+    /// `exact=False` a warning.
     ///
     /// The function runs on the thread that calls `solve_all`, `label`, `train` and so on. Calls
     /// are serialized, also where several threads use the problem, or several problems are made

@@ -11,6 +11,9 @@ use crate::method::Method;
 use crate::problem::ProblemKind;
 use crate::text::first_names;
 
+/// Difference of known costs, relative to the objective, that is rounding.
+const KNOWN_COST_TOLERANCE: f64 = 1e-9;
+
 /// A way to decide that exists outside the backtest.
 #[derive(Debug, Clone)]
 pub enum GivenMethod {
@@ -72,6 +75,9 @@ impl GivenMethod {
                  columns are needed"
             )));
         }
+        if let Self::Decisions { .. } = self {
+            check_known_costs(name, table)?;
+        }
         let by_row = table.periods.by_row();
         let mut first: Option<String> = None;
         let mut refused = 0;
@@ -123,6 +129,31 @@ impl GivenMethod {
             Self::Predictions { name, .. } | Self::Decisions { name, .. } => name,
         }
     }
+}
+
+/// Refuses given decisions where decisions have known costs that only the solver knows, as a
+/// function does that returns an objective with each decision: those of other decisions cannot be
+/// computed.
+fn check_known_costs(name: &str, table: &BacktestTable<'_>) -> Result<()> {
+    if !table.oracle.problem().auxiliary_names().is_empty() {
+        // The values of the columns with known costs are given.
+        return Ok(());
+    }
+    for row in table.folds.iter().flat_map(|fold| &fold.test) {
+        let label = table.data.optimal_decision(*row);
+        let (computed, _) = divide_columns(label, table.oracle.problem().as_ref());
+        let rounding = KNOWN_COST_TOLERANCE * table.data.optimal_objective(*row).abs();
+        if (label.fixed() - computed.fixed()).abs() > rounding {
+            return Err(Error::data(format!(
+                "the costs of '{name}' cannot be computed: decisions have known costs besides the \
+                 predicted ones, and only the solver knows them"
+            ))
+            .with_remedy(
+                "write the known costs as columns of a linear problem, or leave the method out",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The part of a complete decision that has predicted costs, with the cost of the other columns as

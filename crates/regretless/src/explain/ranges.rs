@@ -207,9 +207,14 @@ impl RowCase<'_> {
         ranging.ranges(&self.costs).map(Ok).map_err(in_solve)
     }
 
-    /// Whether a point is the decision, up to rounding.
+    /// Whether a point is the decision, up to rounding. The known costs of its other columns must
+    /// be the same, too: a relaxation may have the decision's values with half a set-up.
     fn is_decision(&self, point: &Decision) -> bool {
         let own = &self.solution.decision;
+        let known_cost_difference = (own.fixed() - point.fixed()).abs();
+        if known_cost_difference > RELAXATION_TOLERANCE * self.scale() {
+            return false;
+        }
         let largest = own
             .iter()
             .fold(1.0, |max: f64, (_, value)| max.max(value.abs()));

@@ -61,6 +61,9 @@ impl RegretSplit {
     }
 }
 
+/// Regret, relative to the objectives, that is rounding of their sums.
+const REGRET_ROUNDING: f64 = 1e-12;
+
 impl RowCase<'_> {
     /// Splits the regret; `true_costs` are those of the user, without known ones.
     ///
@@ -117,8 +120,14 @@ impl RowCase<'_> {
                 best.status
             )),
         });
+        let regret = objective - best.objective;
+        let rounding = REGRET_ROUNDING * objective.abs().max(best.objective.abs());
         Ok(RegretSplit {
-            regret: objective - best.objective,
+            regret: if regret.abs() <= rounding {
+                0.0
+            } else {
+                regret
+            },
             objective: sense.convert(objective),
             optimal_objective: sense.convert(best.objective),
             gap,

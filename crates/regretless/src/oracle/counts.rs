@@ -25,7 +25,7 @@ pub struct SolveCounts {
     /// Solver calls that returned the cheapest decision of the solution pool, without a solve.
     pub cache_hits: u64,
     /// Solver calls, counted above as well, that were solved because fewer than two decisions of
-    /// the solution pool were feasible for the row.
+    /// the solution pool were feasible for the row, with known costs that hold for it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unpooled_rows: u64,
 }

@@ -8,6 +8,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::decision::Decision;
 
+/// Relative difference of two known costs that is rounding: they are differences of objectives.
+const FIXED_COST_TOLERANCE: f64 = 1e-9;
+
 /// Distinct decisions.
 #[derive(Debug, Clone, Default)]
 pub struct SolutionPool {
@@ -83,6 +86,16 @@ impl SolutionPool {
         &self.decisions
     }
 
+    /// Whether the known costs of all decisions are the same, up to rounding.
+    pub(super) fn has_one_fixed_cost(&self) -> bool {
+        let Some(first) = self.decisions.first().map(Decision::fixed) else {
+            return true;
+        };
+        let rounding = FIXED_COST_TOLERANCE * first.abs();
+        let mut fixed = self.decisions.iter().map(Decision::fixed);
+        fixed.all(|other| (other - first).abs() <= rounding)
+    }
+
     /// The cheapest decision under these costs and its objective; `None` when the pool is empty.
     pub fn cheapest(&self, costs: &[f64]) -> Option<(&Decision, f64)> {
         self.cheapest_of(costs, |_| true)
@@ -139,6 +152,17 @@ mod tests {
             .iter()
             .map(|decision| decision.indices()[0])
             .collect()
+    }
+
+    #[test]
+    fn known_costs_of_decisions_are_compared() {
+        let mut pool = SolutionPool::new(10);
+        assert!(pool.has_one_fixed_cost());
+        pool.add(&Decision::from_indices([0]).with_fixed(3.0));
+        pool.add(&Decision::from_indices([1]).with_fixed(3.0 + 1e-12));
+        assert!(pool.has_one_fixed_cost());
+        pool.add(&Decision::from_indices([1]).with_fixed(4.0));
+        assert!(!pool.has_one_fixed_cost());
     }
 
     #[test]

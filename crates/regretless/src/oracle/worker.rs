@@ -58,6 +58,8 @@ struct RowState {
     /// The row's parameters.
     values: Vec<f64>,
     problem: Option<Result<Arc<dyn ProblemKind>, SolveFailure>>,
+    /// Whether the decisions of the pool have the same known cost.
+    has_comparable_pool: bool,
     /// The parameters that the solver was made for; none for a solver without a row.
     solver_values: Option<Vec<f64>>,
 }
@@ -76,6 +78,10 @@ impl<'a> OracleWorker<'a> {
         solver: Option<WorkerSolver>,
         context: WorkerContext<'a>,
     ) -> Self {
+        let row = RowState {
+            has_comparable_pool: context.pool.is_some_and(SolutionPool::has_one_fixed_cost),
+            ..RowState::default()
+        };
         Self {
             oracle,
             solver,
@@ -83,7 +89,7 @@ impl<'a> OracleWorker<'a> {
             cache_action: CacheAction::Solve,
             slot: None,
             solved: Vec::new(),
-            row: RowState::default(),
+            row,
             costs_f64: Vec::new(),
             solution: take_spare_solution(),
         }
@@ -330,7 +336,7 @@ impl<'a> OracleWorker<'a> {
         Ok(projection(&cone))
     }
 
-    /// The decisions of the pool that are feasible for the current row. With fewer than two of
+    /// The decisions of the pool that are usable in the current row. With fewer than two of
     /// them, the row is solved for these costs, so that there is something to compare with.
     ///
     /// # Errors
@@ -345,7 +351,7 @@ impl<'a> OracleWorker<'a> {
         }
         let mut feasible: Vec<Decision> = pool
             .iter()
-            .filter(|decision| self.is_feasible(decision))
+            .filter(|decision| self.is_usable(decision))
             .cloned()
             .collect();
         if feasible.len() < MIN_FEASIBLE_DECISIONS {
@@ -359,12 +365,14 @@ impl<'a> OracleWorker<'a> {
         Ok(Cow::Owned(feasible))
     }
 
-    /// Whether a decision of another row is feasible for the current one.
-    fn is_feasible(&self, decision: &Decision) -> bool {
-        matches!(&self.row.problem, Some(Ok(problem)) if problem.check(decision).is_ok())
+    /// Whether a decision of another row can be compared in the current one: it is feasible, and
+    /// its cost is known. Where decisions have known costs of their own, these may differ per row.
+    fn is_usable(&self, decision: &Decision) -> bool {
+        self.row.has_comparable_pool
+            && matches!(&self.row.problem, Some(Ok(problem)) if problem.check(decision).is_ok())
     }
 
-    /// The cheapest decision of the pool that is feasible for the current row; false, where rows
+    /// The cheapest decision of the pool that is usable in the current row; false, where rows
     /// have problems of their own, if fewer than two are.
     fn lookup(&mut self, costs: &[f64]) -> Result<bool, SolveFailure> {
         let Some(pool) = self.context.pool else {
@@ -373,9 +381,9 @@ impl<'a> OracleWorker<'a> {
         let cheapest = if self.oracle.has_row_problems() {
             let mut count = 0;
             let cheapest = pool.cheapest_of(costs, |decision| {
-                let is_feasible = self.is_feasible(decision);
-                count += usize::from(is_feasible);
-                is_feasible
+                let is_usable = self.is_usable(decision);
+                count += usize::from(is_usable);
+                is_usable
             });
             if count < MIN_FEASIBLE_DECISIONS {
                 self.oracle.counters.count(SolveKind::UnpooledRow);

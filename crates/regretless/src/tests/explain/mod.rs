@@ -322,6 +322,21 @@ fn linear_program(stream: &mut RandomStream) -> Problem {
     Problem::from_kind(build.build().unwrap())
 }
 
+/// Quantities that need a set-up of known cost, which the linear relaxation pays in part.
+#[cfg(feature = "highs")]
+pub fn set_ups(stream: &mut RandomStream) -> Problem {
+    use regretless::problem::{LinearBuilder, VariableDomain};
+    let mut build = LinearBuilder::new("set-ups", Sense::Minimize);
+    for product in 0..3 {
+        let quantity = VariableDomain::Continuous([0.0, stream.uniform(3.0, 6.0)]);
+        let quantity = build.predicted(format!("quantity{product}"), quantity);
+        let cost = stream.uniform(2.0, 8.0);
+        let set_up = build.auxiliary(&format!("set_up{product}"), VariableDomain::Binary, cost);
+        build.row([f64::NEG_INFINITY, 0.0], [(quantity, 1.0), (set_up, -12.0)]);
+    }
+    Problem::from_kind(build.build().unwrap())
+}
+
 /// Sites that may be opened, with a known cost for what the open ones do not supply.
 #[cfg(feature = "highs")]
 fn sites(stream: &mut RandomStream) -> Problem {

@@ -116,6 +116,29 @@ fn ranges_of_other_decisions_are_right() {
     }
 }
 
+#[cfg(feature = "highs")]
+#[test]
+fn ranges_of_a_basis_are_refused_where_the_relaxation_pays_part_of_a_set_up() {
+    let kind = TestedKind::new("set-ups", super::set_ups, [-4.0, 0.5]);
+    let (mut right, mut refused) = (0, 0);
+    for case in 0..40 {
+        let drawn = kind.draw(case);
+        let explanation = drawn.explain(&without_alternatives());
+        match explanation.ranges.method {
+            None => refused += 1,
+            Some(_) => {
+                check(&drawn, &explanation);
+                right += 1;
+            }
+        }
+    }
+    // Without any product there is no set-up to pay.
+    assert!(
+        refused > 20 && right > 0,
+        "{refused} refused, {right} right"
+    );
+}
+
 #[test]
 fn ranges_of_a_basis_lie_within_exact_ones_or_are_refused() {
     let no_solves = ExplainSettings {
