@@ -282,8 +282,18 @@ pub(crate) fn plural(count: usize) -> &'static str {
 /// The part of each name that is not common to the beginning or the end of all of them: `beer` and
 /// `cola` of `profit_beer` and `profit_cola`.
 pub(crate) fn distinct_parts<T: AsRef<str>>(names: &[T]) -> Vec<&str> {
+    let (start, end) = common_ends(names);
+    let part = |name: &'_ T| start..name.as_ref().len() - end;
+    names
+        .iter()
+        .map(|name| &name.as_ref()[part(name)])
+        .collect()
+}
+
+/// The bytes that all names begin with, and those that all of them end with behind these.
+pub(crate) fn common_ends<T: AsRef<str>>(names: &[T]) -> (usize, usize) {
     let Some(first) = names.first().map(AsRef::as_ref) else {
-        return Vec::new();
+        return (0, 0);
     };
     let (mut start, mut end) = (first.len(), first.len());
     for name in names.iter().map(AsRef::as_ref) {
@@ -293,11 +303,7 @@ pub(crate) fn distinct_parts<T: AsRef<str>>(names: &[T]) -> Vec<&str> {
         let (first, name) = (&first[start..], &name[start..]);
         end = end.min(equal_bytes(first.chars().rev(), name.chars().rev()));
     }
-    let part = |name: &'_ T| start..name.as_ref().len() - end;
-    names
-        .iter()
-        .map(|name| &name.as_ref()[part(name)])
-        .collect()
+    (start, end)
 }
 
 /// The length of the characters that two texts have in common before the first difference.
