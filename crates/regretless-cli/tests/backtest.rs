@@ -359,6 +359,80 @@ fn columns_of_decisions_are_not_among_those_that_are_not_used() {
 }
 
 #[test]
+fn costs_of_earlier_periods_are_repeated_where_some_items_never_exist() {
+    let workspace = workspace(60, Dates::Ordered);
+    for (folder, problem, absent) in [
+        (
+            "assignment",
+            "kind = 'assignment'\nagents = 2\ntasks = 2\nforbidden = [[0, 1]]\n",
+            "c_b",
+        ),
+        (
+            "knapsack",
+            "kind = 'knapsack'\nweights = [3, 2, 4, 1]\ncapacity = 5\n\
+             present = [1, 0, 1, 1]\n",
+            "c_b",
+        ),
+        (
+            "top_k",
+            "kind = 'top_k'\nitems = 4\nk = 2\nsense = 'minimize'\n\
+             present = [true, true, false, true]\n",
+            "c_c",
+        ),
+    ] {
+        workspace.write("problem.toml", problem);
+        let output = workspace
+            .run(&format!("{COMMAND} --season 7 --out {folder}"))
+            .succeeded();
+        assert!(!output.out.contains("failed"), "{}", output.out);
+        let decisions = workspace.read(&format!("{folder}/decisions.csv"));
+        for baseline in ["last period", "seasonal naive 7"] {
+            let mut own = decisions.lines().filter(|line| line.contains(baseline));
+            assert!(own.clone().count() >= 30, "{folder}: {decisions}");
+            assert!(own.all(|line| !line.contains(absent)), "{folder}");
+        }
+    }
+}
+
+#[test]
+fn costs_of_earlier_periods_are_not_repeated_for_items_that_they_lack() {
+    let workspace = workspace(60, Dates::Ordered);
+    let mut lines = vec!["date,load,in_a,in_b,in_c,in_d,c_a,c_b,c_c,c_d".to_owned()];
+    for day in 0..60_u64 {
+        // The first two items alternate.
+        let first = day % 2;
+        let costs = [3, 4, 5, 6]
+            .map(|cost| f64::from(cost) + noise(day, 1))
+            .map(|c| c.to_string());
+        let present = format!("{first},{},1,1", 1 - first);
+        lines.push(format!(
+            "{},{},{present},{}",
+            date(day),
+            noise(day, 2),
+            costs.join(",")
+        ));
+    }
+    workspace.write("table.csv", &lines.join("\n"));
+    let problem = PROBLEM.to_owned() + "present = { columns = 'in_*' }\n";
+    workspace.write("problem.toml", &problem);
+    let command = COMMAND.replace("--ignore was_*", "--ignore in_*");
+    workspace
+        .run(&format!("{command} --step 1 --out day"))
+        .refused(
+            2,
+            &["last period failed", "earlier costs cannot be repeated"],
+        );
+    // Two days before, the items were the same.
+    let output = workspace.run(&format!("{command} --step 1 --season 2 --out days"));
+    assert!(
+        !output.out.contains("seasonal naive 2 failed"),
+        "{}",
+        output.out
+    );
+    assert!(output.out.contains("seasonal naive 2"), "{}", output.out);
+}
+
+#[test]
 fn predictions_of_others_are_compared_by_their_times() {
     let workspace = workspace(40, Dates::Ordered);
     let text = table(40, Dates::Ordered);
