@@ -493,7 +493,7 @@ pub struct CompareOptions {
     /// Folder of the results [default: the first free runs/NAME-1, runs/NAME-2, ...]
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,
-    /// Unit of the costs, such as EUR, for the page
+    /// Unit of the costs, such as EUR, for the verdict and the page
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
     pub unit: Option<String>,
     /// The page, which is in the folder too.
