@@ -364,7 +364,7 @@ fn costs_of_earlier_periods_are_repeated_where_some_items_never_exist() {
     for (folder, problem, absent) in [
         (
             "assignment",
-            "kind = 'assignment'\nagents = 2\ntasks = 2\nforbidden = [[0, 1]]\n",
+            "kind = 'assignment'\nagents = 1\ntasks = 4\nforbidden = [[0, 1]]\n",
             "c_b",
         ),
         (
@@ -382,9 +382,13 @@ fn costs_of_earlier_periods_are_repeated_where_some_items_never_exist() {
     ] {
         workspace.write("problem.toml", problem);
         let output = workspace
-            .run(&format!("{COMMAND} --season 7 --out {folder}"))
+            .run(&format!(
+                "{COMMAND} --season 7 --initial 30 --step 30 --report {folder}.html --out {folder}"
+            ))
             .succeeded();
         assert!(!output.out.contains("failed"), "{}", output.out);
+        let page = workspace.read(&format!("{folder}.html"));
+        assert!(page.contains("Measured on 30 decisions"), "{folder}");
         let decisions = workspace.read(&format!("{folder}/decisions.csv"));
         for baseline in ["last period", "seasonal naive 7"] {
             let mut own = decisions.lines().filter(|line| line.contains(baseline));
