@@ -456,9 +456,10 @@ def backtest(
     season : int, optional
         Periods of a season; the costs of a season before are then compared, too.
     decisions : array_like or DataFrame of shape (n, d), optional
-        Decisions that were made, "present decisions" in the result. Rows that are not decided may
-        be NaN. Where the problem has columns with known costs, their values follow in further
-        columns.
+        Decisions that were made, "present decisions" in the result. The columns of a DataFrame are
+        named like the costs and matched by name, in any order; other names are refused. Those of an
+        array are in the order of the problem's costs. Rows that are not decided may be NaN. Where
+        the problem has columns with known costs, their values follow in further columns.
     predictions : mapping of str, optional
         Other forecasters by name: arrays or DataFrames of predicted costs of shape (n, d), of which
         rows that are not decided may be NaN, or estimators with `fit` and `predict`, as in

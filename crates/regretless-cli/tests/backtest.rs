@@ -267,6 +267,175 @@ fn decisions_that_were_made_are_compared_and_infeasible_ones_refused() {
         );
 }
 
+/// The present decisions in `decisions.csv`, without the method.
+fn present_decisions(workspace: &TestWorkspace, folder: &str) -> Vec<String> {
+    let text = workspace.read(&format!("{folder}/decisions.csv"));
+    let own = text
+        .lines()
+        .filter(|line| line.contains("present decisions"));
+    own.map(String::from).collect()
+}
+
+#[test]
+fn columns_of_decisions_are_matched_with_costs_by_name_in_any_order() {
+    let workspace = workspace(40, Dates::Ordered);
+    workspace
+        .run(&format!("{WITH_DECISIONS} --out pattern"))
+        .succeeded();
+    let expected = present_decisions(&workspace, "pattern");
+    for (folder, columns) in [
+        ("listed", "was_d,was_b,was_a,was_c"),
+        ("patterns", "was_d*,was_c*,was_b*,was_a*"),
+    ] {
+        let command = WITH_DECISIONS.replace("was_*", columns);
+        let output = workspace
+            .run(&format!("{command} --out {folder}"))
+            .succeeded();
+        assert!(!output.err.contains("by position"), "{}", output.err);
+        assert_eq!(present_decisions(&workspace, folder), expected);
+    }
+    // Costs by several patterns.
+    let command = WITH_DECISIONS
+        .replace("c_*", "c_b,c_a,c_d*,c_c*")
+        .replace("was_*", "was_a,was_b,was_c*,was_d*");
+    workspace
+        .run(&format!("{command} --out several"))
+        .succeeded();
+    let mut several = present_decisions(&workspace, "several");
+    let mut expected = expected;
+    for rows in [&mut several, &mut expected] {
+        rows.sort();
+    }
+    assert_eq!(several, expected);
+}
+
+#[test]
+fn columns_of_decisions_with_other_names_are_matched_by_position_with_a_note() {
+    let workspace = workspace(40, Dates::Ordered);
+    let table = table(40, Dates::Ordered).replace("was_a,was_b,was_c,was_d", "x_d,x_c,x_b,x_z");
+    workspace.write("table.csv", &table);
+    for (folder, columns) in [
+        ("listed", "x_d,x_c,x_b,x_z"),
+        ("patterns", "x_d,x_c,x_b*,x_z*"),
+    ] {
+        let command = WITH_DECISIONS.replace("was_*", columns);
+        let output = workspace
+            .run(&format!("{command} --out {folder}"))
+            .succeeded();
+        let note = "table.csv: decisions are matched to costs by position: c_a from x_d, c_b from \
+                    x_c, c_c from x_b, c_d from x_z;";
+        assert!(output.err.contains(note), "{}", output.err);
+        let own = present_decisions(&workspace, folder);
+        assert!(
+            own.iter()
+                .all(|line| line.contains("c_a") || line.contains("c_b"))
+        );
+    }
+    // A pattern says that cost c_a has the column x_a.
+    let command = WITH_DECISIONS.replace("was_*", "x_*");
+    workspace
+        .run(&format!("{command} --out missing"))
+        .failed(3, &["x_a", "no such column"]);
+}
+
+#[test]
+fn columns_of_decisions_are_not_among_those_that_are_not_used() {
+    let workspace = workspace(40, Dates::Ordered);
+    let output = workspace
+        .run(&format!("{WITH_DECISIONS} --report page.html --out result"))
+        .succeeded();
+    assert!(!output.err.contains("not used"), "{}", output.err);
+    assert!(!workspace.read("page.html").contains("columns not used"));
+    let table = table(40, Dates::Ordered).replace("was_d", "was_d,was_total");
+    let table = table.replace("1,1,0,0,", "1,1,0,0,2,");
+    workspace.write("table.csv", &table);
+    let output = workspace
+        .run(&format!("{WITH_DECISIONS} --out total --json"))
+        .succeeded();
+    let unused = "columns that are not used: was_total (ignored)\n";
+    assert!(output.err.contains(unused), "{}", output.err);
+    let expected = serde_json::json!([{"column": "was_total", "reason": "ignored"}]);
+    assert_eq!(output.json()["unused_columns"], expected);
+}
+
+#[test]
+fn costs_of_earlier_periods_are_repeated_where_some_items_never_exist() {
+    let workspace = workspace(60, Dates::Ordered);
+    for (folder, problem, absent) in [
+        (
+            "assignment",
+            "kind = 'assignment'\nagents = 1\ntasks = 4\nforbidden = [[0, 1]]\n",
+            "c_b",
+        ),
+        (
+            "knapsack",
+            "kind = 'knapsack'\nweights = [3, 2, 4, 1]\ncapacity = 5\n\
+             present = [1, 0, 1, 1]\n",
+            "c_b",
+        ),
+        (
+            "top_k",
+            "kind = 'top_k'\nitems = 4\nk = 2\nsense = 'minimize'\n\
+             present = [true, true, false, true]\n",
+            "c_c",
+        ),
+    ] {
+        workspace.write("problem.toml", problem);
+        let output = workspace
+            .run(&format!(
+                "{COMMAND} --season 7 --initial 30 --step 30 --report {folder}.html --out {folder}"
+            ))
+            .succeeded();
+        assert!(!output.out.contains("failed"), "{}", output.out);
+        let page = workspace.read(&format!("{folder}.html"));
+        assert!(page.contains("Measured on 30 decisions"), "{folder}");
+        let decisions = workspace.read(&format!("{folder}/decisions.csv"));
+        for baseline in ["last period", "seasonal naive 7"] {
+            let mut own = decisions.lines().filter(|line| line.contains(baseline));
+            assert!(own.clone().count() >= 30, "{folder}: {decisions}");
+            assert!(own.all(|line| !line.contains(absent)), "{folder}");
+        }
+    }
+}
+
+#[test]
+fn costs_of_earlier_periods_are_not_repeated_for_items_that_they_lack() {
+    let workspace = workspace(60, Dates::Ordered);
+    let mut lines = vec!["date,load,in_a,in_b,in_c,in_d,c_a,c_b,c_c,c_d".to_owned()];
+    for day in 0..60_u64 {
+        // The first two items alternate.
+        let first = day % 2;
+        let costs = [3, 4, 5, 6]
+            .map(|cost| f64::from(cost) + noise(day, 1))
+            .map(|c| c.to_string());
+        let present = format!("{first},{},1,1", 1 - first);
+        lines.push(format!(
+            "{},{},{present},{}",
+            date(day),
+            noise(day, 2),
+            costs.join(",")
+        ));
+    }
+    workspace.write("table.csv", &lines.join("\n"));
+    let problem = PROBLEM.to_owned() + "present = { columns = 'in_*' }\n";
+    workspace.write("problem.toml", &problem);
+    let command = COMMAND.replace("--ignore was_*", "--ignore in_*");
+    workspace
+        .run(&format!("{command} --step 1 --out day"))
+        .refused(
+            2,
+            &["last period failed", "earlier costs cannot be repeated"],
+        );
+    // Two days before, the items were the same.
+    let output = workspace.run(&format!("{command} --step 1 --season 2 --out days"));
+    assert!(
+        !output.out.contains("seasonal naive 2 failed"),
+        "{}",
+        output.out
+    );
+    assert!(output.out.contains("seasonal naive 2"), "{}", output.out);
+}
+
 #[test]
 fn predictions_of_others_are_compared_by_their_times() {
     let workspace = workspace(40, Dates::Ordered);
@@ -391,8 +560,7 @@ fn decisions_with_the_values_of_columns_with_known_costs_cost_the_full_objective
     let workspace = depots();
     let command = "backtest --data table.csv --costs ship_* --problem problem.toml --time date \
         --methods MSE --epochs 1";
-    // The pattern of the costs has no stem of its own: columns are listed.
-    let listed = "--decisions was_ship_a,was_ship_b,was_open_a,was_open_b --ignore was_*";
+    let listed = "--decisions was_open_b,was_ship_b,was_open_a,was_ship_a --ignore was_*";
     workspace
         .run(&format!("{command} {listed} --out result"))
         .succeeded();
@@ -421,6 +589,10 @@ fn decisions_with_the_values_of_columns_with_known_costs_cost_the_full_objective
         own.clone().any(|line| line.contains("open_a")),
         "{decisions}"
     );
+    workspace
+        .run(&format!("{command} --decisions was_* --out pattern"))
+        .succeeded();
+    assert_eq!(workspace.read("pattern/periods.csv"), periods);
     // Values of the columns with known costs are needed, and they must fit.
     let missing = "--decisions was_ship_a,was_ship_b --ignore was_*";
     workspace

@@ -91,6 +91,29 @@ fn the_page_has_the_verdict_the_decisions_and_the_settings() {
     }
 }
 
+#[test]
+fn regrets_of_a_comparison_have_the_unit() {
+    let workspace = TestWorkspace::new();
+    write_depots(&workspace);
+    let output = workspace
+        .run(&format!("{DEPOTS} --seeds 2 --unit EUR"))
+        .succeeded();
+    assert!(output.out.contains("test regret (EUR)"), "{}", output.out);
+    let page = workspace.read("cmp/report.html");
+    let verdict = page.split("class=\"verdict\">").nth(1).unwrap();
+    let verdict = verdict.split("</p>").next().unwrap();
+    assert_eq!(verdict.matches(" EUR per row").count(), 2, "{verdict}");
+    let table = page.split("<section id=\"overview\"").nth(1).unwrap();
+    let table = table.split("</section>").next().unwrap();
+    assert!(table.contains("not knowing the costs, in EUR."), "{table}");
+    // MSE, MAE(O,S) and two baselines.
+    assert_eq!(table.matches("\u{a0}EUR</td>").count(), 4, "{table}");
+    let sentences = output.out.lines();
+    for sentence in sentences.filter(|line| line.contains("mean test regret")) {
+        assert!(sentence.contains(" EUR;"), "{sentence}");
+    }
+}
+
 /// The row of the first seed with the largest regret of a method, by the stored runs.
 fn worst_row(runs: &str, method: &str) -> usize {
     let mut worst = (0, 0.0);

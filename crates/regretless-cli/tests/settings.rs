@@ -61,6 +61,43 @@ fn the_settings_next_to_a_model_reproduce_it() {
 }
 
 #[test]
+fn the_unit_is_a_setting_that_changes_no_result() {
+    let workspace = TestWorkspace::with_knapsack();
+    let table = "--data table.csv --costs c* --problem problem.toml --epochs 2";
+    workspace
+        .run(&format!("train {table} --unit EUR --out a.safetensors"))
+        .succeeded();
+    assert!(workspace.read("a.settings.toml").contains("unit = \"EUR\""));
+    workspace
+        .run("train --config a.settings.toml --report page.html --out b.safetensors")
+        .succeeded();
+    let page = workspace.read("page.html");
+    let verdict = page.split("class=\"verdict\">").nth(1).unwrap();
+    let verdict = verdict.split("</p>").next().unwrap();
+    assert!(verdict.contains(" EUR "), "{verdict}");
+    assert_eq!(
+        workspace.bytes("a.safetensors"),
+        workspace.bytes("b.safetensors")
+    );
+    let compare = format!("compare {table} --seeds 1 --methods MSE --out cmp");
+    workspace.run(&format!("{compare} --unit EUR")).succeeded();
+    assert!(
+        workspace
+            .read("cmp/settings.toml")
+            .contains("unit = \"EUR\"")
+    );
+    // A comparison without its summary is resumed.
+    std::fs::remove_file(workspace.path("cmp/summary.csv")).unwrap();
+    let output = workspace.run(&format!("{compare} --unit USD")).succeeded();
+    assert!(output.err.contains("resuming; 3 of 3"), "{}", output.err);
+    assert!(
+        workspace
+            .read("cmp/settings.toml")
+            .contains("unit = \"USD\"")
+    );
+}
+
+#[test]
 fn flags_override_the_file() {
     let workspace = TestWorkspace::with_knapsack();
     workspace.write(

@@ -225,6 +225,7 @@ pub fn run_comparison<'py>(
         origin: Vec::new(),
         first_seed: plan.seed,
         profile: plan.profile.clone(),
+        unit: String::new(),
     };
     let compared = call.run(py, |observer| {
         let first = &cells[0];

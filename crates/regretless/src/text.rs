@@ -70,8 +70,12 @@ pub(crate) fn first_names<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> 
 const MAX_PLAIN_AMOUNT: f64 = 1e15;
 const MAX_DECIMALS: i32 = 12;
 
+/// Fraction of its precision below which an amount is 0 for people: rounding errors of sums.
+const MIN_SHOWN_FRACTION: f64 = 1e-6;
+
 /// A number for people, with thousands separators: as many decimals as leave two digits of
-/// `precision`, such as the width of its interval; where that is 0, four digits.
+/// `precision`, such as the width of its interval; where that is 0, four digits. One that would be
+/// rounded to 0 has one digit.
 pub(crate) fn amount(value: f64, precision: f64) -> String {
     let (size, digits) = if precision > 0.0 {
         (precision, 2)
@@ -82,6 +86,12 @@ pub(crate) fn amount(value: f64, precision: f64) -> String {
         digits - 1 - size.log10().floor() as i32
     } else {
         0
+    };
+    let rounds_to_zero = value.abs() < 0.5 * 10_f64.powi(-decimals.max(0));
+    let decimals = if rounds_to_zero && value.abs() > MIN_SHOWN_FRACTION * precision {
+        first_decimal(value)
+    } else {
+        decimals
     };
     if value.abs() >= MAX_PLAIN_AMOUNT || decimals > MAX_DECIMALS {
         return format!("{value:.3e}");
@@ -95,6 +105,15 @@ pub(crate) fn amount(value: f64, precision: f64) -> String {
     let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
     let sign = if value < 0.0 && !is_zero { "-" } else { "" };
     format!("{sign}{}{fraction}", grouped_digits(whole))
+}
+
+/// Decimals of a number below 1 that is rounded to one digit.
+fn first_decimal(value: f64) -> i32 {
+    let text = format!("{value:.0e}");
+    let exponent = text
+        .split_once('e')
+        .and_then(|(_, exponent)| exponent.parse().ok());
+    exponent.map_or(0, |exponent: i32| -exponent)
 }
 
 /// Digits with thousands separators.
@@ -282,8 +301,18 @@ pub(crate) fn plural(count: usize) -> &'static str {
 /// The part of each name that is not common to the beginning or the end of all of them: `beer` and
 /// `cola` of `profit_beer` and `profit_cola`.
 pub(crate) fn distinct_parts<T: AsRef<str>>(names: &[T]) -> Vec<&str> {
+    let (start, end) = common_ends(names);
+    let part = |name: &'_ T| start..name.as_ref().len() - end;
+    names
+        .iter()
+        .map(|name| &name.as_ref()[part(name)])
+        .collect()
+}
+
+/// The bytes that all names begin with, and those that all of them end with behind these.
+pub(crate) fn common_ends<T: AsRef<str>>(names: &[T]) -> (usize, usize) {
     let Some(first) = names.first().map(AsRef::as_ref) else {
-        return Vec::new();
+        return (0, 0);
     };
     let (mut start, mut end) = (first.len(), first.len());
     for name in names.iter().map(AsRef::as_ref) {
@@ -293,11 +322,7 @@ pub(crate) fn distinct_parts<T: AsRef<str>>(names: &[T]) -> Vec<&str> {
         let (first, name) = (&first[start..], &name[start..]);
         end = end.min(equal_bytes(first.chars().rev(), name.chars().rev()));
     }
-    let part = |name: &'_ T| start..name.as_ref().len() - end;
-    names
-        .iter()
-        .map(|name| &name.as_ref()[part(name)])
-        .collect()
+    (start, end)
 }
 
 /// The length of the characters that two texts have in common before the first difference.
@@ -337,7 +362,11 @@ mod tests {
             (1240.3, 720.0, "1,240"),
             (-1240.3, 720.0, "-1,240"),
             (12.345, 0.5, "12.35"),
-            (-0.0004, 0.5, "0.00"),
+            (-0.0004, 0.5, "-0.0004"),
+            (0.36, 39.0, "0.4"),
+            (0.000_97, 39.0, "0.001"),
+            (-1e-9, 39.0, "0"),
+            (0.0, 39.0, "0"),
             (1_234_567.8, 0.0, "1,234,568"),
             (0.123_456, 0.0, "0.1235"),
             (0.0, 0.0, "0"),

@@ -493,7 +493,7 @@ pub struct CompareOptions {
     /// Folder of the results [default: the first free runs/NAME-1, runs/NAME-2, ...]
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,
-    /// Unit of the costs, such as EUR, for the page
+    /// Unit of the costs, such as EUR, for the verdict and the page
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
     pub unit: Option<String>,
     /// The page, which is in the folder too.
@@ -529,9 +529,11 @@ pub struct BacktestOptions {
     /// Periods of a season, such as 7 for days; the costs of a season before are then compared too
     #[arg(long, value_name = "N", help_heading = "Methods")]
     pub season: Option<usize>,
-    /// Decisions that were made, to be compared: columns of the table, one for each cost, by name
-    /// or by a pattern such as 'chosen_*' that fits a pattern of --costs; or a file with the column
-    /// of --time and a column for each cost
+    /// Decisions that were made, to be compared: columns of the table, one for each cost, by names
+    /// or patterns such as 'chosen_*'. They are matched with the costs by name, in any order, where
+    /// the names differ only by what all of them begin and end with (chosen_north, c_north), else
+    /// by position, with a note. Or a file with the column of --time and a column for each cost,
+    /// with its name
     #[arg(
         long,
         value_delimiter = ',',

@@ -75,7 +75,7 @@ pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandRe
         }
         None => (None, source.read()?),
     };
-    let unused = context.unused_columns(&source, &data, None)?;
+    let unused = context.unused_columns(&source, &data, &[])?;
     let seed = u64::from(options.seed.unwrap_or(0));
     let rule = options.split.clone().unwrap_or(SplitRule::DEFAULT);
     let split = source.split(&rule.with_seed(seed), data.len())?;

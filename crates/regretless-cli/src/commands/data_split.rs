@@ -99,7 +99,8 @@ impl<'a> DataSource<'a> {
                     Some(SplitRule::Time { column, .. }) => Some(column.as_str()),
                     _ => None,
                 };
-                let unused_columns = context.unused_columns(&source, &data, time_column)?;
+                let unused_columns =
+                    context.unused_columns(&source, &data, time_column.as_slice())?;
                 context.match_table(&mut data, source.costs_file(), &problem)?;
                 context.hint_at_storage(&source, &data);
                 DataOrigin::Table(Box::new(UserTable {

@@ -114,7 +114,8 @@ impl EvaluationInput {
         let predictor = model.predictor();
         let source = table_source_for_model(&options.data, &model)?;
         let (problem, mut table) = dataset_for_model(&source, &model)?;
-        let unused_columns = context.unused_columns(&source, &table, options.key.as_deref())?;
+        let unused_columns =
+            context.unused_columns(&source, &table, options.key.as_deref().as_slice())?;
         predictor
             .check(table.features())
             .map_err(in_file(source.costs_file()))?;
@@ -167,7 +168,8 @@ impl EvaluationInput {
             data: mut table,
         } = costs_only(&options.data, problem)?;
         let costs_file = source.costs_file().to_path_buf();
-        let unused_columns = context.unused_columns(&source, &table, options.key.as_deref())?;
+        let unused_columns =
+            context.unused_columns(&source, &table, options.key.as_deref().as_slice())?;
         context.match_table(&mut table, &costs_file, &problem)?;
         if TableFormat::of_input(file)? == TableFormat::Npy {
             let unnamed = CostNames::numbered(table.costs().cols());

@@ -25,7 +25,7 @@ pub fn run(options: &LabelOptions, context: &CommandContext) -> Result<CommandRe
         data: mut table,
     } = costs_only(&options.data, &problem)?;
     let file = source.costs_file().to_path_buf();
-    let unused = context.unused_columns(&source, &table, None)?;
+    let unused = context.unused_columns(&source, &table, &[])?;
     context.match_table(&mut table, &file, &problem)?;
     let oracle = oracle(&problem, &table, &options.execution).map_err(in_file(&file))?;
     let store = store(&file, &options.execution);

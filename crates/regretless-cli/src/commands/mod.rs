@@ -121,16 +121,16 @@ impl CommandContext {
         error
     }
 
-    /// Names the columns of a table that are not used; `data` is the table as it was read. The
-    /// column of a split by time is used.
+    /// Names the columns of a table that are not used; `data` is the table as it was read. Columns
+    /// with another use, such as the times of a split, are `used`.
     fn unused_columns(
         &self,
         source: &TableSource,
         data: &Dataset,
-        time_column: Option<&str>,
+        used: &[&str],
     ) -> Result<UnusedColumns> {
         let mut unused = source.unused_columns(data)?;
-        unused.retain(|(name, _)| time_column != Some(name.as_str()));
+        unused.retain(|(name, _)| !used.contains(&name.as_str()));
         if data.features().names().is_empty() {
             // A command that reads costs only selects no features.
             for (_, reason) in &mut unused {

@@ -85,9 +85,9 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
         is_selection_given,
     } = resolve(options.clone())?;
     check_names(&options)?;
-    decision_page::check(&page.options, page.unit.as_deref(), context)?;
-    decision_page::check_coordinates(&page.options)?;
-    let run_description = settings::text(&options, "train")?;
+    decision_page::check(&page, options.unit.as_deref(), context)?;
+    decision_page::check_coordinates(&page)?;
+    let run_description = run_description(&options)?;
     let checkpoints = CheckpointFolder::for_model(&out.model).with_interval(
         options
             .execution
@@ -125,7 +125,7 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
         options.data.features = source.feature_names();
     }
     let unused_columns = source.unused_columns();
-    let keys = if page.options.is_wanted() {
+    let keys = if page.is_wanted() {
         source.row_keys()?
     } else {
         None
@@ -176,11 +176,11 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
     write(&out, &result, &settings, &results)?;
     checkpoints.remove()?;
     let mut report = result.report(&out, data_split)?;
-    if page.options.is_wanted() {
+    if page.is_wanted() {
         let review_options = ReviewOptions {
-            unit: page.unit.as_deref(),
+            unit: options.unit.as_deref(),
             keys: keys.as_ref(),
-            coordinates: page.options.coordinates.as_deref(),
+            coordinates: page.coordinates.as_deref(),
         };
         let method = trainer.method.to_string();
         let review =
@@ -190,7 +190,7 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
             ..result.page_summary(&options, &out, data_split)
         };
         let drawn = DecisionPage::of_review(&review, summary);
-        drawn.write(&page.options, context, &mut report)?;
+        drawn.write(&page, context, &mut report)?;
     }
     Ok(report)
 }
@@ -225,8 +225,8 @@ pub fn check_utf8<const N: usize>(paths: [&Option<PathBuf>; N]) -> Result<()> {
 struct ResolvedTraining {
     /// The options with every default filled in, as the settings file shows them.
     options: TrainOptions,
-    /// What is not part of the settings, since it changes no result.
-    page: TrainPage,
+    /// The page, which is not part of the settings, since it changes no result.
+    page: PageOptions,
     /// The trainer, without an initial model.
     trainer: Trainer,
     seed: u32,
@@ -235,10 +235,13 @@ struct ResolvedTraining {
     is_selection_given: bool,
 }
 
-/// The page and the unit of its costs.
-struct TrainPage {
-    options: PageOptions,
-    unit: Option<String>,
+/// What identifies an interrupted run: its settings without the unit, which changes no result.
+fn run_description(options: &TrainOptions) -> Result<String> {
+    let options = TrainOptions {
+        unit: None,
+        ..options.clone()
+    };
+    settings::text(&options, "train")
 }
 
 /// The method for a problem, unless the user gives one. A problem that cannot be read is reported
@@ -252,10 +255,7 @@ fn default_method(options: &ProblemOptions) -> Method {
 }
 
 fn resolve(mut options: TrainOptions) -> Result<ResolvedTraining> {
-    let page = TrainPage {
-        options: std::mem::take(&mut options.page),
-        unit: options.unit.take(),
-    };
+    let page = std::mem::take(&mut options.page);
     let split = standard_split(&options.data, &options.problem)?;
     options.split.split.get_or_insert(split);
     let default = || default_method(&options.problem);

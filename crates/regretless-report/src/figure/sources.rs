@@ -18,12 +18,21 @@ pub(crate) struct SourcesInput<'a> {
     pub(crate) method: &'a str,
     pub(crate) sources: &'a RegretSources,
     pub(crate) unit: &'a str,
+    /// Whether its predicted costs are right up to a factor only.
+    pub(crate) is_up_to_factor: bool,
     /// What a row is called.
     pub(crate) noun: &'a str,
 }
 
+impl SourcesInput<'_> {
+    /// The unit of what depends on predicted costs.
+    fn predicted_unit(&self) -> &str {
+        if self.is_up_to_factor { "" } else { self.unit }
+    }
+}
+
 pub(crate) fn draw(input: &SourcesInput<'_>, figure_width: FigureWidth) -> Option<Drawing> {
-    let SourcesInput { sources, unit, .. } = *input;
+    let sources = input.sources;
     let shown = &sources.costs[..sources.costs.len().min(MAX_BARS)];
     if shown.is_empty() || sources.regret <= 0.0 {
         return None;
@@ -42,7 +51,7 @@ pub(crate) fn draw(input: &SourcesInput<'_>, figure_width: FigureWidth) -> Optio
     let area = rows.area;
     let shares = shown.iter().map(|cost| cost.share);
     let x = AxisScale::linear(shares.chain([0.0]), area.left, area.right());
-    bottom_axis(&mut svg, &area, &x, unit);
+    bottom_axis(&mut svg, &area, &x, input.predicted_unit());
     for (row, cost) in shown.iter().enumerate() {
         let (middle, zero, end) = (rows.middle(row), x.at(0.0), x.at(cost.share));
         let class = if cost.share < 0.0 { "missed" } else { "wrong" };
@@ -56,20 +65,27 @@ pub(crate) fn draw(input: &SourcesInput<'_>, figure_width: FigureWidth) -> Optio
         svg.end();
     }
     let finding = finding(input, shown);
+    let mut explanation = vec![
+        "An error costs money only where it changes the decision. The share of an item is its \
+            prediction error times how much the decision differs from the best one in hindsight."
+            .to_owned(),
+    ];
+    if input.is_up_to_factor {
+        explanation.push(format!(
+            "With {} predicted costs are right up to a factor per row: shares, and how much worse \
+                the best decisions looked, are not amounts in the unit of the costs.",
+            input.method
+        ));
+    }
     Some(Drawing {
         svg: svg.finish(area.bottom() + 44.0),
-        explanation: vec![
-            "An error costs money only where it changes the decision. The share of an item is its \
-                prediction error times how much the decision differs from the best one in \
-                hindsight."
-                .into(),
-        ],
+        explanation,
         finding,
     })
 }
 
 fn tip(cost: &CostSource, input: &SourcesInput<'_>) -> String {
-    let share = with_unit(&short(cost.share), input.unit);
+    let share = with_unit(&short(cost.share), input.predicted_unit());
     let noun = input.noun;
     let [wrong, missed] = [cost.wrong, cost.missed].map(|count| pluralize(count, noun));
     format!(
@@ -91,8 +107,9 @@ fn finding(input: &SourcesInput<'_>, shown: &[CostSource]) -> String {
         count => format!(" {} not shown.", pluralize(count, "more cost")),
     };
     let total: f64 = sources.costs.iter().map(|cost| cost.share).sum();
-    let [total, gap, regret] =
-        [total, sources.gap, sources.regret].map(|value| with_unit(&short(value), unit));
+    let [total, gap] =
+        [total, sources.gap].map(|value| with_unit(&short(value), input.predicted_unit()));
+    let regret = with_unit(&short(sources.regret), unit);
     format!(
         "{}: all shares add up to {total}; the best decisions looked worse by {gap} under the \
             predictions, and the difference is the regret of {}, {regret}.{more}",

@@ -14,6 +14,7 @@ use regretless::review::{DecisionReview, ExplainedRow, RegretSources};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::figure::sources::{self, SourcesInput};
 use crate::figure::{Drawing, FigureWidth, all, caption, edges};
 use crate::scoreboard::Scoreboard;
 use crate::style;
@@ -102,8 +103,8 @@ pub fn comparison_page(
     let body = [
         parts::verdict(results, summary),
         parts::controls(results),
-        tables::costs_of_methods(results),
-        sources_of_best(results, &summary.unit),
+        tables::costs_of_methods(results, &summary.unit),
+        sources_of_best(results, explained, &summary.unit),
         parts::sections(results, &page_figures(results)),
         explanation,
         tables::details(results),
@@ -138,18 +139,46 @@ impl NamedDrawing {
 /// What a row of a comparison is called.
 const TEST_ROW: &str = "test row";
 
-/// Name and regret by cost of the best method of a comparison, by its stored decisions.
-fn best_method(results: &ExperimentResults) -> Option<(&str, Option<RegretSources>)> {
+/// The best method of a comparison.
+struct BestMethod<'a> {
+    name: &'a str,
+    /// Its regret by cost, by its stored decisions.
+    sources: Option<RegretSources>,
+}
+
+impl BestMethod<'_> {
+    fn sources<'a>(
+        &'a self,
+        explained: Option<&ExplainedRow>,
+        unit: &'a str,
+    ) -> Option<SourcesInput<'a>> {
+        Some(SourcesInput {
+            method: self.name,
+            sources: self.sources.as_ref()?,
+            unit,
+            is_up_to_factor: review::is_up_to_factor(self.name, explained),
+            noun: TEST_ROW,
+        })
+    }
+}
+
+fn best_method(results: &ExperimentResults) -> Option<BestMethod<'_>> {
     let problem = results.problems.first()?;
     let best = problem.methods.iter().find(|method| method.is_best)?;
-    let sources = RegretSources::of_examples(problem, &best.name);
-    Some((&best.name, sources))
+    Some(BestMethod {
+        name: &best.name,
+        sources: RegretSources::of_examples(problem, &best.name),
+    })
 }
 
 /// Where the regret of the best method comes from.
-fn sources_of_best(results: &ExperimentResults, unit: &str) -> String {
-    best_method(results).map_or_else(String::new, |(name, sources)| {
-        review::section_of_sources(sources.as_ref(), name, unit, TEST_ROW, "")
+fn sources_of_best(
+    results: &ExperimentResults,
+    explained: Option<&ExplainedRow>,
+    unit: &str,
+) -> String {
+    best_method(results).map_or_else(String::new, |best| {
+        review::section_of_sources(best.sources(explained, unit).as_ref(), "")
     })
 }
 
@@ -160,9 +189,8 @@ pub fn comparison_figures(
     unit: &str,
 ) -> Vec<Figure> {
     let width = FigureWidth::Wide;
-    let sources = best_method(results).and_then(|(name, sources)| {
-        review::draw_sources(sources.as_ref(), name, unit, TEST_ROW, width)
-    });
+    let sources =
+        best_method(results).and_then(|best| sources::draw(&best.sources(explained, unit)?, width));
     let edges = explained.and_then(|explained| {
         edges::draw(explained, review::predicted_unit(explained, unit), width)
     });

@@ -1,8 +1,9 @@
 //! The page about one's own data: the verdict and its numbers first, then what they rest on, and
 //! the terms of the field behind a click.
 
+use regretless::Method;
 use regretless::backtest::{BacktestResults, MethodHistory};
-use regretless::review::{DecisionReview, ExplainedRow, RegretSources, ReviewedRegret};
+use regretless::review::{DecisionReview, ExplainedRow, ReviewedRegret};
 use serde_json::{Value, json};
 
 use super::tables::{SCROLLING, cell, head};
@@ -70,7 +71,7 @@ pub(super) fn drawings(review: &DecisionReview, width: FigureWidth) -> Vec<Named
     let (noun, unit) = (row_noun(review), unit(review));
     add(
         SOURCES,
-        draw_sources(review.sources.as_ref(), &review.method, unit, noun, width),
+        sources_input(review, unit, noun).and_then(|input| sources::draw(&input, width)),
     );
     let explained = review.explained.as_ref();
     add(
@@ -340,42 +341,35 @@ fn regrets(review: &DecisionReview) -> String {
 fn sources_section(review: &DecisionReview) -> String {
     let (noun, unit) = (row_noun(review), unit(review));
     let content = worst_rows(review, noun, unit) + &importance(review, unit);
-    section_of_sources(
-        review.sources.as_ref(),
-        &review.method,
+    section_of_sources(sources_input(review, unit, noun).as_ref(), &content)
+}
+
+fn sources_input<'a>(
+    review: &'a DecisionReview,
+    unit: &'a str,
+    noun: &'a str,
+) -> Option<SourcesInput<'a>> {
+    Some(SourcesInput {
+        method: &review.method,
+        sources: review.sources.as_ref()?,
         unit,
+        is_up_to_factor: is_up_to_factor(&review.method, review.explained.as_ref()),
         noun,
-        &content,
-    )
+    })
+}
+
+/// Whether the predicted costs of a method are right up to a factor only. What `auto` averages is
+/// known from its model.
+pub(super) fn is_up_to_factor(method: &str, explained: Option<&ExplainedRow>) -> bool {
+    let of_auto = explained.filter(|_| method.starts_with("auto"));
+    let note = of_auto.and_then(|explained| explained.explanation.scale_note.as_ref());
+    note.is_some() || Method::scale_note(method).is_some()
 }
 
 /// The section about the regret of a method by cost.
-pub(super) fn section_of_sources(
-    sources: Option<&RegretSources>,
-    method: &str,
-    unit: &str,
-    noun: &str,
-    content: &str,
-) -> String {
-    let draw = |width: FigureWidth| draw_sources(sources, method, unit, noun, width);
+pub(super) fn section_of_sources(input: Option<&SourcesInput<'_>>, content: &str) -> String {
+    let draw = |width: FigureWidth| sources::draw(input?, width);
     figure_section(SOURCES, "Where the regret comes from", draw, content)
-}
-
-/// The regret of a method by cost.
-pub(super) fn draw_sources(
-    sources: Option<&RegretSources>,
-    method: &str,
-    unit: &str,
-    noun: &str,
-    width: FigureWidth,
-) -> Option<Drawing> {
-    let input = SourcesInput {
-        method,
-        sources: sources?,
-        unit,
-        noun,
-    };
-    sources::draw(&input, width)
 }
 
 fn row_noun(review: &DecisionReview) -> &'static str {

@@ -6,7 +6,7 @@ use crate::figure::is_baseline;
 use crate::table::{
     MISSING_VALUE, columns, difference_to_published, mean_and_deviation_text, notes,
 };
-use crate::text::{change, count, escaped, pluralize, ratio, short};
+use crate::text::{change, count, escaped, pluralize, ratio, short, with_unit};
 
 /// The beginning of a table that scrolls sideways where it is wider than the page, and says so.
 pub(super) const SCROLLING: &str = "<p class=\"scroll-hint\">\
@@ -129,8 +129,9 @@ fn summary(method: &MethodResults) -> String {
     )
 }
 
-/// What the decisions of every method cost on average, the cheapest first, in plain words.
-pub(super) fn costs_of_methods(results: &ExperimentResults) -> String {
+/// What the decisions of every method cost on average, the cheapest first, in plain words; the unit
+/// may be empty.
+pub(super) fn costs_of_methods(results: &ExperimentResults, unit: &str) -> String {
     let Some(problem) = results.problems.first() else {
         return String::new();
     };
@@ -158,8 +159,9 @@ pub(super) fn costs_of_methods(results: &ExperimentResults) -> String {
         let text = |value: Option<f64>, write: fn(f64) -> String| {
             value.map_or_else(|| MISSING_VALUE.to_string(), write)
         };
+        let regret = escaped(&with_unit(&text(method.regret.mean, short), unit));
         let mut cells = [
-            cell(method.regret.mean, "", &text(method.regret.mean, short)),
+            cell(method.regret.mean, "", &regret),
             cell(
                 percent,
                 "",
@@ -176,11 +178,16 @@ pub(super) fn costs_of_methods(results: &ExperimentResults) -> String {
         rows += &row(*index, method, &cells);
     }
     let reference = escaped(&results.reference);
+    let unit = if unit.is_empty() {
+        "units of the objective"
+    } else {
+        unit
+    };
     let mut titles = [
         head("method", "click for the order of the comparison"),
         head(
             "regret per row",
-            "mean over test rows and seeds, in units of the objective",
+            &format!("mean over test rows and seeds, in {unit}"),
         ),
         head(
             "of the best objective",
@@ -199,9 +206,10 @@ pub(super) fn costs_of_methods(results: &ExperimentResults) -> String {
     let [_, _, test] = problem.rows;
     let explanation = format!(
         "Mean regret of a decision on {} of each seed: what is lost for not knowing the costs, in \
-            units of the objective. 0 would be perfect foresight. {reference} minimizes the \
-            prediction error and is the reference.",
-        pluralize(test, "test row")
+            {}. 0 would be perfect foresight. {reference} minimizes the prediction error and is \
+            the reference.",
+        pluralize(test, "test row"),
+        escaped(unit)
     );
     [
         "<section id=\"overview\" class=\"beside\"><h2>What decisions lose</h2>".to_string(),

@@ -102,6 +102,35 @@ fn the_page_of_a_backtest_says_which_features_its_decisions_depend_on() {
 }
 
 #[test]
+fn shares_of_the_regret_have_no_unit_where_predicted_costs_are_right_up_to_a_factor() {
+    let mut review = of_backtest().unwrap();
+    review.unit = Some("EUR".into());
+    let factor = "predicted costs are right up to a factor per row: shares";
+    let texts = |review: &DecisionReview| {
+        let page = review_page(review, &summary());
+        let files = review_figures(review);
+        let file = files.into_iter().find(|file| file.name == "sources");
+        [section(&page, "sources").to_owned(), file.unwrap().svg]
+    };
+    // After the identity of the sum: the regret, which is a true amount.
+    let regret = "the difference is the regret of";
+    review.method = "MSE".into();
+    for text in texts(&review) {
+        let (shares, regret) = text.split_once(regret).unwrap();
+        assert!(shares.contains("\u{a0}EUR; the best decisions"), "{shares}");
+        assert!(regret.contains("\u{a0}EUR"), "{regret}");
+        assert!(!text.contains(factor), "{text}");
+    }
+    review.method = "MAE(O,S)".into();
+    for text in texts(&review) {
+        let (shares, regret) = text.split_once(regret).unwrap();
+        assert!(!shares.contains("EUR"), "{shares}");
+        assert!(regret.contains("\u{a0}EUR"), "{regret}");
+        assert!(text.contains(&format!("With MAE(O,S) {factor}")), "{text}");
+    }
+}
+
+#[test]
 fn figures_as_files_are_those_of_the_page() {
     let review = of_backtest().unwrap();
     let page = review_page(&review, &summary());

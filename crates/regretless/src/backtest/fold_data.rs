@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::folds::BacktestFold;
 use super::periods::Periods;
 use super::runner::BacktestTable;
-use crate::data::{Dataset, Features, Matrix, SplitIndices};
+use crate::data::{Dataset, FeatureShape, Features, Matrix, SplitIndices};
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
 use crate::observer::NoopObserver;
@@ -113,27 +113,39 @@ impl FoldData {
 
     /// The mean costs of a period of the history for every decided row.
     fn repeat_periods(&self, source: impl Fn(usize) -> Option<usize>) -> Result<Matrix> {
-        let data = self.whole.data.data();
-        if data.has_absent_costs() || self.test.has_absent_costs() {
-            return Err(Error::setting(
-                "an item need not exist in an earlier period: earlier costs cannot be repeated",
-            ));
+        let (history, test) = (self.whole.data.data(), self.test.data());
+        let has_absent_costs = history.has_absent_costs() || test.has_absent_costs();
+        // Positions of a long table without names are other items in every row.
+        let is_wide = history.features().shape() == FeatureShape::Wide;
+        let has_positions = !is_wide && !history.cost_names().are_explicit();
+        if has_absent_costs && has_positions {
+            return Err(no_earlier_costs());
         }
-        let costs = data.predicted_part();
-        let mut values = Vec::with_capacity(self.test.len() * costs.cols());
-        for period in &self.test_periods {
+        let costs = history.predicted_part();
+        let mut values = Vec::with_capacity(test.len() * costs.cols());
+        for (row, period) in self.test_periods.iter().enumerate() {
             let rows = source(*period).and_then(|source| self.history.get(&source));
             let rows = rows.ok_or_else(|| {
                 Error::setting("the history of a fold is shorter than a season")
                     .with_remedy("choose a longer training window or a shorter season")
             })?;
-            values.extend(mean_of_rows(&costs, rows));
+            let exists = test.present_costs(row);
+            for (column, mean) in mean_of_rows(history, &costs, rows).into_iter().enumerate() {
+                let is_needed = exists.is_none_or(|exists| exists[column]);
+                match mean {
+                    Some(mean) => values.push(mean),
+                    None if is_needed => return Err(no_earlier_costs()),
+                    None => values.push(0.0),
+                }
+            }
         }
-        let costs = Matrix::from_f64(self.test.len(), costs.cols(), &values)?;
-        self.test
-            .data()
-            .complete_predictions(&self.test_rows(), costs)
+        let costs = Matrix::from_f64(test.len(), costs.cols(), &values)?;
+        test.complete_predictions(&self.test_rows(), costs)
     }
+}
+
+fn no_earlier_costs() -> Error {
+    Error::setting("an item need not exist in an earlier period: earlier costs cannot be repeated")
 }
 
 /// An oracle for some rows of the table.
@@ -163,14 +175,23 @@ fn with_stated_costs(labeled: &LabeledDataset) -> Result<Dataset> {
     Dataset::with_missing_costs(data.features().clone(), costs, None)
 }
 
-fn mean_of_rows(costs: &Matrix, rows: &[usize]) -> Vec<f64> {
-    let mut mean = vec![0.0; costs.cols()];
+/// The mean of each cost over the rows in which it exists; `None` where it exists in none.
+fn mean_of_rows(data: &Dataset, costs: &Matrix, rows: &[usize]) -> Vec<Option<f64>> {
+    let mut sums = vec![0.0; costs.cols()];
+    let mut counts = vec![0_usize; costs.cols()];
     for row in rows {
-        for (sum, cost) in mean.iter_mut().zip(costs.row(*row)) {
-            *sum += f64::from(*cost);
+        let exists = data.present_costs(*row);
+        for (column, cost) in costs.row(*row).iter().enumerate() {
+            if exists.is_none_or(|exists| exists[column]) {
+                sums[column] += f64::from(*cost);
+                counts[column] += 1;
+            }
         }
     }
-    mean.iter().map(|sum| sum / rows.len() as f64).collect()
+    let means = sums.iter().zip(counts);
+    means
+        .map(|(sum, count)| (count > 0).then(|| sum / count as f64))
+        .collect()
 }
 
 fn history_by_period(fold: &BacktestFold, periods: &Periods) -> BTreeMap<usize, Vec<usize>> {

@@ -2,14 +2,16 @@
 //!
 //! Two lists of costs are compared: the actual ones and the expected ones. Where both have names,
 //! costs are matched by name: the same set of names is reordered, different sets are refused. Where
-//! only one list has names, costs are matched by position, with a warning. No other module matches
-//! costs.
+//! only one list has names, costs are matched by position, with a warning.
+//!
+//! Columns that belong to costs, such as weights and decisions, have names of their own: `w_beer`
+//! belongs to `profit_beer`. No other module matches costs.
 
 use std::collections::HashMap;
 
 use super::CostNames;
 use crate::error::{Error, Result};
-use crate::text::{distinct_parts, first_names};
+use crate::text::{common_ends, distinct_parts, first_names};
 
 /// The costs of a table, problem or model, with their names if they have any.
 #[derive(Debug, Clone, Copy)]
@@ -96,6 +98,65 @@ impl CostMatching {
         }
     }
 
+    /// Matches columns that belong to costs, such as decisions, by their names: those of the costs,
+    /// followed by the other columns of the problem, with another beginning and end that all of
+    /// them share. `None` where the names are not alike in this way.
+    pub fn by_similar_names(
+        columns: &[String],
+        costs: &CostNames,
+        auxiliary: &[String],
+    ) -> Option<Self> {
+        let costs = costs.to_vec();
+        if auxiliary.is_empty() {
+            return Some(Self::of_order(order_by_parts(columns, &costs)?));
+        }
+        // The costs `c_north` and `c_south` may be `north` and `south` beside `stock`.
+        let (start, end) = common_ends(&costs);
+        for cut_start in 0..=start {
+            for cut_end in 0..=end {
+                let names = costs
+                    .iter()
+                    .map(|name| name.get(cut_start..name.len() - cut_end));
+                let Some(mut names) = names.collect::<Option<Vec<&str>>>() else {
+                    // Within a character.
+                    continue;
+                };
+                names.extend(auxiliary.iter().map(String::as_str));
+                if let Some(order) = order_by_parts(columns, &names) {
+                    return Some(Self::of_order(order));
+                }
+            }
+        }
+        None
+    }
+
+    /// Matches columns that belong to costs by position. The warning shows which belongs to which,
+    /// unless both are numbered in order. `what` is what the columns hold, such as "decisions".
+    pub fn by_position(what: &str, columns: &[String], costs: &CostNames) -> Self {
+        let are_evident =
+            columns.len() < 2 || (are_consecutive(&costs.to_vec()) && are_consecutive(columns));
+        let pairs = || {
+            costs
+                .iter()
+                .zip(columns)
+                .map(|(cost, column)| format!("{cost} from {column}"))
+        };
+        Self {
+            order: None,
+            names: None,
+            warning: (!are_evident).then(|| position_message(what, pairs())),
+        }
+    }
+
+    fn of_order(order: Vec<usize>) -> Self {
+        let is_same = order.iter().enumerate().all(|(to, from)| to == *from);
+        Self {
+            order: (!is_same).then_some(order),
+            names: None,
+            warning: None,
+        }
+    }
+
     /// For each expected cost the index of the actual one; `None` where the order is the same.
     pub fn order(&self) -> Option<&[usize]> {
         self.order.as_deref()
@@ -112,9 +173,9 @@ impl CostMatching {
     }
 
     /// Reorders one row.
-    pub fn apply_to_row<T: Copy>(&self, row: &mut Vec<T>) {
+    pub fn apply_to_row<T: Clone>(&self, row: &mut Vec<T>) {
         if let Some(order) = &self.order {
-            *row = order.iter().map(|index| row[*index]).collect();
+            *row = order.iter().map(|index| row[*index].clone()).collect();
         }
     }
 }
@@ -181,21 +242,25 @@ pub(crate) fn matched_by_position(
     costs: &CostNames,
     describe: impl Fn(usize) -> String,
 ) -> Option<String> {
-    if costs.are_numbered() || are_consecutive(costs) {
+    if costs.are_numbered() || are_consecutive(&costs.to_vec()) {
         return None;
     }
     let matched = costs.iter().enumerate();
     let matched = matched.map(|(item, name)| format!("{name} {}", describe(item)));
-    Some(format!(
+    Some(position_message(what, matched))
+}
+
+/// That numbers belong to costs by position, with the pairs.
+fn position_message(what: &str, pairs: impl Iterator<Item = String>) -> String {
+    format!(
         "{what} are matched to costs by position: {}",
-        first_names(matched)
-    ))
+        first_names(pairs)
+    )
 }
 
 /// Whether names differ only by a number that counts them.
-fn are_consecutive(names: &CostNames) -> bool {
-    let names = names.to_vec();
-    let numbers = distinct_parts(&names).into_iter().map(str::parse::<usize>);
+fn are_consecutive(names: &[String]) -> bool {
+    let numbers = distinct_parts(names).into_iter().map(str::parse::<usize>);
     let Ok(numbers) = numbers.collect::<std::result::Result<Vec<usize>, _>>() else {
         return false;
     };
@@ -206,16 +271,25 @@ fn are_consecutive(names: &CostNames) -> bool {
 /// of the costs only by what all of them begin and end with: `w_beer` belongs to `profit_beer`.
 /// `None` where they do not.
 pub(crate) fn in_order_of_costs(columns: &[String], costs: &CostNames) -> Option<Vec<String>> {
-    if columns.len() != costs.len() || columns.len() < 2 {
+    let order = order_by_parts(columns, &costs.to_vec())?;
+    Some(
+        order
+            .into_iter()
+            .map(|index| columns[index].clone())
+            .collect(),
+    )
+}
+
+/// For each name the index of the column whose name differs only by what all columns begin and end
+/// with. One name says nothing about its beginning and end.
+fn order_by_parts<T: AsRef<str>>(columns: &[String], names: &[T]) -> Option<Vec<usize>> {
+    if columns.len() != names.len() || columns.len() < 2 {
         return None;
     }
-    let costs = costs.to_vec();
-    let parts = distinct_parts(columns);
-    let of_part: HashMap<&str, &String> = parts.into_iter().zip(columns).collect();
-    let found = distinct_parts(&costs).into_iter();
-    found
-        .map(|part| of_part.get(part).copied().cloned())
-        .collect()
+    let parts = distinct_parts(columns).into_iter().enumerate();
+    let indices: HashMap<&str, usize> = parts.map(|(index, part)| (part, index)).collect();
+    let found = distinct_parts(names).into_iter();
+    found.map(|part| indices.get(part).copied()).collect()
 }
 
 #[cfg(test)]
@@ -320,6 +394,25 @@ mod tests {
         // The parts may begin alike, and one may be empty.
         let found = ordered(&["w_ab", "w_a"], &["a_kg", "ab_kg"]);
         assert_eq!(found, Some(vec!["w_a".into(), "w_ab".into()]));
+    }
+
+    #[test]
+    fn columns_of_costs_and_of_other_columns_are_matched_by_similar_names() {
+        let matched = |columns: &[&str], costs: &[&str], auxiliary: &[&str]| {
+            let lists = [columns, auxiliary].map(|list| names(list).to_vec());
+            let matching = CostMatching::by_similar_names(&lists[0], &names(costs), &lists[1])?;
+            let mut columns = lists[0].clone();
+            matching.apply_to_row(&mut columns);
+            Some(columns.join(" "))
+        };
+        let costs = ["é€_nord", "é€_süd"];
+        let columns = ["x_lager", "x_süd", "x_nord"];
+        let expected = Some("x_nord x_süd x_lager".to_owned());
+        assert_eq!(matched(&columns, &costs, &["lager"]), expected);
+        assert_eq!(matched(&columns, &costs, &["stock"]), None);
+        assert_eq!(matched(&columns, &costs, &[]), None);
+        let same = matched(&costs, &costs, &[]);
+        assert_eq!(same, Some("é€_nord é€_süd".to_owned()));
     }
 
     #[test]

@@ -317,6 +317,23 @@ impl TableSource {
         }
     }
 
+    /// The columns of the file with the features that names or patterns select: in the order of the
+    /// patterns, the matches of one pattern in the order of the file, each column once.
+    ///
+    /// # Errors
+    /// When the file cannot be read, no column has a name or matches a pattern, and for arrays,
+    /// whose columns have no names.
+    pub fn matching_columns(&self, patterns: &[String]) -> Result<Vec<String>> {
+        let (file, dialect) = match self {
+            Self::Csv { file, dialect, .. } => (file, dialect),
+            Self::CsvPair {
+                features, dialect, ..
+            } => (features, dialect),
+            Self::Npy { .. } => return Err(Error::setting("the columns of arrays have no names")),
+        };
+        FirstRow::read(file, *dialect)?.matching(patterns)
+    }
+
     /// Names and reasons of the columns that are neither features, costs nor parameters, nor name
     /// instances or items, in the order of the table; `data` is the table as it was read. The
     /// reasons are "dates", "text", "ignored" and "not selected".

@@ -1,6 +1,7 @@
 //! Which features decisions depend on: permutation importance by regret.
 
 use super::{FeatureImportance, affordable_solves};
+use crate::data::FeatureShape;
 use crate::error::Result;
 use crate::experiment::MeanAndDeviation;
 use crate::label::LabeledDataset;
@@ -57,7 +58,11 @@ impl MeasuredImportance {
         let is_alike = |part: &&ShuffledRows<'_>| part.model.metadata.features == *features;
         let parts: Vec<&ShuffledRows<'_>> = parts.iter().take_while(is_alike).collect();
         let found: usize = parts.iter().map(|part| part.rows.len()).sum();
-        if parts.iter().any(|part| part.data.has_absent_costs()) {
+        let has_own_items = |part: &&ShuffledRows<'_>| {
+            let data = part.data.data();
+            data.features().shape() != FeatureShape::Wide && data.has_absent_costs()
+        };
+        if parts.iter().any(has_own_items) {
             return Ok(Self::nothing(
                 "Not measured: rows have different items, whose features cannot be exchanged."
                     .into(),

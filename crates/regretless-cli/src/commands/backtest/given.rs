@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use regretless::Decision;
 use regretless::backtest::{GivenMethod, Periods};
-use regretless::data::{InstanceKeys, Layout, Matrix, TableSource, WideColumns};
+use regretless::data::{
+    CostMatching, CostNames, InstanceKeys, Layout, Matrix, TableSource, WideColumns,
+};
 use regretless::error::InputPlace;
-use regretless::{Error, Result};
+use regretless::{Error, Problem, Result};
 
 use super::super::first_names;
 use super::History;
@@ -39,7 +41,10 @@ pub fn methods(options: &BacktestOptions, history: &History) -> Result<Vec<Given
                 let names = [&cost_names, auxiliary].concat();
                 rows_of_file(file, &names, options, history)
             }
-            None => rows_of_columns(decisions, options, history),
+            None => match &history.decision_columns {
+                Some(columns) => rows_of_columns(columns, options, history),
+                None => return Err(no_columns()),
+            },
         };
         let rows = rows.map_err(|error| explain_known_costs(error, auxiliary))?;
         methods.push(GivenMethod::Decisions {
@@ -169,128 +174,214 @@ fn rows_of_file(
     GivenRows::new(&values, &matched)
 }
 
-/// The columns of the table that hold decisions, one for each column of the problem.
+/// The columns of the table that hold decisions, as rows in the order of the problem.
 fn rows_of_columns(
-    patterns: &[String],
+    columns: &DecisionColumns,
     options: &BacktestOptions,
     history: &History,
 ) -> Result<GivenRows> {
     let file = match &history.source {
         TableSource::Csv { file, .. } => file,
         TableSource::CsvPair { features, .. } => features,
-        TableSource::Npy { .. } => {
-            return Err(Error::setting("arrays have no columns of decisions")
-                .with_remedy("give --decisions a file"));
-        }
+        TableSource::Npy { .. } => return Err(no_columns()),
     };
-    let cost_patterns = options.data.costs.clone().unwrap_or_default();
-    let table_costs = history.table_costs.to_vec();
-    let auxiliary = history.problem.kind().auxiliary_names();
-    let columns = decision_columns(patterns, &cost_patterns, &table_costs, auxiliary)?;
     // The costs may be in another order now.
-    let mut ordered = Vec::with_capacity(columns.len());
+    let table_costs = history.table_costs.to_vec();
+    let mut ordered = Vec::with_capacity(columns.names.len());
     for cost in history.data.data().cost_names().to_vec() {
         let position = table_costs.iter().position(|name| *name == cost);
         let position = position.unwrap_or(ordered.len());
-        ordered.push(columns[position].clone());
+        ordered.push(columns.names[position].clone());
     }
-    ordered.extend_from_slice(&columns[table_costs.len()..]);
+    ordered.extend_from_slice(&columns.names[table_costs.len()..]);
     let values = predictions(file, &ordered, &options.data.csv)?;
     let all: Vec<Option<usize>> = (0..values.rows()).map(Some).collect();
     GivenRows::new(&values, &all)
 }
 
-/// The column of the decision for each cost, then for each column with a known cost. A pattern such
-/// as `chosen_*` fits a pattern of the costs such as `c_*`: cost `c_north` has the column
-/// `chosen_north`, and the column `stock` with a known cost has `chosen_stock`. Otherwise columns
-/// are listed in the order of the costs, those of known costs behind them.
-fn decision_columns(
-    patterns: &[String],
-    cost_patterns: &[String],
-    costs: &[String],
-    auxiliary: &[String],
-) -> Result<Vec<String>> {
-    if let ([pattern], [costs_pattern]) = (patterns, cost_patterns)
-        && let Some((prefix, suffix)) = pattern.split_once('*')
-        && let Some((cost_prefix, cost_suffix)) = costs_pattern.split_once('*')
-    {
-        let column = |cost: &String| {
-            let rest = cost.strip_prefix(cost_prefix)?;
-            let stem = rest.strip_suffix(cost_suffix)?;
-            Some(format!("{prefix}{stem}{suffix}"))
+fn no_columns() -> Error {
+    Error::setting("arrays have no columns of decisions").with_remedy("give --decisions a file")
+}
+
+/// The columns of a table that hold decisions.
+#[derive(Debug)]
+pub struct DecisionColumns {
+    /// The column of each cost of the table, then of each column with a known cost.
+    pub names: Vec<String>,
+    /// Which column belongs to which cost, where only positions say so.
+    pub note: Option<String>,
+}
+
+impl DecisionColumns {
+    /// The columns that the options name; `None` where decisions are in a file or there are none.
+    pub fn of_table(
+        options: &BacktestOptions,
+        source: &TableSource,
+        costs: &CostNames,
+        problem: &Problem,
+    ) -> Result<Option<Self>> {
+        let patterns = match &options.decisions {
+            Some(patterns) if decision_file(patterns).is_none() => patterns,
+            Some(_) | None => return Ok(None),
         };
-        let columns: Option<Vec<String>> = costs.iter().map(column).collect();
-        if let Some(mut columns) = columns {
-            let known = auxiliary.iter();
-            columns.extend(known.map(|name| format!("{prefix}{name}{suffix}")));
-            return Ok(columns);
+        if matches!(source, TableSource::Npy { .. }) {
+            return Err(no_columns());
         }
-    }
-    if patterns.iter().any(|name| name.contains('*')) {
-        return Err(Error::setting(format!(
-            "the decisions '{}' do not fit the costs '{}'",
-            patterns.join(","),
-            cost_patterns.join(",")
-        ))
-        .with_remedy("use one pattern with one * for both, or list a column for each cost"));
-    }
-    if patterns.len() != costs.len() + auxiliary.len() {
-        let known = match auxiliary.len() {
-            0 => String::new(),
-            count => format!(" and {count} columns with known costs"),
+        let cost_patterns = options.data.costs.as_deref().unwrap_or_default();
+        let auxiliary = problem.kind().auxiliary_names();
+        let found = source.matching_columns(patterns)?;
+        let columns = match (patterns.as_slice(), cost_patterns) {
+            ([pattern], [cost_pattern]) => {
+                let named = columns_by_pattern(pattern, cost_pattern, costs, auxiliary);
+                Self::matched(found, named, costs, auxiliary)
+            }
+            _ => Self::matched(found, None, costs, auxiliary),
         };
-        return Err(Error::setting(format!(
-            "{} columns of decisions for {} costs{known}",
-            patterns.len(),
-            costs.len()
-        ))
-        .with_remedy("list a column for each cost, in their order"));
+        let columns = columns.map_err(|error| explain_known_costs(error, auxiliary))?;
+        Ok(Some(columns))
     }
-    Ok(patterns.to_vec())
+
+    /// Matches the columns that were found with costs and columns of known costs. They are matched
+    /// by name where all names are alike, else by position. `named` are the columns that a pattern
+    /// says, of which some may be missing: a missing one is refused when it is read.
+    fn matched(
+        found: Vec<String>,
+        named: Option<Vec<String>>,
+        costs: &CostNames,
+        auxiliary: &[String],
+    ) -> Result<Self> {
+        if let Some(matching) = CostMatching::by_similar_names(&found, costs, auxiliary) {
+            return Ok(Self::of_matching(found, &matching));
+        }
+        let is_found = |column: &String| found.contains(column);
+        if let Some(names) = named.filter(|names| names.iter().any(is_found)) {
+            return Ok(Self { names, note: None });
+        }
+        if found.len() != costs.len() + auxiliary.len() {
+            let known = match auxiliary.len() {
+                0 => String::new(),
+                count => format!(" and {count} columns with known costs"),
+            };
+            return Err(Error::setting(format!(
+                "{} columns of decisions for {} costs{known}",
+                found.len(),
+                costs.len()
+            ))
+            .with_remedy("give one column for each cost, with the same names or in their order"));
+        }
+        let all = costs.followed_by(auxiliary);
+        let matching = CostMatching::by_position("decisions", &found, &all);
+        Ok(Self::of_matching(found, &matching))
+    }
+
+    fn of_matching(mut names: Vec<String>, matching: &CostMatching) -> Self {
+        matching.apply_to_row(&mut names);
+        let note = matching.warning().map(|note| {
+            format!("{note}; give both the same names with another beginning to match by name")
+        });
+        Self { names, note }
+    }
+}
+
+/// The columns that a pattern such as `chosen_*` says where the costs have a pattern such as `c_*`:
+/// cost `c_north` has the column `chosen_north`, and the column `stock` with a known cost has
+/// `chosen_stock`.
+fn columns_by_pattern(
+    pattern: &str,
+    cost_pattern: &str,
+    costs: &CostNames,
+    auxiliary: &[String],
+) -> Option<Vec<String>> {
+    let (prefix, suffix) = pattern.split_once('*')?;
+    let (cost_prefix, cost_suffix) = cost_pattern.split_once('*')?;
+    let mut columns = Vec::with_capacity(costs.len() + auxiliary.len());
+    for cost in costs.iter() {
+        let stem = cost.strip_prefix(cost_prefix)?;
+        let stem = stem.strip_suffix(cost_suffix)?;
+        columns.push(format!("{prefix}{stem}{suffix}"));
+    }
+    let known = auxiliary.iter();
+    columns.extend(known.map(|name| format!("{prefix}{name}{suffix}")));
+    Some(columns)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::decision_columns;
+    use super::{DecisionColumns, columns_by_pattern};
+    use regretless::data::CostNames;
 
-    fn columns(patterns: &[&str], cost_patterns: &[&str], costs: &[&str]) -> Option<Vec<String>> {
-        complete_columns(patterns, cost_patterns, costs, &[])
+    fn list(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
     }
 
-    fn complete_columns(
-        patterns: &[&str],
-        cost_patterns: &[&str],
+    /// The matched columns of a table with these columns of decisions.
+    fn matched(
+        found: &[&str],
+        patterns: [&str; 2],
         costs: &[&str],
         auxiliary: &[&str],
-    ) -> Option<Vec<String>> {
-        let [patterns, cost_patterns, costs, auxiliary] =
-            [patterns, cost_patterns, costs, auxiliary]
-                .map(|list| list.iter().map(|s| s.to_string()).collect::<Vec<_>>());
-        decision_columns(&patterns, &cost_patterns, &costs, &auxiliary).ok()
+    ) -> regretless::Result<DecisionColumns> {
+        let (costs, auxiliary) = (CostNames::from(list(costs)), list(auxiliary));
+        let [pattern, cost_pattern] = patterns;
+        let named = columns_by_pattern(pattern, cost_pattern, &costs, &auxiliary);
+        DecisionColumns::matched(list(found), named, &costs, &auxiliary)
     }
 
     #[test]
-    fn columns_with_known_costs_follow_those_of_costs() {
+    fn columns_have_the_order_of_the_costs_whose_names_they_have() {
+        let costs = ["m_tea", "m_bread", "m_coffee"];
+        let listed = ["was_coffee", "was_tea", "was_bread"];
+        let columns = matched(&listed, ["", ""], &costs, &[]).unwrap();
+        assert_eq!(columns.names, ["was_tea", "was_bread", "was_coffee"]);
+        assert_eq!(columns.note, None);
+        let same = matched(&["m_bread", "m_coffee", "m_tea"], ["", ""], &costs, &[]).unwrap();
+        assert_eq!((same.names, same.note), (list(&costs), None));
+    }
+
+    #[test]
+    fn columns_with_known_costs_are_matched_by_name_too() {
         let (costs, auxiliary) = (["c_north", "c_south"], ["stock"]);
-        let by_pattern = complete_columns(&["was_*"], &["c_*"], &costs, &auxiliary).unwrap();
-        assert_eq!(by_pattern, ["was_north", "was_south", "was_stock"]);
-        let listed = complete_columns(&["a", "b", "s"], &["c_*"], &costs, &auxiliary).unwrap();
-        assert_eq!(listed, ["a", "b", "s"]);
-        assert_eq!(
-            complete_columns(&["a", "b"], &["c_*"], &costs, &auxiliary),
-            None
-        );
+        let expected = ["was_north", "was_south", "was_stock"];
+        for patterns in [["was_*", "c_*"], ["", ""]] {
+            let found = ["was_stock", "was_south", "was_north"];
+            let columns = matched(&found, patterns, &costs, &auxiliary).unwrap();
+            assert_eq!(columns.names, expected);
+            assert_eq!(columns.note, None);
+        }
+        let full_names = ["was_stock", "was_c_south", "was_c_north"];
+        let columns = matched(&full_names, ["was_*", "c_*"], &costs, &auxiliary).unwrap();
+        assert_eq!(columns.names, ["was_c_north", "was_c_south", "was_stock"]);
     }
 
     #[test]
-    fn columns_of_decisions_are_found_by_pattern_or_listed() {
+    fn other_names_are_matched_by_position_with_a_note() {
         let costs = ["c_north", "c_south"];
-        let by_pattern = columns(&["chosen_*_x"], &["c_*"], &costs).unwrap();
-        assert_eq!(by_pattern, ["chosen_north_x", "chosen_south_x"]);
-        let listed = columns(&["b", "a"], &["c_*"], &costs).unwrap();
-        assert_eq!(listed, ["b", "a"]);
-        assert_eq!(columns(&["a"], &["c_*"], &costs), None);
-        assert_eq!(columns(&["d_*"], &["c_north", "c_south"], &costs), None);
-        assert_eq!(columns(&["d_*", "e"], &["c_*"], &costs), None);
+        let columns = matched(&["b", "a"], ["", ""], &costs, &[]).unwrap();
+        assert_eq!(columns.names, ["b", "a"]);
+        let note = columns.note.unwrap();
+        assert!(
+            note.starts_with(
+                "decisions are matched to costs by position: c_north from b, c_south from a;"
+            ),
+            "{note}"
+        );
+        let known = matched(&["b", "a", "s"], ["", ""], &costs, &["stock"]).unwrap();
+        assert!(known.note.unwrap().contains("stock from s"));
+        assert!(matched(&["b"], ["", ""], &costs, &[]).is_err());
+        assert!(matched(&["b", "a"], ["", ""], &costs, &["stock"]).is_err());
+        let numbered = matched(&["d1", "d2"], ["", ""], &["c0", "c1"], &[]).unwrap();
+        assert_eq!(numbered.note, None);
+    }
+
+    #[test]
+    fn a_pattern_says_which_columns_are_meant_where_more_or_fewer_match_it() {
+        let costs = ["c_north", "c_south"];
+        for found in [
+            &["was_north", "was_south", "was_total"][..],
+            &["was_north", "was_total"],
+        ] {
+            let columns = matched(found, ["was_*", "c_*"], &costs, &[]).unwrap();
+            assert_eq!(columns.names, ["was_north", "was_south"]);
+        }
     }
 }

@@ -28,6 +28,7 @@ mod given;
 mod page;
 mod report;
 
+use given::DecisionColumns;
 pub use page::{BacktestFacts, BacktestPage};
 
 const SETTINGS_FILE_NAME: &str = "settings.toml";
@@ -46,6 +47,8 @@ struct History {
     source: TableSource,
     /// Names of the costs as the table has them, before they are in the order of the problem.
     table_costs: CostNames,
+    /// Its columns with decisions that were made.
+    decision_columns: Option<DecisionColumns>,
 }
 
 impl History {
@@ -271,8 +274,16 @@ fn read_history(
     let source = table_source(&given::without_decisions(options)?)?;
     let file = source.costs_file().to_path_buf();
     let (problem, mut data) = table_and_problem(&source, &problem)?;
-    let unused_columns = context.unused_columns(&source, &data, Some(time))?;
     let table_costs = data.cost_names().clone();
+    let decision_columns = DecisionColumns::of_table(options, &source, &table_costs, &problem)?;
+    let mut used = vec![time];
+    if let Some(columns) = &decision_columns {
+        used.extend(columns.names.iter().map(String::as_str));
+        if let Some(note) = &columns.note {
+            context.warn(&format!("note: {}: {note}", file.display()));
+        }
+    }
+    let unused_columns = context.unused_columns(&source, &data, &used)?;
     context.match_table(&mut data, &file, &problem)?;
     context.hint_at_storage(&source, &data);
     // Before rows are solved, which may take long: the times decide whether anything can be done.
@@ -301,6 +312,7 @@ fn read_history(
         notes,
         source,
         table_costs,
+        decision_columns,
     })
 }
 

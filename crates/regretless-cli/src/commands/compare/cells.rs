@@ -27,7 +27,7 @@ use super::super::check::DataFindings;
 use super::super::decision_page::DecisionPage;
 use super::super::encoding::EncodingReport;
 use super::super::skipped_rows::SkippedRows;
-use super::conclusion;
+use super::conclusion::{self, ComparisonVerdict};
 use super::files::{ComparisonKey, FolderLock, ResultFolder, RunLog};
 use super::page::{self, PageInput};
 use super::summary::{ComparisonSummary, SummaryRow};
@@ -70,6 +70,8 @@ pub struct ComparisonFacts {
     pub first_seed: u32,
     /// The profile of the training settings.
     pub profile: String,
+    /// The unit of costs; empty where it is not known.
+    pub unit: String,
 }
 
 /// What is known about a table besides its rows.
@@ -140,7 +142,6 @@ pub fn compare_cells(
         comparison: &comparison,
         result: &result,
         layout,
-        unit: "",
         conclusion: &conclusion,
         explained: &explained,
         commands: vec![command],
@@ -156,7 +157,7 @@ pub fn compare_cells(
             .finish(&result.runs, &conclusion.summary, &page.html)?;
     }
     Ok(ComparedCells {
-        text: conclusion.summary.text(),
+        text: conclusion.summary.text(&comparison.facts.unit),
         json,
         runs_csv: conclusion.summary.runs_csv(&result.runs)?,
         page,
@@ -368,17 +369,25 @@ impl Comparison {
     /// Averages, verdict and warnings.
     pub fn conclude(&self, result: &ComparisonResult, is_complete: bool) -> Conclusion {
         let summary = ComparisonSummary::new(&self.methods, result);
-        let same_rows = self.shares_test_rows();
-        let mut sentences = conclusion::sentences(&summary, is_complete, same_rows);
+        let verdict = ComparisonVerdict {
+            summary: &summary,
+            same_rows: self.shares_test_rows(),
+            unit: &self.facts.unit,
+        };
+        let mut sentences = verdict.sentences(is_complete);
         if let Some(predictor) = self.predictor.as_ref().filter(|_| is_complete) {
-            sentences.extend(conclusion::references(&summary, predictor));
+            sentences.extend(verdict.references(predictor));
         }
         sentences.extend(Evaluation::few_rows_warning("test", self.min_test_rows()));
-        let headline = is_complete.then(|| conclusion::headline(&summary, same_rows));
+        let headline = if is_complete {
+            verdict.headline()
+        } else {
+            None
+        };
         Conclusion {
-            summary,
-            headline: headline.flatten(),
+            headline,
             sentences,
+            summary,
         }
     }
 

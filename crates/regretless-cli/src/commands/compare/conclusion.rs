@@ -18,72 +18,131 @@ const ERROR_RATIO_WARNING_THRESHOLD: f64 = 1.2;
 pub const UNCERTAIN_CLAIM: &str =
     "Training for decisions was better on this table, but it is not certain that it pays off";
 
-/// The verdict first, then warnings. An incomplete comparison has no verdict. Where all seeds are
-/// tested on the same rows, nothing follows for other rows.
-pub fn sentences(summary: &ComparisonSummary, is_complete: bool, same_rows: bool) -> Vec<String> {
-    let mut sentences = Vec::new();
-    if is_complete {
-        sentences.extend(verdict(summary, same_rows));
-    }
-    sentences.extend(convergence_warning(summary));
-    sentences.extend(undertraining_warnings(summary));
-    sentences
+/// What the results of a comparison say.
+#[derive(Clone, Copy)]
+pub struct ComparisonVerdict<'a> {
+    pub summary: &'a ComparisonSummary,
+    /// Whether all seeds are tested on the same rows: nothing follows for other rows then.
+    pub same_rows: bool,
+    /// The unit of costs; empty where it is not known.
+    pub unit: &'a str,
 }
 
-/// The verdict in plain words, for readers who do not know the methods: whether the best method
-/// that is trained for decisions has less regret than the best one that is not, which is a
-/// baseline or minimizes a prediction error. None where one of both is missing.
-pub fn headline(summary: &ComparisonSummary, same_rows: bool) -> Option<String> {
-    let is_trained_for_decisions =
-        |row: &SummaryRow| !row.is_baseline && minimized_error(&row.compared).is_none();
-    let decision = lowest_regret(summary, is_trained_for_decisions)?;
-    let other = lowest_regret(summary, |row| !is_trained_for_decisions(row))?;
-    let [with, without] = [&decision, &other].map(|contender| {
-        let (name, regret) = (&contender.row.method, number(contender.regret));
-        format!("{name} loses {regret} per row")
-    });
-    if decision.regret >= other.regret {
-        let condition = if has_converged(decision.row) {
-            ""
+impl ComparisonVerdict<'_> {
+    /// The verdict first, then warnings. An incomplete comparison has no verdict.
+    pub fn sentences(&self, is_complete: bool) -> Vec<String> {
+        let mut sentences = Vec::new();
+        if is_complete {
+            sentences.extend(self.verdict());
+        }
+        sentences.extend(convergence_warning(self.summary));
+        sentences.extend(undertraining_warnings(self.summary));
+        sentences
+    }
+
+    /// The verdict in plain words, for readers who do not know the methods: whether the best method
+    /// that is trained for decisions has less regret than the best one that is not, which is a
+    /// baseline or minimizes a prediction error. None where one of both is missing.
+    pub fn headline(&self) -> Option<String> {
+        let is_trained_for_decisions =
+            |row: &SummaryRow| !row.is_baseline && minimized_error(&row.compared).is_none();
+        let decision = lowest_regret(self.summary, is_trained_for_decisions)?;
+        let other = lowest_regret(self.summary, |row| !is_trained_for_decisions(row))?;
+        let [with, without] = [&decision, &other].map(|contender| {
+            let (name, regret) = (&contender.row.method, self.amount(contender.regret));
+            format!("{name} loses {regret} per row")
+        });
+        if decision.regret >= other.regret {
+            let condition = if has_converged(decision.row) {
+                ""
+            } else {
+                ", as it was done here,"
+            };
+            return Some(format!(
+                "Training for decisions{condition} does not pay off on this table: {with}, the \
+                 best method without it, {without}."
+            ));
+        }
+        let differences = paired_differences(decision.row, other.row);
+        let is_significant = MeanAndDeviation::of(&differences)
+            .interval()
+            .is_some_and(|interval| interval.upper < 0.0);
+        let claim = if is_significant && !self.same_rows {
+            "Training for decisions pays off on this table"
         } else {
-            ", as it was done here,"
+            UNCERTAIN_CLAIM
         };
-        return Some(format!(
-            "Training for decisions{condition} does not pay off on this table: {with}, the best \
-                method without it, {without}."
-        ));
+        Some(format!(
+            "{claim}: {with}, the best method without it, {without}."
+        ))
     }
-    let differences = paired_differences(decision.row, other.row);
-    let is_significant = MeanAndDeviation::of(&differences)
-        .interval()
-        .is_some_and(|interval| interval.upper < 0.0);
-    let claim = if is_significant && !same_rows {
-        "Training for decisions pays off on this table"
-    } else {
-        UNCERTAIN_CLAIM
-    };
-    Some(format!(
-        "{claim}: {with}, the best method without it, {without}."
-    ))
-}
 
-/// With a predictor that is not linear, least squares and MSE are different references: the regret
-/// of both. None where one of them is missing.
-pub fn references(summary: &ComparisonSummary, predictor: &PredictorSpec) -> Option<String> {
-    if *predictor == PredictorSpec::Linear {
-        return None;
+    /// With a predictor that is not linear, least squares and MSE are different references: the
+    /// regret of both. None where one of them is missing.
+    pub fn references(&self, predictor: &PredictorSpec) -> Option<String> {
+        if *predictor == PredictorSpec::Linear {
+            return None;
+        }
+        let is_squares =
+            |row: &SummaryRow| minimized_error(&row.compared) == Some(BaseError::Squared);
+        let squares = lowest_regret(self.summary, is_squares)?;
+        let least_squares = CellMethod::Baseline(Baseline::LeastSquares);
+        let linear = lowest_regret(self.summary, |row| row.compared == least_squares)?;
+        Some(format!(
+            "References: {} with {predictor} has mean test regret {}, least squares, which is \
+             linear, {}.",
+            squares.row.method,
+            self.amount(squares.regret),
+            self.amount(linear.regret)
+        ))
     }
-    let is_squares = |row: &SummaryRow| minimized_error(&row.compared) == Some(BaseError::Squared);
-    let squares = lowest_regret(summary, is_squares)?;
-    let least_squares = CellMethod::Baseline(Baseline::LeastSquares);
-    let linear = lowest_regret(summary, |row| row.compared == least_squares)?;
-    Some(format!(
-        "References: {} with {predictor} has mean test regret {}, least squares, which is linear, \
-            {}.",
-        squares.row.method,
-        number(squares.regret),
-        number(linear.regret)
-    ))
+
+    /// Whether the best trained method has less regret than the best baseline.
+    fn verdict(&self) -> Option<String> {
+        let method = lowest_regret(self.summary, |row| !row.is_baseline)?;
+        let baseline = lowest_regret(self.summary, |row| row.is_baseline)?;
+        if method.regret < baseline.regret {
+            Some(improvement(&method, &baseline, self.same_rows))
+        } else {
+            self.no_improvement(&method, &baseline)
+        }
+    }
+
+    fn no_improvement(&self, method: &Contender<'_>, baseline: &Contender<'_>) -> Option<String> {
+        let implication = match &baseline.row.compared {
+            CellMethod::Baseline(Baseline::LeastSquares) => "a linear regression is enough here",
+            CellMethod::Baseline(Baseline::TrainingMean) => {
+                "the features do not help these decisions"
+            }
+            CellMethod::Baseline(Baseline::PreviousRow) => "repeating the last row is enough here",
+            CellMethod::Given { .. } => "this forecaster is enough here",
+            CellMethod::Trained(_) => return None,
+        };
+        // The regret of a method that has not converged may still improve.
+        let (condition, end) = if has_converged(method.row) {
+            ("", format!(": {implication}"))
+        } else {
+            (", as trained here,", String::new())
+        };
+        Some(format!(
+            "No method{condition} decides better than {} (mean test regret {}; the best method, \
+             {}, has {}){end}.",
+            baseline.row.method,
+            self.amount(baseline.regret),
+            method.row.method,
+            self.amount(method.regret)
+        ))
+    }
+
+    /// A number in the unit of costs.
+    fn amount(&self, value: f64) -> String {
+        let number = number(value);
+        if self.unit.is_empty() {
+            number
+        } else {
+            format!("{number} {}", self.unit)
+        }
+    }
 }
 
 /// A method or baseline with its mean test regret.
@@ -103,41 +162,6 @@ pub fn lowest_regret(
         Some(Contender { row, regret })
     });
     contenders.min_by(|a, b| a.regret.total_cmp(&b.regret))
-}
-
-/// Whether the best trained method has less regret than the best baseline.
-fn verdict(summary: &ComparisonSummary, same_rows: bool) -> Option<String> {
-    let method = lowest_regret(summary, |row| !row.is_baseline)?;
-    let baseline = lowest_regret(summary, |row| row.is_baseline)?;
-    if method.regret < baseline.regret {
-        Some(improvement(&method, &baseline, same_rows))
-    } else {
-        no_improvement(&method, &baseline)
-    }
-}
-
-fn no_improvement(method: &Contender<'_>, baseline: &Contender<'_>) -> Option<String> {
-    let implication = match &baseline.row.compared {
-        CellMethod::Baseline(Baseline::LeastSquares) => "a linear regression is enough here",
-        CellMethod::Baseline(Baseline::TrainingMean) => "the features do not help these decisions",
-        CellMethod::Baseline(Baseline::PreviousRow) => "repeating the last row is enough here",
-        CellMethod::Given { .. } => "this forecaster is enough here",
-        CellMethod::Trained(_) => return None,
-    };
-    // The regret of a method that has not converged may still improve.
-    let (condition, end) = if has_converged(method.row) {
-        ("", format!(": {implication}"))
-    } else {
-        (", as trained here,", String::new())
-    };
-    Some(format!(
-        "No method{condition} decides better than {} (mean test regret {}; the best method, {}, \
-            has {}){end}.",
-        baseline.row.method,
-        number(baseline.regret),
-        method.row.method,
-        number(method.regret)
-    ))
 }
 
 /// By how much the method is better, and whether the difference is significant: whether the 95 %

@@ -194,8 +194,8 @@ impl ResultFolder {
         })
     }
 
-    /// Whether the folder was created with the same settings. The number of threads may differ, as
-    /// it changes no result.
+    /// Whether the folder was created with the same settings. The number of threads and the unit
+    /// may differ, as they change no run.
     fn has_settings(&self, comparison: &ComparisonKey<'_>) -> Result<bool> {
         let path = self.path.join("settings.toml");
         let written = match fs::read(&path) {
@@ -205,7 +205,7 @@ impl ResultFolder {
         };
         let read = |text: &str| {
             let mut table = text.parse::<toml::Table>().ok()?;
-            for irrelevant in ["threads", "out"] {
+            for irrelevant in ["threads", "out", "unit"] {
                 table.remove(irrelevant);
             }
             Some(table)
@@ -219,6 +219,8 @@ impl ResultFolder {
         if !earlier.is_empty() {
             // Removes a truncated last line, so that appended runs start on new lines.
             write_text(&self.path.join(RESULTS_FILE_NAME), &lines(&earlier)?, true)?;
+            // The unit may be another one.
+            write_text(&self.path.join("settings.toml"), &settings, true)?;
         }
         Ok(RunLog {
             folder: Some(self.path.clone()),

@@ -50,9 +50,9 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
         split: options.split.split.is_some(),
     };
     let mut options = resolved(options.clone(), context)?;
-    // They change no result and are no settings of it.
-    let (page_options, unit) = (std::mem::take(&mut options.page), options.unit.take());
-    decision_page::check(&page_options, unit.as_deref(), context)?;
+    // It changes no result and is no setting of it.
+    let page_options = std::mem::take(&mut options.page);
+    decision_page::check(&page_options, options.unit.as_deref(), context)?;
     let comparison = comparison_of(&mut options, given, context)?;
     let problem = &comparison.data[0].problem;
     context.warn_about_unboundedness(problem);
@@ -85,7 +85,6 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     let conclusion = comparison.conclude(&result, is_complete);
     let explained = comparison.explain(&conclusion, &context.progress)?;
     let page = page::draw(&PageInput {
-        unit: unit.as_deref().unwrap_or_default(),
         layout,
         comparison: &comparison,
         result: &result,
@@ -126,7 +125,7 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     ));
     comparison.encoding().print(&mut report);
     report.line("");
-    report.text.push_str(&summary.text());
+    report.text.push_str(&summary.text(&comparison.facts.unit));
     for sentence in sentences {
         report.line(sentence);
     }
@@ -318,6 +317,7 @@ fn facts(options: &CompareOptions) -> ComparisonFacts {
         origin,
         first_seed: options.seed.unwrap_or(0),
         profile: profile_name(options).into(),
+        unit: options.unit.clone().unwrap_or_default(),
     }
 }
 

@@ -16,8 +16,6 @@ pub struct PageInput<'a> {
     pub result: &'a ComparisonResult,
     /// How decisions of a user's problem are drawn.
     pub layout: Option<DecisionLayout>,
-    /// The unit of costs.
-    pub unit: &'a str,
     pub conclusion: &'a Conclusion,
     pub explained: &'a ComparisonExplanation,
     /// Commands that repeat the comparison, that of this run first.
@@ -49,7 +47,7 @@ pub fn draw(input: &PageInput<'_>) -> DecisionPage {
     let findings = input.comparison.table.findings.as_ref();
     let summary = PageSummary {
         verdict,
-        unit: input.unit.to_owned(),
+        unit: input.comparison.facts.unit.clone(),
         explanation,
         facts: facts(input),
         data_check: findings.map(DataFindings::messages),
@@ -59,7 +57,7 @@ pub fn draw(input: &PageInput<'_>) -> DecisionPage {
     let results = results(input);
     DecisionPage {
         html: comparison_page(&results, explained, &summary),
-        figures: comparison_figures(&results, explained, input.unit),
+        figures: comparison_figures(&results, explained, &summary.unit),
     }
 }
 

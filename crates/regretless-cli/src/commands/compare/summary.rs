@@ -108,13 +108,18 @@ impl ComparisonSummary {
         row.ratios.get(&run.seed).copied()
     }
 
-    /// The table for people.
-    pub fn text(&self) -> String {
+    /// The table for people; the unit may be empty.
+    pub fn text(&self, unit: &str) -> String {
+        let regret = if unit.is_empty() {
+            "test regret".to_owned()
+        } else {
+            format!("test regret ({unit})")
+        };
         let mut table = TextTable::new([
             "method",
             "ratio to MSE",
             " ",
-            "test regret",
+            &regret,
             "normalized",
             "solves",
             "seconds",

@@ -1,4 +1,4 @@
-//! Columns that are not used, and why; found from the header and the first row.
+//! What the header and the first row say: columns that are not used, and why; columns by name.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -49,6 +49,13 @@ impl FirstRow {
             unused.push((name.clone(), reason.to_owned()));
         }
         Ok(unused)
+    }
+
+    /// The columns that names or patterns select, in the order of these.
+    pub fn matching(&self, patterns: &[String]) -> Result<Vec<String>> {
+        let header = self.table.header();
+        let columns = header.matching(patterns, &[])?;
+        Ok(self.table.names_of(&columns))
     }
 
     /// Whether the file has this column.
