@@ -107,9 +107,9 @@ impl LinearProblem {
             };
             let bound = direction.bound_name();
             sentences.push(format!(
-                "{word} {} {has} no {bound} bound, and no row limits {them}: a {sign} predicted cost \
-                 makes the objective unbounded, which ends the training; set {bound} = {{ {} = ... \
-                 }} in the problem file",
+                "{word} {} {has} no {bound} bound, and no row limits {them}: a {sign} predicted \
+                 cost makes the objective unbounded, which ends the training; set \
+                 {bound} = {{ {} = ... }} in the problem file",
                 first_names(&names),
                 names[0]
             ));
