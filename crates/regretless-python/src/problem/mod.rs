@@ -67,7 +67,7 @@ pub struct Problem {
     /// Costs of the file it was read from.
     costs: Option<Vec<f64>>,
     /// Notices about costs matched by position that were raised as warnings already.
-    warned: Mutex<HashSet<String>>,
+    warned: Mutex<HashSet<(String, Vec<String>)>>,
 }
 
 #[pymethods]
