@@ -15,7 +15,8 @@ import numpy as np
 
 from . import _core
 from ._columns import column_to_encode
-from ._names import names_of, with_names
+from ._frames import as_frame_like, frame_template
+from ._names import columns_in_order, costs_in_order, names_of, with_names
 from ._numbers import check_seed
 from ._own_loss import OwnLoss
 from ._pages import PageResult, call_text, html_table, notebook_html
@@ -140,8 +141,13 @@ def _times(time: Any, X: Any) -> list[str]:
 
 
 def _rows(table: Any, rows: Sequence[int]) -> Any:
-    """Return rows of an array or a pandas DataFrame."""
-    return table.iloc[list(rows)] if hasattr(table, "iloc") else np.asarray(table)[list(rows)]
+    """Return rows of an array or a DataFrame."""
+    if hasattr(table, "iloc"):
+        return table.iloc[list(rows)]
+    template = frame_template(table)
+    if template is not None and template.library == "polars":
+        return table[list(rows)]
+    return np.asarray(table)[list(rows)]
 
 
 def _splitter_folds(splitter: Any, times: list[str]) -> list[tuple[list[int], list[int]]]:
@@ -163,19 +169,45 @@ def _are_numbers(times: list[str]) -> bool:
     return True
 
 
+def estimator_costs(problem: Any, C: Any) -> Any:
+    """Return costs as estimators get them: float64 in the order of the problem's costs.
+
+    They are a DataFrame with the cost names and the index of ``C`` where that is a DataFrame.
+    """
+    values = costs_in_order(problem, C).astype(float, copy=False)
+    names = problem.cost_names or names_of(C)
+    return values if names is None else as_frame_like(C, values, names)
+
+
 def fitted_predictions(
-    estimator: Any, X: Any, C: Any, folds: list[tuple[list[int], list[int]]]
+    problem: Any, estimator: Any, X: Any, costs: Any, folds: list[tuple[list[int], list[int]]]
 ) -> Any:
     """Predict the second rows of each fold by an estimator fitted to the first ones.
 
-    The predictions have the names of the costs: those of the problem may have another order.
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    estimator : object with fit and predict
+        It is copied for each fold.
+    X : array_like or DataFrame of shape (n, p)
+        Features.
+    costs : ndarray or DataFrame of shape (n, d)
+        What :func:`estimator_costs` returned.
+    folds : list
+        Rows that are fitted and rows that are predicted.
+
+    Returns
+    -------
+    array_like of shape (n, d)
+        Predicted costs in the order of ``costs``, with their names; NaN in other rows.
     """
-    costs = np.asarray(C, dtype=float)
+    names = names_of(costs) or problem.cost_names
     predictions = np.full(costs.shape, np.nan)
     for train, test in folds:
         try:
-            predictions[test] = _fit_and_predict(
-                estimator, _rows(X, train), costs[train], _rows(X, test)
+            predicted = _fit_and_predict(
+                estimator, _rows(X, train), _rows(costs, train), _rows(X, test)
             )
         except (TypeError, ValueError) as error:
             column = column_to_encode(X)
@@ -186,36 +218,43 @@ def fitted_predictions(
                 "estimators get the columns of X as they are, not encoded; put a ColumnTransformer "
                 f"in front of it (make_pipeline), or give a table of numbers. Its error: {error}"
             ) from error
-    return with_names(predictions, names_of(C))
+        argument = f"the prediction of {type(estimator).__name__}"
+        predictions[test] = columns_in_order(predicted, names, argument)
+    return with_names(predictions, names)
 
 
-def _fit_and_predict(estimator: Any, X: Any, C: np.ndarray, test: Any) -> np.ndarray:
+def _fit_and_predict(estimator: Any, X: Any, C: Any, test: Any) -> Any:
     """Predict the costs of the rows of `test` by copies of an estimator."""
+    rows, (_, width) = len(test), C.shape
+    cause = None
     try:
         predicted = _fitted_prediction(estimator, X, C, test)
-    except ValueError:
+    except ValueError as error:
         # Whether it takes several costs at once is not reliably stated by estimators.
         if not _may_predict_one_number(estimator):
             raise
-        columns = [_fitted_prediction(estimator, X, costs, test) for costs in C.T]
+        cause = error
+        columns = [_fitted_prediction(estimator, X, costs, test) for costs in np.asarray(C).T]
         predicted = np.column_stack(columns)
-    if predicted.shape == (len(test),) and C.shape[1] == 1:
-        predicted = predicted.reshape(-1, 1)
-    if predicted.shape != (len(test), C.shape[1]):
+    shape = np.shape(predicted)
+    if shape == (rows,) and width == 1:
+        return np.reshape(predicted, (-1, 1))
+    if shape != (rows, width):
         # Assigning to an array would repeat a single number for all costs.
+        reason = "" if cause is None else f"; fitted to all costs at once, it fails: {cause}"
         raise ValueError(
-            f"{type(estimator).__name__} predicts an array of shape {predicted.shape} for "
-            f"{len(test)} rows of {C.shape[1]} costs"
-        )
+            f"{type(estimator).__name__} predicts an array of shape {shape} for {rows} rows of "
+            f"{width} costs{reason}"
+        ) from cause
     return predicted
 
 
-def _fitted_prediction(estimator: Any, X: Any, C: np.ndarray, test: Any) -> np.ndarray:
+def _fitted_prediction(estimator: Any, X: Any, C: Any, test: Any) -> Any:
     """Fit a copy of an estimator and return what it predicts."""
     model = _copy(estimator)
     # Some forecasters do not return themselves from `fit`.
     model.fit(X, C)
-    return np.asarray(model.predict(test), dtype=float)
+    return model.predict(test)
 
 
 def _may_predict_one_number(estimator: Any) -> bool:
@@ -311,8 +350,8 @@ class BacktestCall:
         """Return the call with the arguments of `backtest`; estimators are fitted here."""
         X, C, out = arguments["X"], arguments["C"], arguments["out"]
         check_seed(arguments["seed"])
-        needed = arguments["problem"].parameters
-        parameters = given_parameters(X, arguments["parameters"], needed)
+        problem = arguments["problem"]
+        parameters = given_parameters(X, arguments["parameters"], problem.parameters)
         plan = {name: arguments[name] for name in SETTINGS_OF_PLAN}
         plan["window"] = str(arguments["window"])
         plan["out"] = None if out is None else os.fspath(out)
@@ -322,20 +361,22 @@ class BacktestCall:
         times = _times(arguments["time"], X)
         splitter = arguments["splitter"]
         folds = None if splitter is None else _splitter_folds(splitter, times)
-        given = []
+        given, costs = [], None
         for name, forecaster in (arguments["predictions"] or {}).items():
             if is_estimator(forecaster):
+                if costs is None:
+                    costs = estimator_costs(problem, C)
                 if folds is None:
                     folds = _core._rolling_folds(times, json.dumps(plan))
                 # Without refits, all later rows are decided by the first model.
                 fitted = folds
                 if not arguments["refit"]:
                     fitted = [(folds[0][0], [row for _, test in folds for row in test])]
-                forecaster = fitted_predictions(forecaster, X, C, fitted)
+                forecaster = fitted_predictions(problem, forecaster, X, costs, fitted)
             given.append((name, forecaster))
         made = arguments["decisions"]
         return cls(
-            problem=arguments["problem"],
+            problem=problem,
             X=X,
             C=C,
             times=times,
@@ -459,12 +500,21 @@ def backtest(
         Decisions that were made, "present decisions" in the result. The columns of a DataFrame are
         named like the costs and matched by name, in any order; other names are refused. Those of an
         array are in the order of the problem's costs. Rows that are not decided may be NaN. Where
-        the problem has columns with known costs, their values follow in further columns.
+        the problem has columns with known costs, their values follow in further columns, in the
+        order of ``problem.solve_all(C).column_names``; the constant of a model from a modeling
+        language is such a column, ``constant``, always 1. Refused for functions that return
+        objectives with known costs: only the function can compute them.
     predictions : mapping of str, optional
         Other forecasters by name: arrays or DataFrames of predicted costs of shape (n, d), of which
         rows that are not decided may be NaN, or estimators with `fit` and `predict`, as in
-        scikit-learn and LightGBM, which are fitted to the history of each fold. One that predicts
-        a single number, such as ``LGBMRegressor``, is fitted to each cost separately.
+        scikit-learn and LightGBM, which are fitted to the history of each fold. `fit(X, C)` gets
+        the rows of `X` as they are, and their true costs in the order of ``problem.cost_names``,
+        or of the columns of `C` where the problem has no names: a DataFrame with the names of the
+        costs where `C` is one, else an array. `predict` returns costs in this order, or a
+        DataFrame, whose columns are matched by name. An estimator that predicts a single number,
+        such as ``LGBMRegressor``, is fitted to each cost separately, an array of shape (n,). Every
+        fit is that of a copy (``sklearn.base.clone``, or ``copy.deepcopy`` for objects that are no
+        estimators of scikit-learn): the object itself is not fitted.
     unit : str, optional
         The unit of costs, such as EUR, for the verdict.
     predictor : str, optional

@@ -15,11 +15,18 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._backtest import fitted_predictions, frame_or_records, is_estimator, method_list
+from ._backtest import (
+    estimator_costs,
+    fitted_predictions,
+    frame_or_records,
+    is_estimator,
+    method_list,
+)
 from ._numbers import check_seed
 from ._own_loss import OwnLoss
 from ._pages import PageResult, call_text, notebook_html
 from ._parameters import given_parameters
+from ._times import without_times
 
 __all__ = ["ComparisonResult", "compare"]
 
@@ -128,13 +135,19 @@ def _splitter_rows(splitter: Any, rows: int, validation: float) -> list[list[lis
 
 
 def _given(
-    predictions: Mapping[str, Any] | None, X: Any, C: Any, splits: list[Any]
+    predictions: Mapping[str, Any], problem: Any, X: Any, C: Any, splits: list[Any]
 ) -> list[tuple[str, list[Any]]]:
     """Return predicted costs of all rows for each split; estimators are fitted to training rows."""
-    given = []
-    for name, forecaster in (predictions or {}).items():
+    given: list[tuple[str, list[Any]]] = []
+    costs = None
+    for name, forecaster in predictions.items():
         if is_estimator(forecaster):
-            by_split = [fitted_predictions(forecaster, X, C, [(s[0], s[2])]) for s in splits]
+            if costs is None:
+                costs = estimator_costs(problem, C)
+            by_split = [
+                fitted_predictions(problem, forecaster, X, costs, [(train, test)])
+                for train, _, test in splits
+            ]
         else:
             by_split = [forecaster] * len(splits)
         given.append((name, by_split))
@@ -198,7 +211,12 @@ def compare(
     predictions : mapping of str, optional
         Other forecasters by name: arrays or DataFrames of predicted costs of shape (n, d), or
         estimators with `fit` and `predict`, as in scikit-learn and LightGBM, which are fitted to
-        the training rows of each seed.
+        the training rows of each seed. `fit(X, C)` gets these rows of `X` as they are, and their
+        true costs in the order of ``problem.cost_names``, or of the columns of `C` where the
+        problem has no names: a DataFrame with the names of the costs where `C` is one, else an
+        array. `predict` returns costs in this order, or a DataFrame, whose columns are matched by
+        name. Every fit is that of a copy (``sklearn.base.clone``, or ``copy.deepcopy`` for objects
+        that are no estimators of scikit-learn): the object itself is not fitted.
     predictor : str, optional
         "linear", "mlp" or "mlp:64,32".
     profile : {"default", "paper"}
@@ -255,7 +273,7 @@ def compare(
     given: list[tuple[str, list[Any]]] = []
     if predictions:
         splits: list[Any] = folds or _core._comparison_splits(X, C, split, seeds, seed)
-        given = _given(predictions, X, C, splits)
+        given = _given(predictions, problem, X, without_times(C, X, split), splits)
     methods = None if methods is None else method_list(methods)
     names = None if methods is None else [str(method) for method in methods]
     plan = json.dumps(

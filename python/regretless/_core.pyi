@@ -30,6 +30,7 @@ __all__ = [
     "_problem_of_model",
     "_epoch_remark",
     "_epoch_rows",
+    "_overlap_warning",
     "_register_loss",
     "_run_command_line",
     "_training_plan",
@@ -518,6 +519,7 @@ def _epoch_remark(select: str, best: int, last: int) -> str | None: ...
 def _epoch_rows(
     rows: Sequence[int], seed: int, epoch: int, rows_per_epoch: int | None
 ) -> list[int]: ...
+def _overlap_warning(rows: int, compared: int, seen: int) -> str | None: ...
 def _training_plan(
     X: _Table,
     C: _Table,

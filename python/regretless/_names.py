@@ -6,6 +6,7 @@ matched by name, otherwise by position.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,14 @@ import numpy as np
 from regretless._core import Problem, _column_names, _costs_in_order
 from regretless._frames import FrameTemplate, frame_template
 
-__all__ = ["NamedTable", "column_order", "costs_in_order", "names_of", "with_names"]
+__all__ = [
+    "NamedTable",
+    "column_order",
+    "columns_in_order",
+    "costs_in_order",
+    "names_of",
+    "with_names",
+]
 
 
 class NamedTable:
@@ -81,3 +89,39 @@ def column_order(problem: Problem, C: Any) -> list[int] | None:
         return None
     position = {name: number for number, name in enumerate(actual)}
     return [position[name] for name in expected]
+
+
+def columns_in_order(table: Any, names: Sequence[str] | None, argument: str) -> np.ndarray:
+    """Return a table as an array whose columns are in the order of these cost names.
+
+    Parameters
+    ----------
+    table : array_like or DataFrame of shape (n, d)
+        The numbers. Without names, of the table or of the costs, they are in this order already.
+    names : sequence of str or None
+        Names of the costs.
+    argument : str
+        What the table is called in messages.
+
+    Raises
+    ------
+    ValueError
+        Where the table has other names.
+    """
+    values, actual = np.asarray(table), names_of(table)
+    if actual is None or names is None or actual == list(names):
+        return values
+    if Counter(actual) != Counter(names):
+        extra = [name for name in actual if name not in names]
+        missing = [name for name in names if name not in actual]
+        differences = [
+            f"{text} '{found[0]}'"
+            for text, found in (("there is no cost", extra), ("it lacks", missing))
+            if found
+        ]
+        raise ValueError(
+            f"costs are matched by name, and {argument} ({len(actual)} columns) does not have the "
+            f"names of the {len(names)} costs: {', '.join(differences) or 'a name is repeated'}"
+        )
+    position = {name: number for number, name in enumerate(actual)}
+    return values[:, [position[name] for name in names]]

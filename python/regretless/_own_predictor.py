@@ -25,11 +25,14 @@ from regretless._core import (
     _training_plan,
     evaluate,
 )
-from regretless._names import costs_in_order, names_of
+from regretless._frames import as_frame_like, check_same_rows
+from regretless._names import columns_in_order, costs_in_order, names_of, with_names
 from regretless._numbers import as_numeric_array
 from regretless._own_loss import OwnLoss
 from regretless._parameters import given_parameters, table_parameters
 from regretless._results import CandidateReport, Evaluation, SolveCounts, TrainingReport
+from regretless._seen_rows import SeenRows
+from regretless._times import without_times
 from regretless._user_warnings import warn
 
 __all__ = ["OwnModel"]
@@ -60,26 +63,34 @@ class OwnModel:
         problem: Problem,
         predictor: Any,
         prediction: ModulePrediction | RegressorPrediction,
-        names: Sequence[str] | None = None,
+        feature_names: Sequence[str] | None = None,
+        cost_names: Sequence[str] | None = None,
+        seen: SeenRows | None = None,
     ) -> None:
         self.problem, self.predictor, self._prediction = problem, predictor, prediction
-        self._names = names
+        self._feature_names, self._cost_names, self._seen = feature_names, cost_names, seen
 
     def __repr__(self) -> str:
         return f"<regretless.OwnModel of {type(self.predictor).__name__}>"
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return predicted costs of shape (n, d), in the order of ``problem.cost_names``.
+    def predict(self, X: Any) -> Any:
+        """Predict costs.
 
         Parameters
         ----------
         X : array_like or DataFrame
             Features, as in training. Columns of a DataFrame are found by name, and others are
             ignored.
+
+        Returns
+        -------
+        ndarray or DataFrame of shape (n, d)
+            Predicted costs, in the order of ``problem.cost_names``; a DataFrame where `X` is one,
+            with its index and the cost names.
         """
-        if self._names is not None:
-            X = model_columns(X, self._names)
-        return self._prediction.predict(as_features(X))
+        costs = self._prediction.predict(self._features(X))
+        names = self._cost_names or [f"c{number}" for number in range(costs.shape[1])]
+        return as_frame_like(X, costs, names)
 
     def decide(self, X: Any, *, parameters: Any = None, threads: int | None = None) -> Any:
         """Return the optimal decisions under the predicted costs.
@@ -90,9 +101,17 @@ class OwnModel:
             Features, as in training.
         parameters, threads : optional
             As in :meth:`Model.decide`.
+
+        Returns
+        -------
+        Solutions
+            One decision per row; `decisions` and `values` are DataFrames where `X` is one, and
+            `to_frame` has its index.
         """
         parameters = self._parameters(X, parameters)
-        return self.problem.solve_all(self.predict(X), parameters=parameters, threads=threads)
+        costs = self._prediction.predict(self._features(X))
+        costs = with_names(costs, self._cost_names, like=X)
+        return self.problem.solve_all(costs, parameters=parameters, threads=threads)
 
     def evaluate(
         self,
@@ -105,6 +124,8 @@ class OwnModel:
     ) -> Evaluation:
         """Return the regret of the decisions and the error of the predictions.
 
+        A warning says how many of the rows the model was trained or validated on.
+
         Parameters
         ----------
         X, C : array_like or DataFrame
@@ -112,15 +133,36 @@ class OwnModel:
         labels, parameters, threads : optional
             As in :func:`regretless.evaluate`.
         """
-        costs = costs_in_order(self.problem, C)
-        return evaluate(
+        check_same_rows(X, C)
+        features, costs = self._features(X), self._costs(C)
+        evaluation = evaluate(
             self.problem,
-            self.predict(X),
-            C=costs,
+            self._prediction.predict(features),
+            C=with_names(costs, self.problem.cost_names, like=C),
             labels=labels,
             parameters=self._parameters(X, parameters),
             threads=threads,
         )
+        if self._seen is not None:
+            # Rows without a label are not evaluated.
+            rows = np.isfinite(np.asarray(evaluation.rows["regret"]))
+            warning = self._seen.warning(features[rows], costs[rows])
+            if warning is not None:
+                warn(warning)
+        return evaluation
+
+    def _features(self, X: Any) -> np.ndarray:
+        """Return features in the order of training."""
+        if self._feature_names is not None:
+            X = model_columns(X, self._feature_names)
+        return as_features(X)
+
+    def _costs(self, C: Any) -> np.ndarray:
+        """Return true costs in the order of the problem or, where it has no names, of training."""
+        names = self._cost_names
+        if self.problem.cost_names is None and names is not None and names_of(C) is not None:
+            C = with_names(columns_in_order(C, names, "C"), names)
+        return costs_in_order(self.problem, C)
 
     def _parameters(self, X: Any, given: Any) -> Any:
         """Return the parameters that are given, or the columns of ``X`` that the problem reads."""
@@ -153,7 +195,9 @@ class Training:
 def table_loss(problem: Problem, costs: np.ndarray, loss: Any, options: Mapping[str, Any]) -> Loss:
     """Return a loss for all rows of the table."""
     names = ("labels", "parameters", "seed", "threads")
-    return Loss(problem, costs, loss, **{name: options[name] for name in names})
+    # The costs are in the order of the problem, which their names say.
+    table = with_names(costs, problem.cost_names)
+    return Loss(problem, table, loss, **{name: options[name] for name in names})
 
 
 def train(
@@ -196,6 +240,9 @@ def train(
     plan = _training_plan(X, C, plan_method, split, seed, profile, settings)
     if isinstance(options["parameters"], (list, tuple)):
         options["parameters"] = {name: np.asarray(X[name]) for name in options["parameters"]}
+    C = without_times(C, X, split)
+    if options["cost_names"] is not None:
+        C = with_names(C, options["cost_names"])
     features, costs = as_features(X), costs_in_order(problem, C)
     first = method if isinstance(method, OwnLoss) else plan["stages"][0]["name"]
     loss = table_loss(problem, costs, first, options)
@@ -214,7 +261,15 @@ def train(
         warn_if_trained(predictor)
     rounds, solves = run.run()
     seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
-    model = OwnModel(problem, predictor, run.prediction, names_of(X))
+    used = rows[0] + rows[1]
+    model = OwnModel(
+        problem,
+        predictor,
+        run.prediction,
+        feature_names=names_of(X),
+        cost_names=problem.cost_names or names_of(C),
+        seen=SeenRows.of(features[used], costs[used]),
+    )
     report = report_of(training, X, run, rounds, solves)
     report.update(seconds=seconds, cpu_seconds=cpu_seconds)
     if is_module and not is_candidate:
@@ -587,7 +642,8 @@ def as_features(X: Any) -> np.ndarray:
     """Return features as float64 numbers of shape (n, p) or (n, d, p)."""
     features = as_numeric_array(X, "X").astype(np.float64)
     if features.ndim not in (2, 3):
-        raise ValueError(f"X has {features.ndim} dimensions; rows and columns are 2")
+        dimensions = "1 dimension" if features.ndim == 1 else f"{features.ndim} dimensions"
+        raise ValueError(f"X has {dimensions}; rows and columns are 2")
     if not np.isfinite(features).all():
         raise ValueError("X has gaps or infinite numbers, which a predictor of your own cannot use")
     return features

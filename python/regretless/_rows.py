@@ -82,6 +82,7 @@ class LabeledRows:
         if labels is None:
             labels = label(self.problem, table, parameters=parameters, threads=self.threads)
         elif not isinstance(labels, Labels):
+            check_two_dimensions(labels, "labels")
             labels = Labels.from_decisions(self.problem, table, labels, parameters=parameters)
         # All blocks share one solution pool.
         first = self.blocks[0] if self.blocks else None
@@ -318,7 +319,16 @@ def dense_decisions(problem: Problem, labels: Any) -> np.ndarray:
     """Return optimal decisions as dense rows in the order of the problem's costs."""
     if isinstance(labels, Labels):
         return np.asarray(labels.decisions)
+    check_two_dimensions(labels, "labels")
     return as_cost_rows(labels) if names_of(labels) is None else costs_in_order(problem, labels)
+
+
+def check_two_dimensions(table: Any, what: str) -> None:
+    """Refuse anything but rows and columns."""
+    count = np.ndim(table)
+    if count != 2:
+        dimensions = "dimension" if count == 1 else "dimensions"
+        raise ValueError(f"{what} has {count} {dimensions} and needs 2: rows, columns")
 
 
 def as_cost_rows(costs: Any) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._frames import column_names
 
-__all__ = ["time_column", "time_texts", "without_column"]
+__all__ = ["time_column", "time_texts", "without_column", "without_times"]
 
 
 def time_texts(values: Any) -> list[str]:
@@ -43,3 +43,21 @@ def without_column(table: Any, name: str) -> Any:
     """Return a DataFrame without a column."""
     names = column_names(table) or []
     return table[[other for other in names if other != name]]
+
+
+def without_times(C: Any, X: Any, split: Any) -> Any:
+    """Return a table of costs without the column of times that a split such as "time:date" names.
+
+    Parameters
+    ----------
+    C, X : tables
+        Costs and features; the column is looked up in the features first.
+    split : Any
+        As in `train`.
+    """
+    if not isinstance(split, str) or not split.strip().startswith("time:"):
+        return C
+    name = split.strip().removeprefix("time:").split(",")[0].strip()
+    if time_column(X, name) is not None or time_column(C, name) is None:
+        return C
+    return without_column(C, name)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["check_tensor", "differentiable_once"]
+__all__ = ["check_rows", "check_tensor", "differentiable_once"]
 
 
 def check_tensor(values: Any, what: str) -> None:
@@ -34,6 +34,30 @@ def check_tensor(values: Any, what: str) -> None:
     if not values.is_floating_point():
         raise TypeError(
             f"{what} must be floating-point numbers, not {values.dtype}: use {what}.float()"
+        )
+
+
+def check_rows(values: Any, what: str) -> None:
+    """Refuse anything but rows of floating-point numbers, a tensor of shape (n, d).
+
+    Parameters
+    ----------
+    values, what : object and str
+        As in :func:`check_tensor`.
+
+    Raises
+    ------
+    TypeError
+        As :func:`check_tensor` does.
+    ValueError
+        For a tensor of another shape.
+    """
+    check_tensor(values, what)
+    if values.ndim != 2:
+        dimensions = "dimension" if values.ndim == 1 else "dimensions"
+        remedy = f"; for a single row: {what}.unsqueeze(0)" if values.ndim == 1 else ""
+        raise ValueError(
+            f"{what} has {values.ndim} {dimensions} and needs 2: rows, columns{remedy}"
         )
 
 

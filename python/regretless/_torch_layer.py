@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from regretless import Problem
 from regretless._parameters import as_arrays
 from regretless._renamed import refuse_renamed
-from regretless._torch_checks import check_tensor, differentiable_once
+from regretless._torch_checks import check_rows, differentiable_once
 
 NO_SECOND_DERIVATIVE = (
     "the estimated derivative of a decision cannot be differentiated again: leave out "
@@ -104,13 +104,15 @@ class DecisionLayer(nn.Module):
         ------
         TypeError
             For costs that are an array, or not floating-point numbers.
+        ValueError
+            For costs that are not rows and columns, or not as many as the problem has.
         """
         functions: dict[str, type[torch.autograd.Function]] = {
             "DBB": _Interpolation,
             "NID": _NegativeIdentity,
             "DPO": _Perturbation,
         }
-        check_tensor(costs, "costs")
+        check_rows(costs, "costs")
         return functions[self.gradient].apply(costs, self, array_parameters(parameters))
 
     def decide(self, costs: Tensor, parameters: Any = None) -> Tensor:
@@ -127,7 +129,7 @@ class DecisionLayer(nn.Module):
         -------
         Tensor of shape (n, d)
         """
-        check_tensor(costs, "costs")
+        check_rows(costs, "costs")
         rows = np.ascontiguousarray(costs.detach().cpu().numpy())
         solved = self.problem.solve_all(rows, parameters=array_parameters(parameters))
         return torch.from_numpy(solved.decisions).to(costs)

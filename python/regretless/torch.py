@@ -57,10 +57,15 @@ class DecisionLoss(nn.Module):
     labels : regretless.Labels or array_like, optional
         Optimal decisions of the rows (:func:`regretless.label`); solved here by default.
     weights : array_like of shape (n,), optional
-        One weight per row of ``C``, such as the instance costs of component C. Where rows of equal
-        costs have different weights, rows must be addressed by number.
+        One weight per row of ``C``, such as the instance costs of component C. Each loss is
+        multiplied by the weight of its row; weights are not scaled, unlike those of
+        :func:`regretless.train`, of which only ratios matter. Where rows of equal costs have
+        different weights, rows must be addressed by number.
     reduction : {"mean", "sum", "none"}, default "mean"
-        How the losses of a batch are combined.
+        How the losses of a batch of n rows are combined: "mean" is Σ w · loss / n, divided by the
+        number of rows and not by the sum of the weights, "sum" is Σ w · loss, and "none" has
+        w · loss for each row; without weights, w is 1. For the weighted mean of `train`, divide
+        the weights by their mean over the training rows.
     parameters : mapping or DataFrame, optional
         Parameters of the rows of ``C`` that the problem reads
         (:attr:`regretless.Problem.parameters`).

@@ -192,7 +192,7 @@ def test_times_that_are_repeated_or_missing_are_counted(history):
         rl.backtest(problem, X, C, time=time, unit=" ", **settings)
 
 
-def test_predictions_of_estimators_keep_the_names_of_the_costs(history):
+def test_estimators_get_costs_by_name_in_the_order_of_the_problem(history):
     linear_model = pytest.importorskip("sklearn.linear_model")
     pandas = pytest.importorskip("pandas")
     _, X, C, time = history
@@ -202,11 +202,43 @@ def test_predictions_of_estimators_keep_the_names_of_the_costs(history):
     )
     costs = pandas.DataFrame(C, columns=names)
     settings = {"time": time, "methods": [], "step": 25}
-    given = {"sklearn": linear_model.LinearRegression()}
+    seen = []
+
+    class Recorder(linear_model.LinearRegression):
+        """Fits costs of any order, and predicts a table with its columns reversed."""
+
+        def fit(self, X, y):
+            seen.append(y)
+            return super().fit(X, y)
+
+        def predict(self, X):
+            return pandas.DataFrame(super().predict(X), columns=names)[names[::-1]]
+
+    given = {"sklearn": linear_model.LinearRegression(), "recorder": Recorder()}
     for table in (costs, costs[names[::-1]]):
         result = rl.backtest(problem, X, table, predictions=given, **settings)
         found = methods(result)["cost"]
         assert found["sklearn"] == pytest.approx(found["least squares"])
+        assert found["recorder"] == pytest.approx(found["least squares"])
+    assert len(seen) == 4
+    for fitted in seen:
+        pandas.testing.assert_frame_equal(fitted, costs.loc[fitted.index])
+    assert not hasattr(given["recorder"], "coef_")
+
+
+def test_estimators_of_a_single_number_take_a_table_of_costs(history):
+    lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
+    pandas = pytest.importorskip("pandas")
+    problem, X, C, time = history
+    table = pandas.DataFrame(C, columns=[f"c{item}" for item in range(8)])
+    booster = lightgbm.LGBMRegressor(n_estimators=5, n_jobs=1, verbose=-1)
+    settings = {"time": time, "methods": [], "window": 40, "step": 25}
+    given = {"lightgbm": booster}
+    found = [
+        methods(rl.backtest(problem, X, costs, predictions=given, **settings))
+        for costs in (C, table)
+    ]
+    assert found[0].loc["lightgbm", "cost"] == found[1].loc["lightgbm", "cost"]
 
 
 class MeanOnly:

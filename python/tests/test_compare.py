@@ -111,6 +111,123 @@ def test_splits_of_a_splitter_take_the_place_of_seeds(table):
     assert rows["recorder"]["test_regret"] == pytest.approx(expected, rel=1e-5)
 
 
+NAMES = [f"c{item}" for item in "abcdefgh"]
+
+
+@pytest.fixture
+def named():
+    """A problem whose costs have names, features, and costs in the order of the problem."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    C = 10 + X @ rng.normal(size=(3, 8)) + rng.normal(size=(120, 8))
+    weights = [np.arange(1, 9)]
+    problem = rl.Problem.from_arrays(
+        weights, [12], sense="maximize", integer=True, upper=np.ones(8), names=NAMES
+    )
+    return problem, X, C
+
+
+class Regression:
+    """Least squares that remembers the costs it was fitted to, and how it answers."""
+
+    seen = []
+
+    def __init__(self, answer=lambda predicted: predicted):
+        self.answer = answer
+
+    def fit(self, X, C):
+        self.seen.append(C)
+        self.coefficients = np.linalg.lstsq(self.with_constant(X), np.asarray(C), rcond=None)[0]
+
+    def predict(self, X):
+        return self.answer(self.with_constant(X) @ self.coefficients)
+
+    @staticmethod
+    def with_constant(X):
+        return np.column_stack([np.ones(len(X)), np.asarray(X)])
+
+
+def test_estimators_get_costs_by_name_in_the_order_of_the_problem(named):
+    pandas = pytest.importorskip("pandas")
+    problem, X, C = named
+    frame = pandas.DataFrame(C, columns=NAMES, index=pandas.RangeIndex(500, 620))
+
+    def reversed_frame(predicted):
+        return pandas.DataFrame(predicted, columns=NAMES)[NAMES[::-1]]
+
+    given = {"array": Regression(), "frame": Regression(reversed_frame)}
+    for table in (frame, frame[NAMES[::-1]]):
+        Regression.seen.clear()
+        rows = by_method(rl.compare(problem, X, table, predictions=given, **QUICK))
+        expected = pytest.approx(rows["least squares"]["test_regret"], rel=1e-5)
+        assert rows["array"]["test_regret"] == rows["frame"]["test_regret"] == expected
+        assert len(Regression.seen) == 4
+        for costs in Regression.seen:
+            assert isinstance(costs, pandas.DataFrame) and list(costs.columns) == NAMES
+            pandas.testing.assert_frame_equal(costs, frame.loc[costs.index])
+    # Copies are fitted.
+    assert not hasattr(given["array"], "coefficients")
+
+
+def test_estimators_get_arrays_for_arrays(named):
+    problem, X, C = named
+    Regression.seen.clear()
+    with pytest.warns(UserWarning, match="matched by position"):
+        rows = by_method(rl.compare(problem, X, C, predictions={"mine": Regression()}, **QUICK))
+    assert all(isinstance(costs, np.ndarray) for costs in Regression.seen)
+    expected = rows["least squares"]["test_regret"]
+    assert rows["mine"]["test_regret"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_estimators_get_frames_of_polars(named):
+    polars = pytest.importorskip("polars")
+    problem, X, C = named
+    features, costs = polars.DataFrame(X), polars.DataFrame(C, schema=NAMES)
+    Regression.seen.clear()
+    rl.compare(problem, features, costs[NAMES[::-1]], predictions={"m": Regression()}, **QUICK)
+    assert [seen.columns for seen in Regression.seen] == [NAMES, NAMES]
+
+
+def test_predictions_with_other_names_than_the_costs_are_refused(named):
+    pandas = pytest.importorskip("pandas")
+    problem, X, C = named
+    frame = pandas.DataFrame(C, columns=NAMES)
+
+    def compare(names):
+        estimator = Regression(lambda predicted: pandas.DataFrame(predicted, columns=names))
+        rl.compare(problem, X, frame, predictions={"mine": estimator}, **QUICK)
+
+    with pytest.raises(ValueError, match="Regression .*there is no cost 'x', it lacks 'ch'"):
+        compare([*NAMES[:-1], "x"])
+    with pytest.raises(ValueError, match="it lacks 'ch'"):
+        compare([*NAMES[:-1], "ca"])
+
+
+def test_an_estimator_that_fails_for_several_costs_says_why(table):
+    problem, X, C = table
+
+    class Wide(Regression):
+        def fit(self, X, C):
+            if np.ndim(C) == 2:
+                raise ValueError("no tables here")
+            super().fit(X, C)
+            self.coefficients = np.tile(self.coefficients[:, None], 8)
+
+    with pytest.raises(ValueError, match="shape .* all costs at once, it fails: no tables here"):
+        rl.compare(problem, X, C, predictions={"wide": Wide()}, **QUICK)
+
+
+def test_estimators_are_not_fitted_to_the_times_of_a_split(named):
+    pandas = pytest.importorskip("pandas")
+    problem, X, C = named
+    costs = pandas.DataFrame(C, columns=NAMES)
+    costs.insert(0, "date", pandas.date_range("2026-01-01", periods=120))
+    settings = {**QUICK, "split": "time:date", "predictions": {"mine": Regression()}}
+    Regression.seen.clear()
+    rl.compare(problem, X, costs, **settings)
+    assert list(Regression.seen[0].columns) == NAMES
+
+
 def test_losses_of_ones_own_are_compared(table):
     @rl.loss
     def compared_squares(predicted, true):

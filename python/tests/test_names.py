@@ -243,6 +243,18 @@ def test_arrays_are_matched_by_position_with_one_warning(problem, tables):
         rl.label(sack, pandas.DataFrame(C, columns=list("vwxyz")))
 
 
+def test_every_list_of_names_is_warned_about():
+    """A warning shows some of the names, which two tables can have in common."""
+    sack = rl.Problem("KS16")
+    _, C = rl.generate("KS16", instances=4)
+    for names in ("abcdefghijklmnop", "abcdefghijklnmop", "abcdefghijklxyzp"):
+        with pytest.warns(UserWarning, match="matched .*by position"):
+            rl.label(sack, pandas.DataFrame(C, columns=list(names)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rl.label(sack, pandas.DataFrame(C, columns=list("abcdefghijklnmop")))
+
+
 def test_labels_of_columns_that_are_no_names(problem, tables):
     _, costs = tables
     numbered = pandas.DataFrame(costs[problem.cost_names].to_numpy())

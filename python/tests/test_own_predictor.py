@@ -255,6 +255,132 @@ def test_predictors_of_ones_own_find_columns_and_parameters_by_name(knapsack):
     assert model.evaluate(extra, C).regret > 0
 
 
+NAMES = [f"item {letter}" for letter in "abcdefgh"]
+
+
+@pytest.fixture
+def named():
+    """A problem with names, features with an index, and costs in another order, as frames."""
+    pandas = pytest.importorskip("pandas")
+    X, C = rl.generate("KS8", instances=150)
+    problem = rl.Problem.from_arrays(
+        [np.arange(1, 9)], [12], sense="maximize", integer=True, upper=np.ones(8), names=NAMES
+    )
+    days = pandas.date_range("2026-01-01", periods=150, name="day")
+    features = pandas.DataFrame(X, columns=list("abcde"), index=days)
+    costs = pandas.DataFrame(C, columns=NAMES, index=days)
+    return problem, features, costs[NAMES[::-1]]
+
+
+def own_predictor(kind, X, C):
+    return MeanCosts() if kind == "regressor" else linear_module(X, C)
+
+
+KINDS = pytest.mark.parametrize("kind", ["module", "regressor"])
+
+
+@KINDS
+def test_predictions_and_decisions_of_a_frame_are_frames(named, kind):
+    problem, X, C = named
+    model, _ = rl.train(problem, X, C, predictor=own_predictor(kind, X, C), split=(80, 30, 40))
+    predicted = model.predict(X[60:70])
+    assert list(predicted.columns) == NAMES and predicted.index.equals(X.index[60:70])
+    np.testing.assert_array_equal(predicted.to_numpy(), model.predict(X[60:70].to_numpy()))
+    solutions = model.decide(X[60:70])
+    array = model.decide(X[60:70].to_numpy()).decisions
+    assert isinstance(array, np.ndarray)
+    assert list(solutions.decisions.columns) == NAMES
+    np.testing.assert_array_equal(solutions.decisions.to_numpy(), array)
+    for table in (solutions.decisions, solutions.values, solutions.to_frame()):
+        assert table.index.equals(X.index[60:70])
+    evaluation = model.evaluate(X[-40:], C[-40:])
+    assert evaluation.rows.index.equals(X.index[-40:])
+    with pytest.raises(ValueError, match="same row labels in a different order"):
+        model.evaluate(X[-40:], C[-40:][::-1])
+
+
+def test_results_of_a_polars_frame_are_polars_frames(named):
+    polars = pytest.importorskip("polars")
+    problem, X, C = named
+    model, _ = rl.train(problem, X, C, predictor=MeanCosts, split=(80, 30, 40))
+    features = polars.DataFrame(X.to_numpy(), schema=list("abcde"))
+    predicted = model.predict(features)
+    assert isinstance(predicted, polars.DataFrame) and predicted.columns == NAMES
+    assert isinstance(model.decide(features).decisions, polars.DataFrame)
+
+
+def test_costs_without_names_in_the_problem_have_those_of_training(knapsack):
+    pandas = pytest.importorskip("pandas")
+    problem, X, C = knapsack
+    features = pandas.DataFrame(X, columns=list("abcde"))
+    costs = pandas.DataFrame(C, columns=NAMES)
+    model, _ = rl.train(problem, features, costs, predictor=MeanCosts, split=(80, 30, 40))
+    assert list(model.predict(features).columns) == NAMES
+    assert list(model.decide(features[:3]).decisions.columns) == NAMES
+    found = model.evaluate(features[-40:], costs[NAMES[::-1]][-40:])
+    assert found.regret == model.evaluate(X[-40:], C[-40:]).regret
+    with pytest.raises(ValueError, match="there is no cost 'x', it lacks 'item h'"):
+        model.evaluate(features[-40:], costs.rename(columns={"item h": "x"})[-40:])
+    nameless, _ = rl.train(problem, X, C, predictor=MeanCosts, split=(80, 30, 40))
+    assert list(nameless.predict(features).columns) == [f"c{item}" for item in range(8)]
+
+
+@KINDS
+def test_rows_of_training_are_recognized(knapsack, kind):
+    problem, X, C = knapsack
+    model, _ = rl.train(problem, X, C, predictor=own_predictor(kind, X, C), split=(80, 30, 40))
+    for copy in (model, pickle.loads(pickle.dumps(model))):
+        with pytest.warns(UserWarning, match="trained or validated on 110 of these 150 rows"):
+            copy.evaluate(X, C)
+        with pytest.warns(UserWarning, match="trained or validated on 10 of these 20 rows"):
+            copy.evaluate(X[100:120].astype(np.float64), C[100:120])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            copy.evaluate(X[110:], C[110:])
+            # Other costs are other rows.
+            copy.evaluate(X[:40], C[40:80])
+
+
+def test_large_trainings_are_recognized_by_a_sample():
+    X, C = rl.generate("KS5", instances=20000)
+    problem = rl.Problem("KS5")
+    model, _ = rl.train(problem, X, C, predictor=MeanCosts, split=(9900, 100, 10000))
+    with pytest.warns(UserWarning, match=r"about \d+ of these 20000 rows \(an estimate"):
+        model.evaluate(X, C)
+    assert len(pickle.dumps(model)) < 60_000
+
+
+@KINDS
+def test_costs_with_the_names_of_the_problem_are_not_matched_by_position(named, kind):
+    problem, X, C = named
+    predictor = own_predictor(kind, X, C)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", ".*matched by position")
+        model, _ = rl.train(problem, X, C, predictor=predictor, split=(80, 30, 40))
+        copy = pickle.loads(pickle.dumps(model))
+        copy.decide(X[-40:])
+        copy.evaluate(X[-40:], C[-40:])
+    with pytest.warns(UserWarning, match="matched by position"):
+        copy.evaluate(X[-40:], C[NAMES][-40:].to_numpy())
+
+
+def test_cost_names_of_arrays_are_those_that_are_given(named):
+    problem, X, C = named
+    settings = {"predictor": MeanCosts, "split": (80, 30, 40)}
+    _, expected = rl.train(problem, X, C, **settings)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", ".*matched by position")
+        _, report = rl.train(problem, X, C.to_numpy(), cost_names=NAMES[::-1], **settings)
+    assert report.test.regret == pytest.approx(expected.test.regret, rel=1e-6)
+
+
+def test_times_of_a_split_may_be_a_column_of_the_costs(named):
+    problem, X, C = named
+    costs = C.assign(day=X.index)
+    model, report = rl.train(problem, X, costs, predictor=MeanCosts, split="time:day")
+    assert list(model.predict(X).columns) == NAMES and report.test is not None
+
+
 def test_a_model_of_a_module_can_be_pickled(knapsack):
     torch = pytest.importorskip("torch")
     problem, X, C = knapsack

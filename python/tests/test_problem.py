@@ -282,7 +282,7 @@ def test_arrays_of_single_precision_are_not_copied():
     "costs, word",
     [
         (np.ones((3, 11)), "11 costs per row"),
-        (np.ones(12), "1 dimensions"),
+        (np.ones(12), "C has 1 dimension and needs 2"),
         ([["a"] * 12], "array of numbers"),
         (np.where(np.arange(36).reshape(3, 12) == 17, np.inf, 1), "row 1, column c5: inf"),
     ],
@@ -290,6 +290,27 @@ def test_arrays_of_single_precision_are_not_copied():
 def test_invalid_tables_are_refused_with_row_and_column(costs, word):
     with pytest.raises(ValueError, match=word):
         rl.Problem("KS12").solve_all(costs)
+
+
+def test_tables_of_other_dimensions_are_refused_by_the_name_of_their_argument():
+    problem, (X, C) = rl.Problem("KS12"), rl.generate("KS12", instances=4)
+    loss = rl.Loss(problem, C, "MSE")
+    calls = [
+        ("C", lambda: problem.solve_all(C[0])),
+        ("C", lambda: rl.label(problem, C[0])),
+        ("C", lambda: rl.Loss(problem, C[0], "MSE")),
+        ("C", lambda: rl.train(problem, X, C[0])),
+        ("C", lambda: rl.evaluate(problem, C, C=C[0])),
+        ("predictions", lambda: rl.evaluate(problem, C[0], C=C)),
+        ("predictions", lambda: rl.regret(problem, C[0], C)),
+        ("predictions", lambda: loss.evaluate(C[0])),
+        ("decisions", lambda: rl.Labels.from_decisions(problem, C, C[0])),
+    ]
+    for argument, call in calls:
+        with pytest.raises(ValueError, match=f"^{argument} has 1 dimension and needs 2"):
+            call()
+    with pytest.raises(ValueError, match="^c has 2 dimensions and needs 1"):
+        problem.solve(C)
 
 
 def test_a_heuristic_may_decide():

@@ -234,6 +234,40 @@ def test_as_many_predictions_as_rows_and_decisions_are_needed():
         DecisionLoss(problem, loss="MSE")(predictions[:3], true[:3], best)
 
 
+def test_tensors_of_other_dimensions_are_refused_by_their_name():
+    problem, costs, labels, predictions = table("SP5x5", rows=4)
+    layer = DecisionLayer(problem)
+    message = r"costs has 1 dimension and needs 2: rows, columns; for a single row: costs.uns"
+    for call in (layer, layer.decide):
+        with pytest.raises(ValueError, match=message):
+            call(predictions[0])
+        with pytest.raises(ValueError, match="costs has 3 dimensions and needs 2"):
+            call(predictions[None])
+    with pytest.raises(ValueError, match="C has 1 dimension and needs 2"):
+        DecisionLoss(problem, costs[0], "MSE")
+    decisions = np.asarray(labels.decisions)
+    with pytest.raises(ValueError, match="labels has 1 dimension and needs 2"):
+        DecisionLoss(problem, costs, "MSE", labels=decisions[0])
+    with pytest.raises(ValueError, match="labels has 1 dimension and needs 2"):
+        DecisionLoss(problem, loss="MSE")(predictions, torch.from_numpy(costs), decisions[0])
+
+
+def test_a_mean_is_divided_by_the_number_of_rows_and_not_by_the_weights():
+    problem, costs, labels, predictions = table("SP5x5", rows=3)
+    weights = torch.tensor([1.0, 2.0, 5.0])
+
+    def loss(reduction, rows):
+        module = DecisionLoss(
+            problem, costs, "MAE(O)", labels=labels, weights=weights, reduction=reduction
+        )
+        return module(predictions[rows], rows)
+
+    rows = torch.tensor([1, 2])
+    of_rows = loss("none", rows)
+    torch.testing.assert_close(loss("sum", rows), of_rows.sum())
+    torch.testing.assert_close(loss("mean", rows), of_rows.sum() / 2)
+
+
 @pytest.mark.parametrize(
     "change, word",
     [

@@ -237,7 +237,12 @@ pub fn check_finite(numbers: &Matrix, value: &Bound<'_, PyAny>, what: &str) -> P
 }
 
 fn wrong_dimensions(what: &str, found: usize, right: &str) -> PyErr {
-    PyValueError::new_err(format!("{what} has {found} dimensions and needs {right}"))
+    let dimensions = if found == 1 {
+        "dimension"
+    } else {
+        "dimensions"
+    };
+    PyValueError::new_err(format!("{what} has {found} {dimensions} and needs {right}"))
 }
 
 /// Features: two dimensions are one row per instance, three are one row per instance and cost.

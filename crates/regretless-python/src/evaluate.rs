@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regretless::data::{Dataset, Matrix, NamedCosts, RowParameters};
-use regretless::evaluate::Evaluation;
+use regretless::evaluate::{Evaluation, TrainingOverlap};
 use regretless::label::LabeledDataset;
 use regretless::observer::Observer;
 use regretless::predict::CostModel;
@@ -253,6 +253,19 @@ impl EvaluatedTable {
         let frame = self.frame.as_ref()?;
         Some(frame.template().bind(py).clone())
     }
+}
+
+/// The warning that models of predictors of the user's own raise where they were trained or
+/// validated on `seen` of the `compared` rows of a table.
+#[pyfunction]
+#[pyo3(name = "_overlap_warning")]
+pub fn overlap_warning(rows: usize, compared: usize, seen: usize) -> Option<String> {
+    let overlap = TrainingOverlap {
+        rows,
+        compared,
+        seen,
+    };
+    overlap.warning()
 }
 
 /// Evaluate predictions, or a model, by the decisions that follow from them.

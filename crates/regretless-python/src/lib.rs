@@ -64,7 +64,7 @@ mod _core {
     #[pymodule_export]
     use super::data::generate;
     #[pymodule_export]
-    use super::evaluate::{evaluate, regret};
+    use super::evaluate::{evaluate, overlap_warning, regret};
     #[pymodule_export]
     use super::label::{Labels, label};
     #[pymodule_export]

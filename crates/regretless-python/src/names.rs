@@ -72,7 +72,7 @@ fn names_of(labels: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
 }
 
 /// Matches the costs of a table to those of a problem; where they are matched by position, a
-/// warning is raised, once per problem.
+/// warning is raised, once per problem and list of names.
 fn match_names(
     py: Python<'_>,
     problem: &Problem,
@@ -86,12 +86,12 @@ fn match_names(
         CostMatching::with_problem(NamedCosts::new(argument, names), problem.problem.as_ref())
             .map_err(to_py_err)?;
     if let Some(warning) = matching.warning() {
-        problem.warn_once(py, warning)?;
+        problem.warn_once_about(py, warning, Some(names))?;
     }
     if names.len() == problem.problem.num_costs()
         && let Some(note) = problem.problem.position_note(names)
     {
-        problem.warn_once(py, &note)?;
+        problem.warn_once_about(py, &note, Some(names))?;
     }
     Ok(matching)
 }
@@ -110,12 +110,13 @@ pub fn match_table_of_model(
     model: &regretless::predict::CostModel,
     data: &mut Dataset,
 ) -> PyResult<()> {
+    let names = data.cost_names().clone();
     let warnings = model
         .match_table(data, problem.problem.as_ref())
         .map_err(to_py_err)?;
     warnings
         .iter()
-        .try_for_each(|warning| problem.warn_once(py, warning))
+        .try_for_each(|warning| problem.warn_once_about(py, warning, Some(&names)))
 }
 
 /// A table of predictions or decisions, reordered to the target's names. Arrays without names are

@@ -198,7 +198,7 @@ impl Model {
             .match_problem(problem.problem.as_ref())
             .map_err(to_py_err)?;
         if let Some(warning) = matching.warning() {
-            problem.warn_once(py, warning)?;
+            problem.warn_once_about(py, warning, Some(&self.model.metadata.costs))?;
         }
         // A predictor of items without names serves any number of them.
         problem.check_width(match table.shape() {

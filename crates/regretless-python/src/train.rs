@@ -778,6 +778,7 @@ pub fn train<'py>(
         options.set_item("profile", profile)?;
         options.set_item("threads", threads)?;
         options.set_item("feature_names", feature_names.clone())?;
+        options.set_item("cost_names", cost_names.clone())?;
         options.set_item("settings", settings)?;
         own_options = Some(options);
     }

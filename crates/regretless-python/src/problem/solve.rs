@@ -25,7 +25,21 @@ use crate::solutions::{Solution, Solutions};
 impl Problem {
     /// Raises a warning once per problem.
     pub fn warn_once(&self, py: Python<'_>, warning: &str) -> PyResult<()> {
-        let is_new = lock(&self.warned).insert(warning.to_owned());
+        self.warn_once_about(py, warning, None)
+    }
+
+    /// Raises a warning once per problem and list of cost names. The warning itself shows some of
+    /// the names: tables with others, or in another order, can have the same one. Tables without
+    /// names share one warning, since there is nothing to tell them apart by.
+    pub fn warn_once_about(
+        &self,
+        py: Python<'_>,
+        warning: &str,
+        names: Option<&CostNames>,
+    ) -> PyResult<()> {
+        let names = names.filter(|names| names.are_explicit());
+        let names = names.map_or_else(Vec::new, CostNames::to_vec);
+        let is_new = lock(&self.warned).insert((warning.to_owned(), names));
         if is_new { warn(py, warning) } else { Ok(()) }
     }
 
