@@ -331,7 +331,7 @@ pub fn set_ups(stream: &mut RandomStream) -> Problem {
         let quantity = VariableDomain::Continuous([0.0, stream.uniform(3.0, 6.0)]);
         let quantity = build.predicted(format!("quantity{product}"), quantity);
         let cost = stream.uniform(2.0, 8.0);
-        let set_up = build.auxiliary(&format!("set_up{product}"), VariableDomain::Binary, cost);
+        let set_up = build.auxiliary(format!("set_up{product}"), VariableDomain::Binary, cost);
         build.row([f64::NEG_INFINITY, 0.0], [(quantity, 1.0), (set_up, -12.0)]);
     }
     Problem::from_kind(build.build().unwrap())
