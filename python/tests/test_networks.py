@@ -17,6 +17,16 @@ def test_a_path_between_named_nodes():
     assert solution.decision.tolist() == [1, 1, 0, 0]
 
 
+def test_arcs_without_a_name_among_named_ones_are_named_by_their_nodes():
+    arcs = [*ARCS[:2], ("home", "work", "ring road"), ARCS[2]]
+    ends = {"source": "home", "target": "work"}
+    problem = rl.Problem.graph_path(arcs, **ends)
+    assert problem.cost_names == ["home-bridge", "bridge-work", "ring road", "home-work"]
+    assert problem.solve([2.0, 3.0, 4.0, 6.0]).decision.tolist() == [0, 0, 1, 0]
+    with pytest.raises(ValueError, match="arc 4 has no name .* 'home-work'"):
+        rl.Problem.graph_path([*arcs[:3], ("home", "work", "home-work"), ARCS[2]], **ends)
+
+
 def test_ends_of_rows_are_names_in_lists_arrays_and_frames():
     problem = rl.Problem.graph_path(ARCS, source=rl.column("start"), target="work")
     costs = np.tile([2.0, 3.0, 6.0, 1.0], (3, 1))

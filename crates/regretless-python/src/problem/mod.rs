@@ -621,8 +621,9 @@ impl Problem {
     /// ----------
     /// arcs : sequence of pairs or dict, optional
     ///     Arcs as (from, to) or (from, to, name), in the order of the costs. Nodes are texts or
-    ///     whole numbers. Or a CSV file: {"file": "arcs.csv", "from": "from", "to": "to", "name":
-    ///     "name"}, with the names of its columns; "name" is optional.
+    ///     whole numbers. Among named arcs, one without a name is called "from-to", a name that
+    ///     no other arc may have. Or a CSV file: {"file": "arcs.csv", "from": "from", "to": "to",
+    ///     "name": "name"}, with the names of its columns; "name" is optional.
     /// source, target : str, int, column, or columns, optional
     ///     First and last node. In a grid a number, counted row by row from 0, or row and column;
     ///     the first and the last node by default.

@@ -1,12 +1,14 @@
 //! Arcs or edges between named nodes: a list in the problem file, or the rows of a CSV file.
 //!
-//! A list has `[from, to]` or `[from, to, name]` for each arc; nodes are texts or whole numbers. A
-//! file is named by `{ file = "arcs.csv", from = "from", to = "to", name = "name" }`, relative to
-//! the problem file. It is read once, when the problem file is read, and becomes a list in the
-//! specification, so that model files carry it and need no other file. Further keys of that table
-//! name columns of numbers (`capacity = "vehicles"`): they become lists of the problem's field of
-//! this name, in the order of the arcs, with `null` for empty cells.
+//! A list has `[from, to]` or `[from, to, name]` for each arc; nodes are texts or whole numbers. An
+//! arc without a name is called `from-to`. A file is named by
+//! `{ file = "arcs.csv", from = "from", to = "to", name = "name" }`, relative to the problem file.
+//! It is read once, when the problem file is read, and becomes a list in the specification, so that
+//! model files carry it and need no other file. Further keys of that table name columns of numbers
+//! (`capacity = "vehicles"`): they become lists of the problem's field of this name, in the order
+//! of the arcs, with `null` for empty cells.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -36,11 +38,12 @@ pub struct ArcTable {
 }
 
 impl ArcTable {
-    /// Arcs by the names of their two nodes; `names` are those of the arcs, if they have some.
+    /// Arcs by the names of their two nodes; `names` are those of the arcs, if they have some. An
+    /// arc with an empty name among others is named `from-to`.
     ///
     /// # Errors
     /// When there is no arc, or too many, an arc leads from a node to itself, a node has no name,
-    /// or names of arcs are empty or duplicated.
+    /// or two arcs have the same name.
     pub fn new<T: AsRef<str>>(
         arcs: impl IntoIterator<Item = [T; 2]>,
         names: Option<Vec<String>>,
@@ -74,12 +77,11 @@ impl ArcTable {
             }
         }
         let nodes = Arc::new(nodes.build());
+        let names = names.filter(|names| names.iter().any(|name| !name.is_empty()));
         let has_own_names = names.is_some();
         let cost_names = match names {
             Some(names) if names.len() == ends.len() => {
-                let names = CostNames::from(names);
-                names.check("arc")?;
-                Some(names)
+                Some(completed_names(names, &nodes, &ends)?)
             }
             Some(names) => {
                 return Err(Error::setting(format!(
@@ -136,14 +138,49 @@ impl ArcTable {
     }
 }
 
+/// The default name of an arc: `from-to`.
+fn name_of_ends(nodes: &NodeNames, arc: [u32; 2]) -> String {
+    let [from, to] = arc.map(|place| nodes.list()[place as usize].as_str());
+    format!("{from}-{to}")
+}
+
 /// `from-to` for each arc; `None` where two are the same.
 fn names_of_ends(nodes: &NodeNames, ends: &[[u32; 2]]) -> Option<CostNames> {
-    let name = |arc: &[u32; 2]| {
-        let [from, to] = arc.map(|place| nodes.list()[place as usize].as_str());
-        format!("{from}-{to}")
-    };
-    let names = CostNames::from(ends.iter().map(name).collect::<Vec<String>>());
+    let names = ends.iter().map(|arc| name_of_ends(nodes, *arc));
+    let names = CostNames::from(names.collect::<Vec<String>>());
     names.check("arc").is_ok().then_some(names)
+}
+
+/// The names of arcs, with `from-to` in the place of empty ones.
+fn completed_names(
+    mut names: Vec<String>,
+    nodes: &NodeNames,
+    ends: &[[u32; 2]],
+) -> Result<CostNames> {
+    let mut unnamed = Vec::new();
+    for (number, name) in names.iter_mut().enumerate() {
+        if name.is_empty() {
+            *name = name_of_ends(nodes, ends[number]);
+            unnamed.push(number);
+        }
+    }
+    let mut arcs_of_name: HashMap<&str, usize> = HashMap::with_capacity(names.len());
+    for name in &names {
+        *arcs_of_name.entry(name).or_default() += 1;
+    }
+    for number in unnamed {
+        let name = names[number].as_str();
+        if arcs_of_name[name] > 1 {
+            return Err(Error::setting(format!(
+                "arc {number} has no name (arcs are counted from 0), and '{name}', which it would \
+                 be called by its nodes, is the name of another arc"
+            ))
+            .with_remedy("name it, or leave out all names"));
+        }
+    }
+    let names = CostNames::from(names);
+    names.check("arc")?;
+    Ok(names)
 }
 
 impl Serialize for ArcTable {
@@ -200,7 +237,7 @@ impl<'de> Visitor<'de> for ArcsVisitor {
             match (parts.next(), parts.next(), parts.next(), parts.next()) {
                 (Some(from), Some(to), name, None) => {
                     ends.push([from, to]);
-                    names.extend(name);
+                    names.push(name.unwrap_or_default());
                 }
                 _ => {
                     return Err(A::Error::custom(format!(
@@ -209,14 +246,8 @@ impl<'de> Visitor<'de> for ArcsVisitor {
                     )));
                 }
             }
-            if !names.is_empty() && names.len() != ends.len() {
-                return Err(A::Error::custom(format!(
-                    "some arcs have names and others, up to arc {number}, have none"
-                )));
-            }
         }
-        let names = (!names.is_empty()).then_some(names);
-        ArcTable::new(ends, names).map_err(A::Error::custom)
+        ArcTable::new(ends, Some(names)).map_err(A::Error::custom)
     }
 }
 
@@ -392,6 +423,31 @@ mod tests {
     }
 
     #[test]
+    fn arcs_without_a_name_among_named_ones_are_named_by_their_ends() {
+        let table = parse(json!([["a", "b"], ["a", "b", "bridge"], ["b", 3, ""]])).unwrap();
+        let names = table.cost_names().unwrap().to_vec();
+        assert_eq!(names, ["a-b", "bridge", "b-3"]);
+        assert_eq!(parse(json!(table)).unwrap(), table);
+        for arcs in [
+            json!([["a", "b"], ["b", "c", "a-b"]]),
+            json!([["a", "b"], ["b", "c", "x"], ["a", "b"]]),
+        ] {
+            let message = parse(arcs).unwrap_err();
+            assert!(
+                message.contains("arc 0 has no name") && message.contains("'a-b'"),
+                "{message}"
+            );
+        }
+        let rows = "from,to,name\na,b,\nb,c,ring road\n";
+        let columns = json!({"arcs": {"file": "arcs.csv", "name": "name"}});
+        let problem = read(rows, columns).unwrap();
+        assert_eq!(
+            problem["arcs"],
+            json!([["a", "b", "a-b"], ["b", "c", "ring road"]])
+        );
+    }
+
+    #[test]
     fn what_is_no_arc_is_refused() {
         for (arcs, expected) in [
             (json!([]), "there is no arc"),
@@ -403,10 +459,6 @@ mod tests {
             ),
             (json!([["a", ""]]), "a node of arc 0 has no name"),
             (json!([["a", 1.5]]), "1.5 is no node"),
-            (
-                json!([["a", "b", "x"], ["b", "c"]]),
-                "up to arc 1, have none",
-            ),
             (json!([["a", "b", "x"], ["b", "c", "x"]]), "x"),
             (json!("arcs.csv"), "a list with [from, to]"),
         ] {
