@@ -5,8 +5,8 @@
 //! `{ file = "arcs.csv", from = "from", to = "to", name = "name" }`, relative to the problem file.
 //! It is read once, when the problem file is read, and becomes a list in the specification, so that
 //! model files carry it and need no other file. Further keys of that table name columns of numbers
-//! (`capacity = "vehicles"`): they become lists of the problem's field of this name, in the order of
-//! the arcs, with `null` for empty cells.
+//! (`capacity = "vehicles"`): they become lists of the problem's field of this name, in the order
+//! of the arcs, with `null` for empty cells.
 
 use std::collections::HashMap;
 use std::fmt;
