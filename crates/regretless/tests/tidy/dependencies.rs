@@ -173,7 +173,7 @@ const SOLVE_ARROWS: [(&str, &[&str]); 22] = [
     ("multiple_choice", &["relaxation"]),
     ("network_flow", &["relaxation"]),
     ("grid_path", &["highs", "relaxation"]),
-    ("graph_path", &["relaxation"]),
+    ("graph_path", &["network_flow", "relaxation"]),
     ("spanning_tree", &["relaxation"]),
     ("storage", &["relaxation"]),
     (
