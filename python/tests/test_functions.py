@@ -632,9 +632,7 @@ def test_pools_do_not_take_known_costs_of_other_rows(method):
 
 def test_trainings_with_pools_count_rows_that_no_pool_serves():
     problem, features, costs, rents = with_rents()
-    _, report = rl.train(
-        problem, features, costs, "MAP", parameters={"rents": rents}, epochs=2
-    )
+    _, report = rl.train(problem, features, costs, "MAP", parameters={"rents": rents}, epochs=2)
     assert report.solves_by_kind.unpooled_rows > 0
 
 
