@@ -446,9 +446,7 @@ class TorchTraining:
             loss = self.training.stage_loss(number, stage["name"])
             rounds.append(self.run_stage(stage["name"], loss, stage["settings"]))
             counts.append(loss._counts())
-        # Kinds that did not occur may be left out.
-        kinds = {kind for count in counts for kind in count}
-        total = {kind: sum(count.get(kind, 0) for count in counts) for kind in sorted(kinds)}
+        total = {kind: sum(count[kind] for count in counts) for kind in counts[0]}
         return rounds, SolveCounts.from_dict(total)
 
     def run_stage(self, name: str, loss: Loss, settings: Mapping[str, Any]) -> dict[str, Any]:

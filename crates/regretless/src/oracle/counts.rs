@@ -26,16 +26,8 @@ pub struct SolveCounts {
     pub cache_hits: u64,
     /// Solver calls, counted above as well, that were solved because fewer than two decisions of
     /// the solution pool were feasible for the row, with known costs that hold for it.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     pub unpooled_rows: u64,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl SolveCounts {
