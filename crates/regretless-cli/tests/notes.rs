@@ -48,15 +48,10 @@ fn weights_without_names_are_shown_next_to_the_costs_they_are_matched_to() {
     }
 }
 
-/// Two machines with predicted costs and set-ups whose costs are known.
-fn set_ups() -> TestWorkspace {
+/// A linear problem with the predicted costs a and b, and a table of 40 rows.
+fn plan(model: &str) -> TestWorkspace {
     let workspace = TestWorkspace::new();
-    workspace.write(
-        "plan.lp",
-        "Minimize\n obj: a + b + 5 set_a + 2 set_b\nSubject To\n need: a + b >= 3\n \
-         link_a: a - 9 set_a <= 0\n link_b: b - 9 set_b <= 0\nBounds\n a <= 9\n b <= 9\n\
-         Binary\n set_a set_b\nEnd\n",
-    );
+    workspace.write("plan.lp", model);
     workspace.write(
         "plan.toml",
         "kind = 'linear'\nfile = 'plan.lp'\ncosts = ['a', 'b']\n",
@@ -68,6 +63,15 @@ fn set_ups() -> TestWorkspace {
     }
     workspace.write("table.csv", &table);
     workspace
+}
+
+/// Two machines with predicted costs and set-ups whose costs are known.
+fn set_ups() -> TestWorkspace {
+    plan(
+        "Minimize\n obj: a + b + 5 set_a + 2 set_b\nSubject To\n need: a + b >= 3\n \
+         link_a: a - 9 set_a <= 0\n link_b: b - 9 set_b <= 0\nBounds\n a <= 9\n b <= 9\n\
+         Binary\n set_a set_b\nEnd\n",
+    )
 }
 
 const SET_UP: &str = "train --data table.csv --costs a,b --problem plan.toml --epochs 2";
@@ -255,22 +259,10 @@ fn a_missing_row_of_a_long_table_does_not_change_which_item_is_which() {
 
 #[test]
 fn a_column_that_is_fixed_has_no_known_cost_that_matters() {
-    let workspace = TestWorkspace::new();
-    workspace.write(
-        "plan.lp",
+    let workspace = plan(
         "Minimize\n obj: a + b + 100 one\nSubject To\n need: a + b >= 3\nBounds\n a <= 9\n \
          b <= 9\n one = 1\nEnd\n",
     );
-    workspace.write(
-        "plan.toml",
-        "kind = 'linear'\nfile = 'plan.lp'\ncosts = ['a', 'b']\n",
-    );
-    let mut table = "x,a,b\n".to_owned();
-    for row in 0..40 {
-        let x = f64::from(row % 7);
-        writeln!(table, "{x},{},4", 2.0 + x).unwrap();
-    }
-    workspace.write("table.csv", &table);
     let command = "train --data table.csv --costs a,b --problem plan.toml --epochs 2";
     let output = workspace.run(command).succeeded();
     assert!(output.out.contains("MAE(O,S) on"), "{}", output.out);
