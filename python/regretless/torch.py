@@ -51,6 +51,7 @@ class DecisionLoss(nn.Module):
     C : array_like or DataFrame of shape (n, d), optional
         True costs; columns with names are matched to the problem's costs by name. Predictions are
         in the order of ``problem.cost_names``. Without it, rows are labeled as they are first used.
+        Pass the rows for training alone: a solution pool starts with the labels of all of them.
     loss : str or loss of one's own, default "MAE(O,S)"
         A loss's name, or one made with :func:`regretless.loss`, as :class:`regretless.Loss` takes
         it. The gradient of one's own is checked as there.

@@ -371,3 +371,19 @@ def test_a_resumed_training_has_the_same_weights(tmp_path):
     again, _ = rl.train(PROBLEM, X, C, "MAE(C,O,S)", weights=weights, **settings)
     other, _ = rl.train(PROBLEM, X, C, "MAE(C,O,S)", weights=weights[::-1], **settings)
     assert first == again != other
+
+
+def test_a_column_that_a_prediction_may_make_unbounded_is_named():
+    problem = rl.Problem.from_arrays(
+        [[1.0, 1.0]],
+        [2.0],
+        sense="minimize",
+        relations=">=",
+        upper=[3.0, np.inf],
+        names=["x", "y"],
+    )
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(40, 2))
+    costs = 5 + rng.random((40, 2))
+    with pytest.warns(UserWarning, match="column y has no upper bound"):
+        rl.train(problem, features, costs, "MAE(O,S)", epochs=2)

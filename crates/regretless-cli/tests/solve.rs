@@ -60,6 +60,25 @@ fn a_tour_is_reported_and_written() {
 }
 
 #[test]
+fn one_solution_may_go_to_standard_output_and_several_may_not() {
+    let workspace = workspace();
+    let run = workspace.run("solve square.tsp --out -").succeeded();
+    workspace
+        .run("solve square.tsp --out best.tour")
+        .succeeded();
+    assert_eq!(run.out, workspace.read("best.tour"));
+    assert!(run.err.contains("objective  40\n"), "{}", run.err);
+    assert!(!workspace.path("-").exists());
+    let run = workspace.run("solve square.tsp square.tsp --out -");
+    assert_eq!(run.code, 2, "{}", run.err);
+    assert!(
+        run.err
+            .contains("--out - writes the solution of one problem")
+    );
+    assert!(!workspace.path("-").exists());
+}
+
+#[test]
 fn routes_may_serve_one_customer_or_must_not() {
     let workspace = workspace();
     assert_eq!(

@@ -29,7 +29,9 @@ use crate::names::{match_table, reorder_numbers};
 use crate::parameters::ParameterArgs;
 use crate::problem::Problem;
 use crate::results::to_python;
-use crate::train::{dataset, parse_settings, warn_about_decision_scale, warn_about_scale};
+use crate::train::{
+    dataset, parse_settings, warn_about_decision_scale, warn_about_scale, warn_about_unboundedness,
+};
 
 /// The scalar settings of a backtest, as JSON.
 #[derive(Deserialize)]
@@ -256,6 +258,7 @@ pub fn run_backtest<'py>(
     let problem = problem.get();
     let plan = BacktestPlan::parse(plan)?;
     let mut backtest = plan.backtest(&methods, settings)?;
+    warn_about_unboundedness(py, problem)?;
     warn_about_scale(py, problem, &backtest.methods)?;
     let shard: Option<Shard> = shard.map(str::parse).transpose().map_err(to_py_err)?;
     check_same_rows(X, C, "X", "C")?;

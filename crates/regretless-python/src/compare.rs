@@ -35,7 +35,7 @@ use crate::problem::Problem;
 use crate::results::to_python;
 use crate::train::{
     TimeSplit, dataset, parse_settings, parse_split, split_by_rows, warn_about_decision_scale,
-    warn_about_scale,
+    warn_about_scale, warn_about_unboundedness,
 };
 
 /// The scalar settings of a comparison, as JSON.
@@ -165,6 +165,7 @@ pub fn run_comparison<'py>(
         serde_json::from_str(plan).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let mut training = parse_settings(settings, &plan.profile, 0)?;
     let methods = methods_of(methods)?;
+    warn_about_unboundedness(py, problem)?;
     warn_about_scale(py, problem, &methods)?;
     check_same_rows(X, C, "X", "C")?;
     let time_split = TimeSplit::parse(split, X, C)?;

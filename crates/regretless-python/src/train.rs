@@ -346,6 +346,14 @@ pub fn dataset(
     })
 }
 
+/// Warns where a prediction may make the objective unbounded.
+pub fn warn_about_unboundedness(py: Python<'_>, problem: &Problem) -> PyResult<()> {
+    match problem.problem.unboundedness_note() {
+        Some(note) => problem.warn_once(py, &note),
+        None => Ok(()),
+    }
+}
+
 /// Warns where methods ignore the level of predicted costs and it matters.
 pub fn warn_about_scale(py: Python<'_>, problem: &Problem, methods: &[Method]) -> PyResult<()> {
     match Method::scale_warning(methods, problem.problem.as_ref()) {
@@ -801,6 +809,7 @@ pub fn train<'py>(
         (None, None) => Method::default_for(problem.problem.as_ref()),
         (Some(method), _) => parse_method(Some(method))?,
     };
+    warn_about_unboundedness(py, problem)?;
     warn_about_scale(py, problem, std::slice::from_ref(&method))?;
     match &mut method {
         Method::Auto { candidates, .. } => candidates.extend(candidate_methods),

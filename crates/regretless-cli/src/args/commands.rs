@@ -83,7 +83,7 @@ pub struct SolveOptions {
     #[serde(flatten)]
     pub limits: LimitOptions,
     /// Write the decision: TSPLIB .tour, CVRPLIB .sol or name,value CSV; a folder where there are
-    /// several problems
+    /// several problems; - writes to standard output
     #[arg(long, value_name = "PATH", help_heading = "Output")]
     pub out: Option<PathBuf>,
 }

@@ -155,6 +155,7 @@ Examples:
   regretless solve *.tsp --nodes 1000 --out tours
   regretless solve pr1002.tsp --relax tight
 
+With --out - the solution is all that standard output has; the report goes to standard error.
 Ctrl-C ends the search with its incumbent and dual bound, with exit code 130.
 An infeasible or unbounded problem is reported as its status, with exit code 4. A file that cannot
 be read does not stop the others; the exit code is then 3.")]

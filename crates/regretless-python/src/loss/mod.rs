@@ -72,8 +72,9 @@ use rows::{Float, Predictions, check_finite};
 /// The gradient of a loss of one's own is compared with differences of values on the first rows,
 /// as in `train`, unless the loss has `check_gradient=False`.
 ///
-/// Losses that use a solution pool (MAP, NCE, LTR) or a cache ("cache 5%") start with the labels as
-/// pool; it grows only by `evaluate(..., training=True)`.
+/// Losses that use a solution pool (MAP, NCE, LTR) or a cache ("cache 5%") start with the labels of
+/// all rows of `C` as pool: pass the rows for training alone. The pool grows only by
+/// `evaluate(..., training=True)`.
 ///
 /// Values are computed in float64 from `C` as given; where the predictions are float32, the true
 /// costs are rounded to float32 too.

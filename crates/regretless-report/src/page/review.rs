@@ -150,15 +150,10 @@ fn terms(review: &DecisionReview) -> String {
     ];
     match &review.history {
         Some(history) => {
-            let blocks = history
-                .verdict
-                .block_length
-                .map_or_else(String::new, |length| {
-                    format!(
-                        " (block bootstrap, blocks of {})",
-                        pluralize(length, "period")
-                    )
-                });
+            let blocks = match history.verdict.block_lengths() {
+                Some(lengths) => format!(" (block bootstrap, blocks of {lengths})"),
+                None => String::new(),
+            };
             entries.push((
                 "95\u{a0}% interval",
                 format!(

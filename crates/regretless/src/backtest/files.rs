@@ -27,7 +27,6 @@ struct BacktestSummary<'a> {
     trainings: usize,
     days_per_period: Option<f64>,
     confidence: f64,
-    block_length: Option<usize>,
     methods: Vec<MethodSummary<'a>>,
     failures: &'a [FailedMethod],
 }
@@ -56,7 +55,6 @@ impl BacktestResults {
             remarks,
             savings,
             confidence,
-            block_length,
         } = &self.verdict;
         let count = self.periods.len().max(1) as f64;
         let mut methods = Vec::with_capacity(self.methods.len());
@@ -83,7 +81,6 @@ impl BacktestResults {
             trainings: self.trainings,
             days_per_period: self.days_per_period,
             confidence: *confidence,
-            block_length: *block_length,
             methods,
             failures: &self.failures,
         };

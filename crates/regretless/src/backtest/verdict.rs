@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::block_bootstrap::{CONFIDENCE, SimultaneousIntervals};
+use super::block_bootstrap::{CONFIDENCE, MeanInterval, simultaneous_intervals};
 use super::results::{BacktestResults, MethodHistory};
 use crate::experiment::ConfidenceInterval;
 use crate::text::amount;
@@ -31,8 +31,6 @@ pub struct BacktestVerdict {
     pub savings: Vec<MethodSaving>,
     /// Coverage of all intervals together.
     pub confidence: f64,
-    /// Length of the blocks of the bootstrap, in periods; none without an interval.
-    pub block_length: Option<usize>,
 }
 
 /// What a method saves against least squares. In a maximization, what it gains.
@@ -45,6 +43,9 @@ pub struct MethodSaving {
     /// Its interval, simultaneous for all methods; none below 60 periods or where the method
     /// differs from least squares in fewer than ten.
     pub interval: Option<ConfidenceInterval>,
+    /// Length of the blocks of the bootstrap, in periods; none without an interval or where all
+    /// periods save the same.
+    pub block_length: Option<usize>,
     /// Mean saving of a day; none where times are numbers.
     pub per_day: Option<f64>,
     /// Mean saving of a year.
@@ -65,11 +66,10 @@ impl BacktestVerdict {
             .map(|method| savings(reference, method, results))
             .collect();
         let periods = results.periods.len();
-        let (intervals, block_length) = if periods < MIN_PERIODS {
-            (vec![None; others.len()], None)
+        let intervals = if periods < MIN_PERIODS {
+            vec![None; others.len()]
         } else {
-            let simultaneous = SimultaneousIntervals::new(&differences);
-            (simultaneous.intervals, simultaneous.block_length)
+            simultaneous_intervals(&differences)
         };
         let mut savings = Vec::with_capacity(others.len());
         for ((method, differences), interval) in others.iter().zip(&differences).zip(intervals) {
@@ -85,10 +85,22 @@ impl BacktestVerdict {
             remarks: Vec::new(),
             savings,
             confidence: CONFIDENCE,
-            block_length,
         };
         verdict.conclude(results);
         verdict
+    }
+
+    /// The lengths of the blocks of the bootstrap in words: `4 periods` or `4 to 40 periods`; none
+    /// without an interval.
+    #[must_use]
+    pub fn block_lengths(&self) -> Option<String> {
+        let lengths = || self.savings.iter().filter_map(|saving| saving.block_length);
+        let (shortest, longest) = (lengths().min()?, lengths().max()?);
+        Some(if shortest == longest {
+            format!("{shortest} periods")
+        } else {
+            format!("{shortest} to {longest} periods")
+        })
     }
 
     fn conclude(&mut self, results: &BacktestResults) {
@@ -193,7 +205,7 @@ impl MethodSaving {
     fn new(
         method: &MethodHistory,
         differences: &[f64],
-        interval: Option<[f64; 2]>,
+        interval: Option<MeanInterval>,
         days_per_period: Option<f64>,
     ) -> Self {
         let count = differences.len().max(1) as f64;
@@ -206,11 +218,12 @@ impl MethodSaving {
         Self {
             name: method.name.clone(),
             per_period,
-            interval: interval.map(|[lower, upper]| ConfidenceInterval {
+            interval: interval.map(|interval| ConfidenceInterval {
                 mean: per_period,
-                lower,
-                upper,
+                lower: interval.lower,
+                upper: interval.upper,
             }),
+            block_length: interval.and_then(|interval| interval.block_length),
             per_day,
             per_year: per_day.map(|saving| saving * DAYS_PER_YEAR),
             won: fraction(|saving| saving > 0.0),
@@ -240,11 +253,15 @@ impl BacktestResults {
         let mut interval = if self.periods.len() < MIN_PERIODS {
             None
         } else {
-            SimultaneousIntervals::new(&differences).intervals[compared]
+            simultaneous_intervals(&differences)[compared]
         };
         let mut of_periods = differences[compared].clone();
         if is_least_squares {
-            interval = interval.map(|[lower, upper]| [-upper, -lower]);
+            interval = interval.map(|interval| MeanInterval {
+                lower: -interval.upper,
+                upper: -interval.lower,
+                ..interval
+            });
             of_periods.iter_mut().for_each(|saving| *saving = -*saving);
         }
         Some(MethodSaving::new(

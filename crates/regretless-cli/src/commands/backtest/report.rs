@@ -31,7 +31,7 @@ pub fn report(
     report.line(title(results, &history.problem.name()));
     report.line("");
     report.text.push_str(&table(results));
-    if let Some(block_length) = results.verdict.block_length {
+    if let Some(block_lengths) = results.verdict.block_lengths() {
         let saving = if results.sense.is_maximize() {
             "gain"
         } else {
@@ -39,7 +39,7 @@ pub fn report(
         };
         report.line(format!(
             "{saving} per period against least squares; the {} % intervals hold for all methods \
-             together (block bootstrap, blocks of {block_length} periods)",
+             together (block bootstrap, blocks of {block_lengths})",
             100.0 * results.verdict.confidence
         ));
     }

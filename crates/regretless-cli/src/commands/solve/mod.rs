@@ -4,7 +4,6 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use regretless::data::OutputFile;
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::solve::relaxation::Relaxation;
@@ -14,7 +13,7 @@ use serde_json::json;
 
 use super::CommandContext;
 use crate::args::SolveOptions;
-use crate::output::{CommandReport, grouped, percent, write_text};
+use crate::output::{CommandReport, ResultTarget, grouped, is_stream, percent};
 use crate::text_table::TextTable;
 
 mod solution_file;
@@ -67,6 +66,7 @@ pub fn run(options: &SolveOptions, context: &CommandContext) -> Result<CommandRe
     }
     observer.end();
     let mut report = report(outcomes);
+    report.stdout_is_taken = options.out.as_deref().is_some_and(is_stream);
     if observer.interrupted() {
         report.failure = Some(Error::Interrupted);
     }
@@ -99,7 +99,8 @@ fn solve_and_write(
         if let Some(out) = out {
             let format = &problem.solution_format;
             let text = format.write(&problem.name, &solution.decision, solved.objective)?;
-            write_text(&out.path, &text, context.force)?;
+            let target = ResultTarget::of(&out.path, context.force);
+            target.write(|writer| writer.write_all(text.as_bytes()))?;
         }
         Ok(solved)
     });
@@ -143,9 +144,15 @@ impl OutputPath {
     /// Checks before the solve that the decision can be written.
     fn check_free(&self, force: bool) -> Result<()> {
         if let (true, Some(folder)) = (self.in_folder, self.path.parent()) {
+            if is_stream(folder) {
+                let message = "--out - writes the solution of one problem to standard output; \
+                               there are several";
+                return Err(Error::setting(message)
+                    .with_remedy("name a folder, or a single problem (--problem-number)"));
+            }
             fs::create_dir_all(folder).map_err(Error::io(folder))?;
         }
-        OutputFile::new(&self.path, force).check_free()
+        ResultTarget::of(&self.path, force).check_free()
     }
 }
 
