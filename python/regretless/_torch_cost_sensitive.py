@@ -134,8 +134,9 @@ def cost_sensitive_loss(
         minimized = errors if sense == "minimize" else -errors
         terms = terms * misleading_mask(minimized, decisions, bounds[0], bounds[1])
     elif spec.tau is not None:
-        tau = spec.tau[0]
-        terms = terms * torch.where(errors <= 0, tau, 1.0 - tau)
+        # Tensors of the errors' type: numbers would be rounded to torch's default type.
+        under, over = errors.new_tensor([spec.tau[0], 1.0 - spec.tau[0]])
+        terms = terms * torch.where(errors <= 0, under, over)
     values = terms.mean(dim=1)
     if spec.weighting is not None:
         if weights is None:

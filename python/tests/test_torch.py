@@ -56,6 +56,14 @@ def test_torch_operations_give_the_value_and_gradient_of_rust(problem_name, loss
     )
 
 
+def test_torch_operations_have_the_precision_of_their_tensors():
+    costs = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64)
+    for shift, weight in ((1.0, 0.7), (-1.0, 0.3)):
+        value = cost_sensitive_loss(costs + shift, costs, None, loss="MAE(tau=0.3)")
+        assert value.dtype == torch.float64
+        assert abs(float(value) - weight) < 1e-15
+
+
 @pytest.mark.parametrize("loss", ["SPO+", "PFYL", "DBB", "PG", "MAE(O_S,S)", "MSE(O,E)"])
 def test_every_loss_is_a_module_whose_gradient_is_that_of_rust(loss):
     problem, costs, labels, predictions = table("SP5x5", rows=4)

@@ -24,6 +24,9 @@ Marks are comments of Markdown, which readers do not see. They precede their blo
                                              by --hours only
     <!-- check: long table within 1 % | COMMAND | ROW, COLUMN, VALUES -->
                                              the table before it is in the result (tables.py)
+    <!-- check: times table within 50 % | COMMAND | 2 keys -->
+                                             the table before it has times or ratios of times; it
+                                             is compared by --times only, which does nothing else
 
 A block of another language (`rust`) needs a mark that it is not executed.
 """
@@ -51,9 +54,11 @@ EXECUTED = ("sh", "python", "text")
 SHOWN = ("toml", "csv", "lp", "json", "bibtex", "markdown", "html", "mps", "")
 # Sizes of blocks and checks by the word in their marks; the first is that of marks without one.
 SIZES = ("quick", "long", "hours")
+# The word of checks that measure times: they run alone, one after the other.
+TIMES = "times"
 # Most seconds of a block of each size. Generous: a machine that runs other tests, too, may be ten
 # times as slow.
-MAX_SECONDS = {"quick": 600, "long": 3600, "hours": 36000}
+MAX_SECONDS = {"quick": 600, "long": 3600, "hours": 36000, TIMES: 36000}
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 ELEMENT = re.compile(
     r"^<!-- (?P<mark>(?:run|setup|check|from)\b.*?) ?-->|^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$"
@@ -131,9 +136,9 @@ def steps(markdown):
 
 
 def size_of(mark):
-    """Return the size of a block or check: a word of SIZES that begins its mark."""
+    """Return the size of a block or check: a word of SIZES, or TIMES, that begins its mark."""
     word = mark.replace(",", " ").split(" ")[0]
-    return word if word in SIZES else SIZES[0]
+    return word if word in (*SIZES, TIMES) else SIZES[0]
 
 
 def without_size(claim):
@@ -186,9 +191,12 @@ class PageRun:
         self.environment["CLONE"] = str(ROOT)
         self.environment.pop("REGRETLESS_ABORT_AT_FAIL_POINT", None)
 
-    def is_too_long(self, mark):
-        """Whether a block or check takes longer than this run allows."""
-        return SIZES.index(size_of(mark)) > SIZES.index(self.size)
+    def is_left_out(self, mark):
+        """Whether a block or check takes longer than this run allows, or measures times."""
+        size = size_of(mark)
+        if TIMES in (size, self.size):
+            return size != self.size
+        return SIZES.index(size) > SIZES.index(self.size)
 
     def report(self, step, message):
         """Keep a finding with its place."""
@@ -216,8 +224,12 @@ class PageRun:
     def execute_step(self, step):
         """Execute or compare one step."""
         mark = step.mark.removeprefix("run: ")
-        if step.mark.startswith("run: no") or self.is_too_long(mark):
-            self.outcome.count(size_of(mark) if self.is_too_long(mark) else "not executed")
+        if step.kind == "number":
+            self.check_number(step)
+        elif step.kind == "table":
+            self.check_table(step)
+        elif step.mark.startswith("run: no") or self.is_left_out(mark):
+            self.outcome.count(size_of(mark) if self.is_left_out(mark) else "not executed")
             self.is_skipped = True
         elif step.kind.startswith("file "):
             path = self.folder / step.kind.removeprefix("file ")
@@ -230,10 +242,6 @@ class PageRun:
             self.run_python(step)
         elif step.kind == "text":
             self.compare(step)
-        elif step.kind == "number":
-            self.check_number(step)
-        elif step.kind == "table":
-            self.check_table(step)
         elif step.kind == "toml":
             self.parse_toml(step)
         elif step.kind not in SHOWN:
@@ -296,18 +304,18 @@ class PageRun:
                 self.report(step, f"'{line}' is not in:\n{tail(self.printed, 40)}")
 
     def result_of(self, step, claim, command):
-        """Return what the command of a check prints, or None if it is long or fails."""
-        if self.is_too_long(claim):
+        """Return what the command of a check prints, or None if it is left out or fails."""
+        if self.is_left_out(claim):
             self.outcome.count(f"{step.kind}s of {size_of(claim)} runs")
             return None
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", command], cwd=self.folder, env=self.environment,
-            capture_output=True, text=True, timeout=MAX_SECONDS["long"],
+            capture_output=True, text=True, timeout=MAX_SECONDS[size_of(claim)],
         )  # fmt: skip
         if done.returncode != 0:
             self.report(step, f"{command}: {tail(done.stderr)}")
             return None
-        return parsed(done.stdout)
+        return done.stdout
 
     def check_number(self, step):
         """Check a number of the text by what a command prints."""
@@ -319,7 +327,7 @@ class PageRun:
         result = self.result_of(step, claim, command)
         if result is None:
             return
-        found = eval(expression, {"result": result, "row": row})
+        found = eval(expression, {"result": parsed(result), "row": row})
         self.outcome.count("numbers")
         if not is_close(value(shown), float(found), percentage(tolerance)):
             self.report(step, f"{shown} is {found:.6g}")
@@ -332,7 +340,12 @@ class PageRun:
         if result is None:
             return
         tolerance = percentage(claim.partition(" within ")[2])
-        compared, findings = tables.compare(tables.last_table(before), result, spec, tolerance)
+        table = tables.last_table(before)
+        if spec.endswith((" key", " keys")):
+            keys = int(spec.split()[0])
+            compared, findings = tables.compare_headings(table, result, keys, tolerance)
+        else:
+            compared, findings = tables.compare(table, parsed(result), spec, tolerance)
         self.outcome.count("numbers of tables", compared)
         for finding in findings:
             self.report(step, finding)
@@ -396,7 +409,8 @@ def check(names, size=SIZES[0], only_list=False):
     if only_list:
         list_blocks(paths)
         return True
-    with ThreadPoolExecutor(os.cpu_count()) as workers:
+    # Measurements would disturb each other.
+    with ThreadPoolExecutor(1 if size == TIMES else os.cpu_count()) as workers:
         outcomes = list(workers.map(lambda path: run_page(path, size), paths))
     totals = {}
     for outcome in outcomes:

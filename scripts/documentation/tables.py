@@ -12,8 +12,15 @@ numbers, separated by blanks: `ratio_mean ratio_std` for `0.87 ± 0.06`. A sum i
 
 A first cell may list several keys (`MSE, MAE(O,S)`). Empty cells and columns that COLUMN does not
 name are left out; rows and cells that the result lacks are findings.
+
+Where COMMAND prints CSV or Markdown with the headings of the table, `2 keys` is shorter: the first
+two cells identify a row, and all numbers below headings that both have are compared, in the order of equal
+headings. Rows that only the result has are left out.
 """
 
+import collections
+import csv
+import io
 import re
 
 NUMBER = re.compile(r"[-+−]?\d[\d,]*(?:\.\d+)?")
@@ -95,6 +102,49 @@ def compare(table, result, spec, tolerance):
     if compared == 0:
         findings.append("no number of the table is in the result")
     return compared, findings
+
+
+def compare_headings(table, text, key_count, tolerance):
+    """Compare a table with one that a command printed; return as `compare` does."""
+    printed = last_table(text) or list(csv.reader(io.StringIO(text)))
+    if not table or not printed:
+        return 0, ["there is no table before the mark, or none was printed"]
+    heading, *body = printed
+    places = {name: place for place, name in enumerate(numbered(heading))}
+    result = {row_key(row, key_count): row for row in body}
+    compared, findings = 0, []
+    for cells in table[1:]:
+        key = row_key(cells, key_count)
+        if key not in result:
+            findings.append(f"the result has no row '{' '.join(key)}'")
+            continue
+        for name, cell in list(zip(numbered(table[0]), cells))[key_count:]:
+            if name not in places:
+                continue
+            found = [value for value, _ in numbers(result[key][places[name]])]
+            for (shown, unit), value in zip(numbers(cell), found):
+                compared += 1
+                if abs(value - shown) > tolerance * max(abs(value), abs(shown)) + unit + 1e-9:
+                    place = f"'{' '.join(key)}', '{name[0]}'"
+                    findings.append(f"{place}: {shown:g} is {value:.6g}")
+    if compared == 0:
+        findings.append("no number of the table is in the result")
+    return compared, findings
+
+
+def numbered(heading):
+    """Return headings with the numbers of their occurrences: a table may repeat one."""
+    counts = collections.Counter()
+    names = []
+    for name in heading:
+        counts[name] += 1
+        names.append((name, counts[name]))
+    return names
+
+
+def row_key(cells, count):
+    """Return the cells that identify a row, without separators of thousands."""
+    return tuple(re.sub(r"(?<=\d),(?=\d)", "", cell) for cell in cells[:count])
 
 
 def split_spec(spec):

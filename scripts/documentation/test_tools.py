@@ -111,6 +111,17 @@ class ExecutedPages(unittest.TestCase):
         self.assertEqual(run(page, size="long").counts["numbers of hours runs"], 1)
         self.assertEqual(len(run(page, size="hours").findings), 2)
 
+    def test_times_are_compared_alone(self):
+        page = block("sh", "false") + "| a | ms | x | ms |\n|---|---|---|---|\n| 1,000 | 2.0 | 9 | 5.0 |\n\n"
+        page += "<!-- check: times table within 50 % | printf 'a,ms,y,ms\\n1000,{},7,5' | 1 key -->\n"
+        self.assertEqual(run(page.format("2"), size="times").findings, [])
+        self.assertEqual(run(page.format("3.9"), size="times").findings, [])
+        self.assertEqual(run(page.format("3.9"), size="times").counts["numbers of tables"], 2)
+        self.assertEqual(len(run(page.format("4.3"), size="times").findings), 1)
+        self.assertEqual(len(run(page.format("4.3"), size="hours").findings), 1)
+        self.assertEqual(run(page.format("2"), size="hours").counts["tables of times runs"], 1)
+        self.assertEqual(len(run(page.replace("1000", "7"), size="times").findings), 2)
+
     def test_blocks_that_are_not_executed_need_a_reason(self):
         self.assertEqual(len(run(block("rust", "fn main() {}")).findings), 1)
         self.assertEqual(run("<!-- run: no, a test has it -->\n" + block("rust", "x")).findings, [])

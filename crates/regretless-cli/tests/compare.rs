@@ -487,6 +487,26 @@ fn an_undertrained_reference_is_reported() {
 }
 
 #[test]
+fn a_reference_whose_early_epoch_is_selected_is_not_called_undertrained() {
+    let workspace = TestWorkspace::new();
+    linear_table(&workspace, 200);
+    // Four validation rows are decided well long before the error is at its lowest.
+    let options = "--seeds 2 --epochs 200 --split 100,4,96";
+    let output = workspace
+        .run(&format!("{TABLE} {options} --out cmp"))
+        .succeeded();
+    assert!(
+        output.out.contains("an early epoch is selected") && !output.out.contains("undertrained"),
+        "{}",
+        output.out
+    );
+    let output = workspace
+        .run(&format!("{TABLE} {options} --select last --out last"))
+        .succeeded();
+    assert!(!output.out.contains("predicts worse"), "{}", output.out);
+}
+
+#[test]
 fn auto_can_be_compared() {
     let workspace = TestWorkspace::new();
     let words: Vec<String> = SMALL

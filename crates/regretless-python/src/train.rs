@@ -661,7 +661,8 @@ pub fn epoch_rows(
 /// select : str, default "validation-regret"
 ///     Criterion for the best epoch: "validation-regret", "validation-loss", "training-loss" or
 ///     "last". Where the solves for validation regret would take more than a minute and longer
-///     than all labels, the default is "validation-loss", and a warning says so.
+///     than all labels, the default is "validation-loss", and a warning says so; with a solver
+///     function of one's own the default stays, with a warning.
 /// train_on_validation : bool, default False
 ///     Whether validation rows are training rows too.
 /// patience : int, optional
@@ -677,7 +678,7 @@ pub fn epoch_rows(
 /// retrain_from_baseline : bool, optional
 ///     Whether later rounds of weighted losses start from the baseline's parameters.
 /// clip_instance_costs : bool, default True
-///     Whether instance costs of component C are limited to ten times their median.
+///     With O_S: whether instance costs are limited to ten times their median.
 /// then_learning_rate, then_epochs : optional
 ///     Learning rate and epochs of the stages after "then".
 /// fused : bool, default True

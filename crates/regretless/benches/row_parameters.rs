@@ -35,6 +35,8 @@ struct Case {
 }
 
 fn main() {
+    println!("| problem | one set, µs a row | a set per row, µs a row | speed |");
+    println!("|---|---|---|---|");
     if wanted("KS32") {
         knapsack(4000).run();
     }
@@ -56,7 +58,7 @@ impl Case {
         let rows = self.data.len() as f64;
         let (fixed, per_row) = (median(&mut fixed), median(&mut per_row));
         println!(
-            "{:8} one set {:8.2} µs a row, sets per row {:8.2}: {:.2} of its speed",
+            "| {} | {:.2} | {:.2} | {:.2} |",
             self.name,
             1e3 * fixed / rows,
             1e3 * per_row / rows,
@@ -105,7 +107,7 @@ fn knapsack(rows: usize) -> Case {
     let template =
         json!({"kind": "knapsack", "weights": knapsack.weights(), "capacity": references});
     Case {
-        name: "KS32",
+        name: "KS32, capacities per row",
         fixed: Problem::from_spec(spec.clone()).unwrap(),
         per_row: Problem::from_spec(ProblemSpec::from_json(template).unwrap()).unwrap(),
         data: data.with_parameters(parameters).unwrap(),
@@ -157,7 +159,7 @@ fn transport(rows: usize) -> Case {
         .collect();
     let data = Dataset::from_arrays(&vec![[0.0]; rows], &costs).unwrap();
     Case {
-        name: "LP100",
+        name: "LP file of 100 columns, right-hand sides per row",
         fixed: problem(json!({"kind": "linear", "file": file})),
         per_row: problem(json!({"kind": "linear", "file": file,
             "rhs": {"demand_*": {"column": "d_*"}}})),
@@ -182,7 +184,7 @@ fn tours(rows: usize) -> Case {
         .unwrap();
     let template = json!({"kind": "tsp", "nodes": 20, "present": {"columns": "visit*"}});
     Case {
-        name: "TSP20",
+        name: "TSP20, nine of ten customers present",
         fixed: Problem::from_spec(spec).unwrap(),
         per_row: Problem::from_spec(ProblemSpec::from_json(template).unwrap()).unwrap(),
         data: data.with_parameters(parameters).unwrap(),

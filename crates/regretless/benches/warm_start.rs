@@ -34,10 +34,8 @@ fn main() {
         .filter(|word| !word.starts_with('-'))
         .collect();
     let chosen = |name: &str| wanted.is_empty() || wanted.iter().any(|word| word == name);
-    println!(
-        "{:22} {:>6} {:>11} {:>11} {:>6} {:>9} {:>11} {:>6}",
-        "", "drift", "cold µs", "warm µs", "ratio", "certified", "certify µs", "other"
-    );
+    println!("| problem | drift | cold | warm | × | certified | check | other decisions |");
+    println!("|---|---|---|---|---|---|---|---|");
     for (name, instances) in [
         ("TSP20", 300),
         ("TSP50", 60),
@@ -285,8 +283,8 @@ fn measure(name: &str, rows: &[Vec<f64>], solver: impl Fn() -> AnySolver) {
         let (cold, warm, certify_time) = (cold / count, warm / count, certify_time / count);
         let ratio = cold / warm;
         println!(
-            "{name:22} {:>5}% {cold:11.1} {warm:11.1} {ratio:6.1} {share:8.1}% {certify_time:11.2} \
-                {other:6}",
+            "| {name} | {} % | {cold:.1} | {warm:.1} | {ratio:.1} | {share:.1} % | \
+             {certify_time:.2} | {other} |",
             100.0 * drift
         );
     }

@@ -147,7 +147,8 @@ pub struct TrainOptions {
     /// 'relax', 'cache 5%' and others. 'A then B' fine-tunes with B, 'A then B lr 0.001 epochs 5'
     /// with its own learning rate and epochs. 'auto' searches over losses, predictors and learning
     /// rates by cross-validated regret and averages the best, planned for 60 seconds; 'auto 300s'
-    /// for longer, 'auto with NCE or MAP' also tries these [default: MAE(O,S)]
+    /// for longer, 'auto with NCE or MAP' also tries these [default: MAE(O,S); MAE(O) where part of
+    /// the objective is known]
     #[arg(long, value_name = "NAME", help_heading = "Training")]
     pub method: Option<Method>,
     /// Trained model to start from instead of random parameters. Its predictor and scalers are

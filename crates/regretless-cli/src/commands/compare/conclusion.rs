@@ -11,7 +11,7 @@ use super::summary::{ComparisonSummary, SummaryRow};
 use crate::output::number;
 
 /// Prediction error relative to least squares above which a method is reported. Twenty percent is
-/// far more than chance on a test set or the selection of the epoch by regret explains.
+/// far more than chance on a test set explains.
 const ERROR_RATIO_WARNING_THRESHOLD: f64 = 1.2;
 
 /// The beginning of a headline that claims nothing.
@@ -255,10 +255,18 @@ fn undertraining_warnings(summary: &ComparisonSummary) -> Vec<String> {
         if let (Some(trained), Some(lowest)) = (trained, lowest)
             && trained > ERROR_RATIO_WARNING_THRESHOLD * lowest
         {
+            // More epochs would not change what was selected before the last one.
+            let is_selected_early = has_converged(row) && 2 * row.kept_earlier_epoch > row.runs;
+            let reason = if is_selected_early {
+                "an early epoch is selected, by another criterion than this error (--select last \
+                 keeps the last one)"
+            } else {
+                "it is undertrained"
+            };
             sentences.push(format!(
                 "{} predicts worse than least squares although it minimizes the {name} error \
-                    (mean {} instead of {}): it is undertrained, so that ratios to it make the \
-                    other methods look better than they are.",
+                 (mean {} instead of {}): {reason}. Ratios to it can make the other methods look \
+                 better than they are.",
                 row.method,
                 number(trained),
                 number(lowest)

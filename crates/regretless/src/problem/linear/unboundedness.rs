@@ -108,8 +108,8 @@ impl LinearProblem {
             let bound = direction.bound_name();
             sentences.push(format!(
                 "{word} {} {has} no {bound} bound, and no row limits {them}: a {sign} predicted \
-                 cost makes the objective unbounded, which ends the training; set \
-                 {bound} = {{ {} = ... }} in the problem file",
+                 cost makes the objective unbounded, which ends the training; give {them} a bound \
+                 (in a problem file: {bound} = {{ {} = ... }})",
                 first_names(&names),
                 names[0]
             ));
