@@ -14,8 +14,9 @@ A first cell may list several keys (`MSE, MAE(O,S)`). Empty cells and columns th
 name are left out; rows and cells that the result lacks are findings.
 
 Where COMMAND prints CSV or Markdown with the headings of the table, `2 keys` is shorter: the first
-two cells identify a row, and all numbers below headings that both have are compared, in the order of equal
-headings. Rows that only the result has are left out.
+two cells identify a row, and all numbers below headings that both have are compared. Of a heading that is
+repeated (`Gurobi, speedup, HiGHS, speedup`), the one before it says which it is. Rows that only the
+result has are left out.
 """
 
 import collections
@@ -110,7 +111,8 @@ def compare_headings(table, text, key_count, tolerance):
     if not table or not printed:
         return 0, ["there is no table before the mark, or none was printed"]
     heading, *body = printed
-    places = {name: place for place, name in enumerate(numbered(heading))}
+    repeated = repeated_names(heading) | repeated_names(table[0])
+    places = {name: place for place, name in enumerate(qualified(heading, repeated))}
     result = {row_key(row, key_count): row for row in body}
     compared, findings = 0, []
     for cells in table[1:]:
@@ -118,27 +120,30 @@ def compare_headings(table, text, key_count, tolerance):
         if key not in result:
             findings.append(f"the result has no row '{' '.join(key)}'")
             continue
-        for name, cell in list(zip(numbered(table[0]), cells))[key_count:]:
+        for name, cell in list(zip(qualified(table[0], repeated), cells))[key_count:]:
             if name not in places:
                 continue
             found = [value for value, _ in numbers(result[key][places[name]])]
             for (shown, unit), value in zip(numbers(cell), found):
                 compared += 1
                 if abs(value - shown) > tolerance * max(abs(value), abs(shown)) + unit + 1e-9:
-                    place = f"'{' '.join(key)}', '{name[0]}'"
+                    place = f"'{' '.join(key)}', '{name}'"
                     findings.append(f"{place}: {shown:g} is {value:.6g}")
     if compared == 0:
         findings.append("no number of the table is in the result")
     return compared, findings
 
 
-def numbered(heading):
-    """Return headings with the numbers of their occurrences: a table may repeat one."""
-    counts = collections.Counter()
+def repeated_names(heading):
+    """Return the headings that occur more than once."""
+    return {name for name, count in collections.Counter(heading).items() if count > 1}
+
+
+def qualified(heading, repeated):
+    """Return headings, those that are repeated with the one before them."""
     names = []
-    for name in heading:
-        counts[name] += 1
-        names.append((name, counts[name]))
+    for place, name in enumerate(heading):
+        names.append(f"{heading[place - 1]}, {name}" if place and name in repeated else name)
     return names
 
 

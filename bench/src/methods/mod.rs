@@ -53,8 +53,8 @@ pub fn run_suite(cli: &Cli) -> Result<Report> {
     let heading = [
         "problem",
         "method",
-        "ours, 1 thread",
-        "ours, 2 threads (wall)",
+        "regretless, 1 thread",
+        "regretless, 2 threads (wall)",
         "PyEPO",
         "speedup",
         "PyEPO (wall)",

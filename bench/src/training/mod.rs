@@ -55,10 +55,10 @@ pub fn run_suite(cli: &Cli) -> Result<Report> {
         "loss",
         "costs",
         "instances",
-        "ours",
-        "ours, median",
-        "limit",
-        "fraction of limit",
+        "regretless",
+        "regretless, median",
+        "roofline",
+        "fraction",
         "torch eager",
         "speedup",
         "torch eager, pages kept",
@@ -95,7 +95,7 @@ pub fn run_suite(cli: &Cli) -> Result<Report> {
 }
 
 const NOTES: [&str; 5] = [
-    "ours: the public train call, time of an epoch from its report, including the copy of the \
+    "regretless: the public train call, time of an epoch from its report, including the copy of the \
         parameters that every run makes after an epoch",
     "torch eager: formula with masks, default Adam; torch optimized: relu instead of \
         masks, constants precomputed, fused Adam",

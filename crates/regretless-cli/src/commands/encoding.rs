@@ -32,6 +32,14 @@ impl EncodingReport {
         }
     }
 
+    /// The same report, where training rows, and so what columns become, differ between seeds.
+    pub fn of_seed(mut self, seed: u32) -> Self {
+        for (_, text) in &mut self.columns {
+            text.push_str(&format!(" (seed {seed})"));
+        }
+        self
+    }
+
     /// Prints a line for every column that is not used and for values that no training row has.
     pub fn warn(&self, context: &CommandContext) {
         for (name, reason) in &self.unused {

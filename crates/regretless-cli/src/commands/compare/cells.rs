@@ -447,7 +447,12 @@ impl Comparison {
 
     /// What the encoding of the first seed does to columns.
     pub fn encoding(&self) -> EncodingReport {
-        EncodingReport::of(self.data[0].data.data().features())
+        let encoding = EncodingReport::of(self.data[0].data.data().features());
+        if self.data.len() == 1 || self.shares_test_rows() {
+            encoding
+        } else {
+            encoding.of_seed(self.facts.first_seed)
+        }
     }
 
     /// Problem, rows, seeds and settings in a line.

@@ -213,6 +213,8 @@ pub fn summary_csv(results: &ExperimentResults) -> Result<String> {
         "difference_upper",
         "regret",
         "relative_regret",
+        "normalized_regret",
+        "normalized_regret_sd",
         "seconds",
         "exact",
         "relaxed",
@@ -247,6 +249,8 @@ fn summary_row(problem: &ProblemResults, method: &MethodResults) -> Vec<String> 
         method.difference.map(|interval| interval.upper),
         method.regret.mean,
         method.relative_regret.mean,
+        method.normalized_regret.mean,
+        method.normalized_regret.sd,
         method.seconds.mean,
     ];
     row.extend(means.map(optional_cell));

@@ -111,7 +111,7 @@ impl LinearProblem {
                  cost makes the objective unbounded, which ends the training; give {them} a bound \
                  (in a problem file: {bound} = {{ {} = ... }})",
                 first_names(&names),
-                names[0]
+                toml_key(&names[0])
             ));
         }
         (!sentences.is_empty()).then(|| sentences.join("; "))
@@ -146,8 +146,20 @@ impl LinearProblem {
     }
 }
 
+/// A name as a key of TOML: in quotes where it has other characters than letters, digits, `_` and
+/// `-`.
+fn toml_key(name: &str) -> String {
+    let is_bare = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
+    if !name.is_empty() && name.chars().all(is_bare) {
+        name.to_owned()
+    } else {
+        toml::Value::from(name).to_string()
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::toml_key;
     use crate::problem::{LinearBuilder, ProblemKind, Sense, VariableDomain};
 
     const OPEN: VariableDomain = VariableDomain::Continuous([0.0, f64::INFINITY]);
@@ -169,6 +181,13 @@ mod tests {
             note.starts_with("column y has no upper bound, and no row limits it: a negative"),
             "{note}"
         );
+        assert!(note.ends_with("upper = { y = ... })"), "{note}");
+    }
+
+    #[test]
+    fn names_with_brackets_are_quoted_keys() {
+        assert_eq!(toml_key("x_1"), "x_1");
+        assert_eq!(toml_key("x[south]"), "\"x[south]\"");
     }
 
     #[test]

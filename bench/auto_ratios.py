@@ -1,0 +1,67 @@
+"""Ratios of `auto` to the best single method, seed by seed, of a finished `reproduce auto`.
+
+    python bench/auto_ratios.py runs/auto
+
+The best single method of a problem is the one with the lowest mean of normalized regrets.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+from pathlib import Path
+
+SEARCHES = ("auto, linear", "auto")
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file."""
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def quantile(values: list[float], level: float) -> float:
+    """Return a quantile, interpolated between the two nearest values."""
+    ordered = sorted(values)
+    place = level * (len(ordered) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path, help="of the experiment")
+    folder = parser.parse_args().folder
+    singles: dict[str, tuple[float, str]] = {}
+    for row in read(folder / "summary.csv"):
+        if row["method"] not in SEARCHES and row["normalized_regret"]:
+            candidate = (float(row["normalized_regret"]), row["method"])
+            singles[row["problem"]] = min(singles.get(row["problem"], candidate), candidate)
+    # To MSE: the ratio of two such ratios is that of the regrets.
+    ratios: dict[tuple[str, str], dict[str, float]] = {}
+    for row in read(folder / "cells.csv"):
+        if row["ratio"]:
+            of_method = ratios.setdefault((row["problem"], row["method"]), {})
+            of_method[row["seed"]] = float(row["ratio"])
+    print("| problem | method | single method | mean ratio to it | 95th percentile | highest |")
+    print("|---|---|---|---:|---:|---:|")
+    for problem, (_, single) in singles.items():
+        for search in SEARCHES:
+            found = ratios.get((problem, search))
+            if found is not None:
+                base = ratios[problem, single]
+                values = [ratio / base[seed] for seed, ratio in found.items()]
+                mean, highest = sum(values) / len(values), max(values)
+                print(
+                    f"| {problem} | {search} | {single} | {mean:.4f} "
+                    f"| {quantile(values, 0.95):.4f} | {highest:.4f} |"
+                )
+
+
+if __name__ == "__main__":
+    main()
