@@ -10,8 +10,9 @@ names the column of the result whose cells begin the headings of the table (`SP5
 quotes it is a heading itself. VALUES names the columns of the result that a cell shows as its first
 numbers, separated by blanks: `ratio_mean ratio_std` for `0.87 ± 0.06`. A sum is written with `+`.
 
-A first cell may list several keys (`MSE, MAE(O,S)`). Empty cells and columns that COLUMN does not
-name are left out; rows and cells that the result lacks are findings.
+A first cell may list several keys (`MSE, MAE(O,S)`). Empty cells, cells with † (cut by a time limit,
+so that they differ from machine to machine) and columns that COLUMN does not name are left out; rows
+and cells that the result lacks are findings.
 
 Where COMMAND prints CSV or Markdown with the headings of the table, `2 keys` is shorter: the first
 two cells identify a row, and all numbers below headings that both have are compared. Of a heading that is
@@ -87,7 +88,7 @@ def compare(table, result, spec, tolerance):
             if not rows:
                 findings.append(f"the result has no row '{' '.join(wanted)}'")
             for name, cell in list(zip(heading, cells))[len(row_names) :]:
-                if not cell or not is_named(name, column_name, result):
+                if not numbers(cell) or "†" in cell or not is_named(name, column_name, result):
                     continue
                 row = row_of_column(rows, name, column_name)
                 if row is None:
