@@ -114,7 +114,7 @@ def main() -> None:
         f"{args.seeds} seeds"
     )
     print(
-        "| case | regret, our problem | regret, Gurobi model | epoch, ours (s) "
+        "| case | regret, regretless | regret, Gurobi | epoch, regretless (s) "
         "| epoch, Gurobi (s) | ratio |"
     )
     print("|---|---:|---:|---:|---:|---:|")
