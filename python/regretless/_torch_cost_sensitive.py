@@ -100,8 +100,9 @@ def cost_sensitive_loss(
 
     Notes
     -----
-    Gradients of losses with S shrink like d^-1.5 (MAE) or d^-2 (MSE) in d costs: use Adam. Predictions
-    of norm zero have no direction: their gradient is divided by the norm of the true costs.
+    Gradients of losses with S shrink like d^-1.5 (MAE) or d^-2 (MSE) in d costs: use Adam.
+    Predictions of norm zero have no direction: their gradient is divided by the norm of the true
+    costs.
     """
     spec = parse_loss(loss if isinstance(loss, str) else loss.name)
     if sense is None and spec.one_sided:

@@ -10,14 +10,14 @@ names the column of the result whose cells begin the headings of the table (`SP5
 quotes it is a heading itself. VALUES names the columns of the result that a cell shows as its first
 numbers, separated by blanks: `ratio_mean ratio_std` for `0.87 ± 0.06`. A sum is written with `+`.
 
-A first cell may list several keys (`MSE, MAE(O,S)`). Empty cells, cells with † (cut by a time limit,
-so that they differ from machine to machine) and columns that COLUMN does not name are left out; rows
-and cells that the result lacks are findings.
+A first cell may list several keys (`MSE, MAE(O,S)`). Left out are empty cells, cells with † (cut by
+a time limit, so that they differ from machine to machine) and columns that COLUMN does not name.
+Rows and cells that the result lacks are findings.
 
 Where COMMAND prints CSV or Markdown with the headings of the table, `2 keys` is shorter: the first
-two cells identify a row, and all numbers below headings that both have are compared. Of a heading that is
-repeated (`Gurobi, speedup, HiGHS, speedup`), the one before it says which it is. Rows that only the
-result has are left out.
+two cells identify a row, and all numbers below headings that both have are compared. Of a heading
+that is repeated (`Gurobi, speedup, HiGHS, speedup`), the one before it says which it is. Rows that
+only the result has are left out.
 """
 
 import collections
@@ -98,12 +98,17 @@ def compare(table, result, spec, tolerance):
                 for (shown, unit), value_name in zip(numbers(cell), value_names):
                     found = value_of(row, value_name)
                     compared += 1
-                    if abs(found - shown) > tolerance * max(abs(found), abs(shown)) + unit + 1e-9:
+                    if differs(found, shown, unit, tolerance):
                         place = f"'{' '.join(wanted)}', '{name}'"
                         findings.append(f"{place}: {shown:g} is {found:.6g} ({value_name})")
     if compared == 0:
         findings.append("no number of the table is in the result")
     return compared, findings
+
+
+def differs(found, shown, unit, tolerance):
+    """Whether a number is further from the shown one than a tolerance and a unit of rounding."""
+    return abs(found - shown) > tolerance * max(abs(found), abs(shown)) + unit + 1e-9
 
 
 def compare_headings(table, text, key_count, tolerance):
@@ -127,7 +132,7 @@ def compare_headings(table, text, key_count, tolerance):
             found = [value for value, _ in numbers(result[key][places[name]])]
             for (shown, unit), value in zip(numbers(cell), found):
                 compared += 1
-                if abs(value - shown) > tolerance * max(abs(value), abs(shown)) + unit + 1e-9:
+                if differs(value, shown, unit, tolerance):
                     place = f"'{' '.join(key)}', '{name}'"
                     findings.append(f"{place}: {shown:g} is {value:.6g}")
     if compared == 0:

@@ -110,8 +110,21 @@ impl SolverTables {
             times: ReportTable::new(
                 format!("Solvers: median {clock} per cost vector, one thread each"),
                 &[
-                    "problem", "costs", "regretless", "Gurobi", "speedup", "HiGHS", "speedup", "SCIP",
-                    "speedup", "CP-SAT", "speedup", "LKH*", "speedup", "PyVRP*", "speedup",
+                    "problem",
+                    "costs",
+                    "regretless",
+                    "Gurobi",
+                    "speedup",
+                    "HiGHS",
+                    "speedup",
+                    "SCIP",
+                    "speedup",
+                    "CP-SAT",
+                    "speedup",
+                    "LKH*",
+                    "speedup",
+                    "PyVRP*",
+                    "speedup",
                 ],
             ),
             details: ReportTable::new(

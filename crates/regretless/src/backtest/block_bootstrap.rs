@@ -488,7 +488,7 @@ mod tests {
         let mut stream = RandomStream::new(Purpose::Benchmark, 7, [0, 0]);
         let quick = skewed_series(250, 0.1, 0.5, &mut stream);
         let slow = skewed_series(250, 0.97, 0.5, &mut stream);
-        let alone = simultaneous_intervals(&[quick.clone()])[0];
+        let alone = simultaneous_intervals(std::slice::from_ref(&quick))[0];
         let other = skewed_series(250, 0.1, 0.5, &mut stream);
         let beside_a_like_one = simultaneous_intervals(&[quick.clone(), other])[0];
         let together = simultaneous_intervals(&[quick, slow]);
@@ -506,7 +506,7 @@ mod tests {
     fn a_method_that_is_listed_twice_has_the_interval_that_it_has_alone() {
         let mut stream = RandomStream::new(Purpose::Benchmark, 8, [0, 0]);
         let series = skewed_series(250, 0.3, 0.5, &mut stream);
-        let alone = simultaneous_intervals(&[series.clone()])[0];
+        let alone = simultaneous_intervals(std::slice::from_ref(&series))[0];
         assert_eq!(
             simultaneous_intervals(&[series.clone(), series]),
             [alone, alone]
