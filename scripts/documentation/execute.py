@@ -26,7 +26,7 @@ Marks are comments of Markdown, which readers do not see. They precede their blo
                                              the table before it is in the result (tables.py)
     <!-- check: times table within 50 % | COMMAND | 2 keys -->
                                              the table before it has times or ratios of times; it
-                                             is compared by --times only, which does nothing else
+                                             is compared by --times only, which executes nothing else
 
 A block of another language (`rust`) needs a mark that it is not executed.
 """
@@ -212,7 +212,7 @@ class PageRun:
             return self.outcome
         try:
             for step in steps(markdown):
-                self.execute_step(step)
+                self.try_step(step)
         finally:
             if self.interpreter is not None:
                 self.interpreter.stdin.close()
@@ -220,6 +220,13 @@ class PageRun:
                 self.interpreter.stdout.close()
         self.outcome.seconds = time.monotonic() - begin
         return self.outcome
+
+    def try_step(self, step):
+        """Execute a step; a mark that is wrong is a finding and does not stop other pages."""
+        try:
+            self.execute_step(step)
+        except (KeyError, ValueError, StopIteration, subprocess.TimeoutExpired) as error:
+            self.report(step, f"the mark cannot be executed: {type(error).__name__}: {error}")
 
     def execute_step(self, step):
         """Execute or compare one step."""

@@ -16,8 +16,8 @@ Rows and cells that the result lacks are findings.
 
 Where COMMAND prints CSV or Markdown with the headings of the table, `2 keys` is shorter: the first
 two cells identify a row, and all numbers below headings that both have are compared. Of a heading
-that is repeated (`Gurobi, speedup, HiGHS, speedup`), the one before it says which it is. Rows that
-only the result has are left out.
+that is repeated (`Gurobi, speedup, HiGHS, speedup`), the one before it says which it is. Cells with
+† and rows that only the result has are left out; a number that the result lacks is a finding.
 """
 
 import collections
@@ -127,13 +127,15 @@ def compare_headings(table, text, key_count, tolerance):
             findings.append(f"the result has no row '{' '.join(key)}'")
             continue
         for name, cell in list(zip(qualified(table[0], repeated), cells))[key_count:]:
-            if name not in places:
+            if name not in places or "†" in cell:
                 continue
+            place = f"'{' '.join(key)}', '{name}'"
             found = [value for value, _ in numbers(result[key][places[name]])]
+            if len(found) < len(numbers(cell)):
+                findings.append(f"{place}: the result has no number")
             for (shown, unit), value in zip(numbers(cell), found):
                 compared += 1
                 if differs(value, shown, unit, tolerance):
-                    place = f"'{' '.join(key)}', '{name}'"
                     findings.append(f"{place}: {shown:g} is {value:.6g}")
     if compared == 0:
         findings.append("no number of the table is in the result")

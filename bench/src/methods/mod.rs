@@ -59,7 +59,7 @@ pub fn run_suite(cli: &Cli) -> Result<Report> {
         "speedup",
         "PyEPO (wall)",
         "speedup, 2 threads (wall)",
-        "regret, ours",
+        "regret, regretless",
         "regret, PyEPO",
         "losses",
     ];

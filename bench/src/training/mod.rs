@@ -101,7 +101,7 @@ const NOTES: [&str; 5] = [
         masks, constants precomputed, fused Adam",
     "pages kept: MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ raised, so that glibc keeps \
         freed memory",
-    "limit: the longer of arithmetic at the multiply-add peak and, where the data do not fit \
+    "roofline: the longer of arithmetic at the multiply-add peak and, where the data do not fit \
         into the cache, memory traffic at the bandwidth of the Adam mix",
     "losses: ok where the mean training loss of every epoch that both ran agrees to 0.2 %",
 ];

@@ -487,7 +487,7 @@ fn an_undertrained_reference_is_reported() {
 }
 
 #[test]
-fn a_reference_whose_early_epoch_is_selected_is_not_called_undertrained() {
+fn a_reference_whose_epoch_is_selected_by_regret_is_reported_and_the_last_epoch_cures_it() {
     let workspace = TestWorkspace::new();
     linear_table(&workspace, 200);
     // Four validation rows are decided well long before the error is at its lowest.
@@ -496,7 +496,7 @@ fn a_reference_whose_early_epoch_is_selected_is_not_called_undertrained() {
         .run(&format!("{TABLE} {options} --out cmp"))
         .succeeded();
     assert!(
-        output.out.contains("an early epoch is selected") && !output.out.contains("undertrained"),
+        output.out.contains("try more epochs with --select last"),
         "{}",
         output.out
     );
@@ -504,6 +504,36 @@ fn a_reference_whose_early_epoch_is_selected_is_not_called_undertrained() {
         .run(&format!("{TABLE} {options} --select last --out last"))
         .succeeded();
     assert!(!output.out.contains("predicts worse"), "{}", output.out);
+}
+
+#[test]
+fn what_columns_become_names_its_seed_where_training_rows_differ() {
+    let workspace = TestWorkspace::new();
+    linear_table(&workspace, 100);
+    let table = workspace.read("table.csv");
+    let with_gaps: Vec<String> = table
+        .lines()
+        .enumerate()
+        .map(|(number, line)| match line.split_once(',') {
+            Some((_, rest)) if number % 10 == 1 => format!(",{rest}"),
+            _ => line.to_owned(),
+        })
+        .collect();
+    workspace.write("table.csv", &with_gaps.join("\n"));
+    let run = |options: &str| workspace.run(&format!("{TABLE} --epochs 2 {options}"));
+    let text = |options: &str| run(options).succeeded().out;
+    let of_two = text("--seeds 2 --out two");
+    assert!(of_two.contains("filled with the median"));
+    for line in of_two.lines() {
+        assert_eq!(
+            line.contains("filled with the median"),
+            line.ends_with("(seed 0)"),
+            "{line}"
+        );
+    }
+    assert!(!text("--seeds 1 --out one").contains("(seed 0)"));
+    let json = run("--seeds 2 --out json --json").json();
+    assert!(!json["encoding"].to_string().contains("(seed 0)"));
 }
 
 #[test]

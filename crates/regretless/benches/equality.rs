@@ -1,8 +1,9 @@
 //! Time of a fused epoch with component E, beside that with S, on one thread.
 //!
 //! `cargo bench --bench equality -- [only=TSP50]` prints milliseconds of CPU time per epoch of MAE,
-//! the fastest of several runs, and the ratios of E to S. The `_` of a loss stands for S and E. Epochs are timed one by one: the preparation of the data takes as long as many epochs,
-//! so that a difference of whole trainings would mostly be noise.
+//! the fastest of several runs, and the ratios of E to S. The `_` of a loss stands for S and E.
+//! Epochs are timed one by one: the preparation of the data takes as long as many epochs, so that a
+//! difference of whole trainings would mostly be noise.
 
 #![allow(
     clippy::unwrap_used,

@@ -14,6 +14,8 @@ pub struct EncodingReport {
     /// Name of a column and why it is not used.
     unused: Vec<(String, String)>,
     notes: Vec<String>,
+    /// The seed whose training rows it is about, where they differ between seeds.
+    seed: Option<u32>,
 }
 
 impl EncodingReport {
@@ -29,15 +31,16 @@ impl EncodingReport {
                 .map(|(name, reason)| (name.to_owned(), reason.to_owned()))
                 .collect(),
             notes: features.encoding_notes().to_vec(),
+            seed: None,
         }
     }
 
     /// The same report, where training rows, and so what columns become, differ between seeds.
-    pub fn of_seed(mut self, seed: u32) -> Self {
-        for (_, text) in &mut self.columns {
-            text.push_str(&format!(" (seed {seed})"));
+    pub fn of_seed(self, seed: u32) -> Self {
+        Self {
+            seed: Some(seed),
+            ..self
         }
-        self
     }
 
     /// Prints a line for every column that is not used and for values that no training row has.
@@ -52,16 +55,19 @@ impl EncodingReport {
 
     /// Adds a line for every column that is expanded or filled.
     pub fn print(&self, report: &mut CommandReport) {
-        for (name, text) in &self.columns {
-            report.line(format!("    {name}: {text}"));
+        for text in self.texts() {
+            report.line(format!("    {text}"));
         }
     }
 
-    /// One text for each column, for a page.
+    /// One text for each column.
     pub fn texts(&self) -> Vec<String> {
+        let seed = self
+            .seed
+            .map_or_else(String::new, |seed| format!(" (seed {seed})"));
         let columns = self.columns.iter();
         columns
-            .map(|(name, text)| format!("{name}: {text}"))
+            .map(|(name, text)| format!("{name}: {text}{seed}"))
             .collect()
     }
 

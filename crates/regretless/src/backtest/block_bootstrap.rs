@@ -18,8 +18,9 @@
 //!
 //! A resample has the same periods for all methods where their blocks have equal lengths.
 //! Where lengths differ, a longer block begins with the period of the shorter one at its place; the
-//! statistics are then less correlated than the methods, which makes intervals wider, not
-//! narrower: at most as wide as those of Bonferroni's correction.
+//! statistics are then less correlated than the methods. Where methods are positively correlated, as
+//! differences from one reference are, this makes intervals wider, not narrower: at most as wide
+//! as those of Bonferroni's correction.
 //!
 //! Block length: twice the automatic one of Politis and White (2004, with the correction of Patton,
 //! Politis and White 2009). The automatic length minimizes the error of the variance, which is
@@ -34,7 +35,8 @@
 //! | two methods, autocorrelations 0.1 and 0.8: both | 92.2 % | 95.5 % |
 //! | 70 periods instead of 250, autocorrelation 0.8 | 82.9 % | 90.0 % |
 //!
-//! A saving of one of five methods that are all alike was claimed in 5.4 % and 4.0 % of histories.
+//! A saving of one of five methods that are all alike was claimed in 5.4 % and 4.0 % of histories,
+//! where 2.5 % would be exact.
 //! The factor was chosen on these histories, so that the figures may be slightly too good.
 
 use crate::random::{Purpose, RandomStream};
@@ -45,8 +47,11 @@ const RESAMPLES: usize = 5_000;
 /// Coverage of all intervals together.
 pub(super) const CONFIDENCE: f64 = 0.95;
 /// Fewest periods in which a method must differ for an interval: resamples of fewer may have no
-/// difference at all, and then no standard error. The chance that 250 draws miss ten is e^-10.
+/// difference at all, and then no standard error. The chance that 250 draws of single periods miss
+/// ten is e^-10; blocks may miss more, and then there is no interval either.
 const MIN_DIFFERING_PERIODS: usize = 10;
+/// Differences of block means, relative to the largest one, that are rounding errors.
+const ROUNDING: f64 = 1e-12;
 /// Factor of the automatic block length; see above.
 const BLOCK_LENGTH_FACTOR: usize = 2;
 /// Fewest blocks of a resample. Politis and White (2004) allow three, whose t* has such heavy tails
@@ -125,6 +130,8 @@ impl SeriesKind {
 struct BlockMeans {
     /// The mean of the block that begins at each period.
     means: Vec<f64>,
+    /// The largest in magnitude.
+    largest_mean: f64,
     mean: f64,
     /// Of the mean, as resamples estimate it.
     standard_error: f64,
@@ -146,8 +153,12 @@ impl BlockMeans {
         let squares: f64 = means.iter().map(|block| (block - mean).powi(2)).sum();
         let blocks = periods / length;
         let variance = squares / periods as f64 / (blocks - 1) as f64;
+        let largest_mean = means
+            .iter()
+            .fold(0.0, |largest: f64, mean| largest.max(mean.abs()));
         Self {
             means,
+            largest_mean,
             mean,
             standard_error: variance.sqrt(),
             length,
@@ -158,7 +169,7 @@ impl BlockMeans {
     /// The interval of the mean from a lower and an upper quantile of t*; none where one is
     /// infinite, because some resamples of few differing periods have no standard error.
     fn interval(&self, lower_t: f64, upper_t: f64) -> Option<MeanInterval> {
-        // The statistic is below its true value where the mean is too low.
+        // The upper quantile of t* gives the lower end.
         let interval = MeanInterval {
             lower: self.mean - upper_t * self.standard_error,
             upper: self.mean - lower_t * self.standard_error,
@@ -177,7 +188,7 @@ impl BlockMeans {
         let squares: f64 = block_means.map(|block| (block - mean).powi(2)).sum();
         let standard_error = (squares / (count - 1.0) / count).sqrt();
         // Rounding leaves a tiny error where all blocks are alike.
-        let has_error = standard_error > f64::EPSILON * self.standard_error;
+        let has_error = standard_error > ROUNDING * self.largest_mean;
         has_error.then(|| (mean - self.mean) / standard_error)
     }
 }
@@ -431,19 +442,18 @@ mod tests {
     #[test]
     #[ignore = "1,000 histories; minutes without optimization"]
     fn a_thousand_histories_are_covered_as_stated_and_rarely_claim_a_saving() {
-        let covered = coverage(1000);
-        assert!((0.92..=0.98).contains(&covered), "{covered}");
-        let claims = false_claims(1000);
-        assert!(claims <= 0.07, "{claims}");
-        let joint = joint_coverage(1000);
-        let weekly = weekly_coverage(1000);
-        let short = coverage_of_short_histories(1000);
-        println!(
-            "covered {covered}, claims {claims}, both and each of two {joint:?}, weekly {weekly}, \
-             short {short}"
-        );
-        assert!((0.85..=0.98).contains(&weekly), "{weekly}");
-        assert!((0.88..=0.98).contains(&joint[0]), "{joint:?}");
+        let [both, _, _] = joint_coverage(1000);
+        let figures = [
+            ("covered", coverage(1000), 0.940),
+            ("claims", false_claims(1000), 0.040),
+            ("weekly", weekly_coverage(1000), 0.928),
+            ("two methods", both, 0.955),
+            ("short", coverage_of_short_histories(1000), 0.900),
+        ];
+        println!("{figures:?}");
+        for (name, measured, stated) in figures {
+            assert!((measured - stated).abs() < 0.001, "{name}: {measured}");
+        }
     }
 
     #[test]
@@ -523,6 +533,14 @@ mod tests {
             (width(interval) - expected).abs() < 0.12 * expected,
             "{interval:?}"
         );
+    }
+
+    #[test]
+    fn resamples_of_equal_blocks_have_no_standard_error_in_spite_of_rounding() {
+        let mut series = vec![0.1; 250];
+        series[100..112].fill(0.2);
+        // A few blocks that differ are missed by many resamples.
+        assert_eq!(simultaneous_intervals(&[series]), [None]);
     }
 
     #[test]

@@ -40,8 +40,8 @@ pub struct MethodSaving {
     pub name: String,
     /// Mean saving of a period.
     pub per_period: f64,
-    /// Its interval, simultaneous for all methods; none below 60 periods or where the method
-    /// differs from least squares in fewer than ten.
+    /// Its interval, simultaneous for all methods; none below 60 periods, and where the method
+    /// differs from least squares in fewer than ten or in too few blocks of them.
     pub interval: Option<ConfidenceInterval>,
     /// Length of the blocks of the bootstrap, in periods; none without an interval or where all
     /// periods save the same.

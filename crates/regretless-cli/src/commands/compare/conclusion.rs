@@ -36,7 +36,7 @@ impl ComparisonVerdict<'_> {
             sentences.extend(self.verdict());
         }
         sentences.extend(convergence_warning(self.summary));
-        sentences.extend(undertraining_warnings(self.summary));
+        sentences.extend(prediction_error_warnings(self.summary));
         sentences
     }
 
@@ -234,7 +234,7 @@ fn convergence_warning(summary: &ComparisonSummary) -> Option<String> {
 }
 
 /// Methods that minimize a prediction error and yet have more of it than least squares.
-fn undertraining_warnings(summary: &ComparisonSummary) -> Vec<String> {
+fn prediction_error_warnings(summary: &ComparisonSummary) -> Vec<String> {
     let least_squares = CellMethod::Baseline(Baseline::LeastSquares);
     let Some(least_squares) = summary
         .rows
@@ -255,18 +255,11 @@ fn undertraining_warnings(summary: &ComparisonSummary) -> Vec<String> {
         if let (Some(trained), Some(lowest)) = (trained, lowest)
             && trained > ERROR_RATIO_WARNING_THRESHOLD * lowest
         {
-            // More epochs would not change what was selected before the last one.
-            let is_selected_early = has_converged(row) && 2 * row.kept_earlier_epoch > row.runs;
-            let reason = if is_selected_early {
-                "an early epoch is selected, by another criterion than this error (--select last \
-                 keeps the last one)"
-            } else {
-                "it is undertrained"
-            };
             sentences.push(format!(
                 "{} predicts worse than least squares although it minimizes the {name} error \
-                 (mean {} instead of {}): {reason}. Ratios to it can make the other methods look \
-                 better than they are.",
+                 (mean {} instead of {}): too few epochs, or an epoch that is selected by another \
+                 criterion (try more epochs with --select last). Ratios to it can make the other \
+                 methods look better than they are.",
                 row.method,
                 number(trained),
                 number(lowest)

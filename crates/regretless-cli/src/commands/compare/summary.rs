@@ -33,9 +33,6 @@ pub struct SummaryRow {
     pub is_baseline: bool,
     /// Runs whose training loss has not converged.
     pub not_converged: usize,
-    /// Runs whose kept epoch is not the last one.
-    #[serde(skip)]
-    pub kept_earlier_epoch: usize,
     #[serde(skip)]
     pub compared: CellMethod,
     /// Test regret of each run by seed.
@@ -49,11 +46,9 @@ pub struct SummaryRow {
 impl SummaryRow {
     fn new(method: &CellMethod, statistics: &MethodResults, runs: &[CellRecord]) -> Self {
         let mut regrets = BTreeMap::new();
-        let mut kept_earlier_epoch = 0;
         for run in runs.iter().filter(|run| run.id.name == statistics.name) {
             if let Some(metrics) = run.metrics() {
                 regrets.insert(run.id.seed, metrics.test.regret);
-                kept_earlier_epoch += usize::from(metrics.best_epoch < metrics.epochs());
             }
         }
         let mut ratios = BTreeMap::new();
@@ -75,7 +70,6 @@ impl SummaryRow {
             seconds: statistics.seconds.mean,
             is_baseline: !matches!(method, CellMethod::Trained(_)),
             not_converged: statistics.not_converged,
-            kept_earlier_epoch,
             compared: method.clone(),
             regrets,
             ratios,
