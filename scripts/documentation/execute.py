@@ -26,7 +26,7 @@ Marks are comments of Markdown, which readers do not see. They precede their blo
                                              the table before it is in the result (tables.py)
     <!-- check: times table within 50 % | COMMAND | 2 keys -->
                                              the table before it has times or ratios of times; it
-                                             is compared by --times only, which executes nothing else
+                                             is compared by --times only, which executes no more
 
 A block of another language (`rust`) needs a mark that it is not executed.
 """

@@ -303,8 +303,8 @@ fn goals(speedups: &[(String, f64)]) -> Option<ReportTable> {
 }
 
 const NOTES: [&str; 6] = [
-    "regretless: one call of the library's oracle per cost vector, the decision checked, proven optimal \
-        with gap 0",
+    "regretless: one call of the library's oracle per cost vector, the decision checked, proven \
+        optimal with gap 0",
     "other solvers: model built once; passing the costs, the solve and reading the decision back \
         are timed around the Python interface; the detailed table has the clock of Gurobi and \
         CP-SAT, too (wall time of the solve alone)",

@@ -95,8 +95,8 @@ pub fn run_suite(cli: &Cli) -> Result<Report> {
 }
 
 const NOTES: [&str; 5] = [
-    "regretless: the public train call, time of an epoch from its report, including the copy of the \
-        parameters that every run makes after an epoch",
+    "regretless: the public train call, time of an epoch from its report, including the copy \
+        of the parameters that every run makes after an epoch",
     "torch eager: formula with masks, default Adam; torch optimized: relu instead of \
         masks, constants precomputed, fused Adam",
     "pages kept: MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ raised, so that glibc keeps \

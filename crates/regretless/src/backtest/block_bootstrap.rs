@@ -18,9 +18,9 @@
 //!
 //! A resample has the same periods for all methods where their blocks have equal lengths.
 //! Where lengths differ, a longer block begins with the period of the shorter one at its place; the
-//! statistics are then less correlated than the methods. Where methods are positively correlated, as
-//! differences from one reference are, this makes intervals wider, not narrower: at most as wide
-//! as those of Bonferroni's correction.
+//! statistics are then less correlated than the methods. Where methods are positively correlated,
+//! as differences from one reference are, this makes intervals wider, not narrower: at most as
+//! wide as those of Bonferroni's correction.
 //!
 //! Block length: twice the automatic one of Politis and White (2004, with the correction of Patton,
 //! Politis and White 2009). The automatic length minimizes the error of the variance, which is
