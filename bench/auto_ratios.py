@@ -1,8 +1,9 @@
 """Ratios of `auto` to the best single method, seed by seed, of a finished `reproduce auto`.
 
-    python bench/auto_ratios.py runs/auto
+    python bench/auto_ratios.py runs/auto [--seconds]
 
 The best single method of a problem is the one with the lowest mean of normalized regrets.
+`--seconds` prints the CPU seconds of the searches instead.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import argparse
 import csv
 import math
 from pathlib import Path
+
+from experiment_cells import cpu_seconds
 
 SEARCHES = ("auto, linear", "auto")
 
@@ -30,13 +33,17 @@ def quantile(values: list[float], level: float) -> float:
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
-def main() -> None:
-    """Print a table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("folder", type=Path, help="of the experiment")
-    folder = parser.parse_args().folder
+def print_seconds(folder: Path) -> None:
+    """Print the CPU seconds of all searches."""
+    print("| problem | method | CPU seconds, mean (most) |\n|---|---|---:|")
+    for (problem, method), seconds in cpu_seconds(folder).items():
+        if method in SEARCHES:
+            mean, most = sum(seconds) / len(seconds), max(seconds)
+            print(f"| {problem} | {method} | {mean:.1f} ({most:.1f}) |")
+
+
+def print_ratios(folder: Path) -> None:
+    """Print the ratios of every problem and search."""
     singles: dict[str, tuple[float, str]] = {}
     for row in read(folder / "summary.csv"):
         if row["method"] not in SEARCHES and row["normalized_regret"]:
@@ -61,6 +68,20 @@ def main() -> None:
                     f"| {problem} | {search} | {single} | {mean:.4f} "
                     f"| {quantile(values, 0.95):.4f} | {highest:.4f} |"
                 )
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path, help="of the experiment")
+    parser.add_argument("--seconds", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.seconds:
+        print_seconds(arguments.folder)
+    else:
+        print_ratios(arguments.folder)
 
 
 if __name__ == "__main__":

@@ -667,6 +667,111 @@ def test_state_that_the_first_row_does_not_show_is_found_in_larger_tables():
         rl.label(problem, costs)
 
 
+class Periodic:
+    """A solver that returns the second best decision at one call of every period."""
+
+    def __init__(self, period, worse_at):
+        self.period, self.worse_at = period, worse_at
+        self.received = []
+
+    def solve(self, costs):
+        is_worse = len(self.received) % self.period == self.worse_at
+        self.received.append(costs)
+        return np.arange(len(costs)) == np.argsort(costs)[int(is_worse)]
+
+
+PERIODIC = [(period, worse_at) for period in (2, 3) for worse_at in range(period)]
+DEPENDS_ON_CALLS = "its answer must depend on the costs alone"
+
+
+@pytest.mark.parametrize("period, worse_at", PERIODIC)
+def test_answers_that_alternate_are_found_for_every_number_of_rows(period, worse_at):
+    unnoticed = []
+    for rows in [*range(1, 31), *range(38, 43), *range(57, 61)]:
+        for thread_safe in [False, True]:
+            problem = problem_of(Periodic(period, worse_at), thread_safe=thread_safe)
+            heuristic = problem_of(Periodic(period, worse_at), exact=False, thread_safe=thread_safe)
+            try:
+                rl.label(problem, COSTS[:rows], threads=2)
+            except ValueError as error:
+                assert DEPENDS_ON_CALLS in str(error)
+            else:
+                unnoticed.append((rows, thread_safe))
+            with warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter("always")
+                rl.label(heuristic, COSTS[:rows], threads=2)
+            if [DEPENDS_ON_CALLS in str(warning.message) for warning in found] != [True]:
+                unnoticed.append((rows, thread_safe, "heuristic"))
+    assert not unnoticed
+
+
+@pytest.mark.parametrize("period, worse_at", PERIODIC)
+def test_answers_that_alternate_are_found_beside_rows_without_a_decision(period, worse_at):
+    for failing in range(1, 12):
+        solver = Periodic(period, worse_at)
+
+        def solve(costs, solver=solver, failing=failing):
+            decision = solver.solve(costs)
+            return None if (costs == COSTS[failing]).all() else decision
+
+        problem = rl.Problem.from_solver(solve, 6, sense="minimize")
+        with pytest.raises(ValueError, match=DEPENDS_ON_CALLS):
+            rl.label(problem, COSTS[:12])
+
+
+@pytest.mark.parametrize("period, worse_at", PERIODIC)
+def test_answers_that_alternate_are_found_in_labels_of_shards(period, worse_at, tmp_path):
+    for rows in [1, 6, 12, 20, 48]:
+        for shards in [1, 2, 3]:
+            problem = problem_of(Periodic(period, worse_at))
+            store = tmp_path / f"{rows} {shards}"
+            for shard in range(1, shards + 1):
+                rl.label(problem, COSTS[:rows], store=store, shard=(shard, shards))
+            # The second time nothing but the repeated rows is solved.
+            for _ in range(2):
+                with pytest.raises(ValueError, match=DEPENDS_ON_CALLS):
+                    rl.label(problem, COSTS[:rows], store=store)
+
+
+SETTINGS = {"methods": ["MSE"], "epochs": 2}
+USES_OF_LABELS = {
+    "train": lambda p, X, C: rl.train(p, X, C, "MSE", epochs=2),
+    "compare": lambda p, X, C: rl.compare(p, X, C, seeds=1, **SETTINGS),
+    "backtest": lambda p, X, C: rl.backtest(p, X, C, time=np.arange(len(C)), **SETTINGS),
+    "evaluate": lambda p, X, C: rl.evaluate(p, C, C=C),
+    "regret": lambda p, X, C: rl.regret(p, C, C),
+    "loss": lambda p, X, C: rl.Loss(p, C, "SPO+"),
+}
+
+
+@pytest.mark.parametrize("use", USES_OF_LABELS)
+@pytest.mark.parametrize("period, worse_at", PERIODIC)
+def test_answers_that_alternate_are_found_wherever_rows_are_labeled(use, period, worse_at):
+    problem = problem_of(Periodic(period, worse_at))
+    with pytest.raises(ValueError, match=DEPENDS_ON_CALLS):
+        USES_OF_LABELS[use](problem, X[:30], COSTS[:30])
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_rows_are_repeated_in_immediate_succession(exact):
+    for rows in [1, 2, 39, 40, 60]:
+        solver = Periodic(1, 1)
+        rl.label(problem_of(solver, exact=exact), COSTS[:rows])
+        received = [COSTS.tolist().index(costs.tolist()) for costs in solver.received]
+        middle = rows // 2
+        repeated = [0, 0, middle, middle] if exact and rows >= 40 else [0, 0, 0]
+        assert received == [*range(rows), *repeated]
+
+
+def test_alternating_answers_that_the_first_row_does_not_show_are_found_in_larger_tables():
+    costs = COSTS.copy()
+    costs[0] = 0
+    for rows in [40, 50, 60]:
+        for worse_at in range(2):
+            with pytest.raises(ValueError, match=DEPENDS_ON_CALLS):
+                rl.label(problem_of(Periodic(2, worse_at)), costs[:rows])
+
+
 def test_negative_regret_relative_to_an_objective_of_zero_is_reported():
     problem = rl.Problem.from_solver(lambda costs: np.eye(2)[np.argmax(costs)], 2, sense="minimize")
     costs = np.tile([-1.0, 0.0], (12, 1))

@@ -391,9 +391,9 @@ def test_an_interruption_leaves_the_best_model_so_far(library):
 
     def solve(costs):
         calls.append(1)
-        # 60 labels and 12 validation labels (three and one of them are solved twice), 12 solves
+        # 60 labels and 12 validation labels (with four and three repeated solves), 12 solves
         # for the base and two rounds each; then Ctrl-C.
-        if len(calls) > 63 + 13 + 3 * 12:
+        if len(calls) > 64 + 15 + 3 * 12:
             raise KeyboardInterrupt
         return np.arange(len(costs)) == np.argmin(costs)
 
@@ -661,9 +661,9 @@ def test_an_interruption_of_the_last_check_leaves_the_model(library):
 
     def solve(costs):
         calls.append(1)
-        # 60 labels and 12 validation labels (three and one of them are solved twice), 12 solves
+        # 60 labels and 12 validation labels (with four and three repeated solves), 12 solves
         # for the base and the only round; then Ctrl-C.
-        if len(calls) > 63 + 13 + 2 * 12:
+        if len(calls) > 64 + 15 + 2 * 12:
             raise KeyboardInterrupt
         return np.arange(len(costs)) == np.argmin(costs)
 

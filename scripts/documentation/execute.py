@@ -28,7 +28,8 @@ Marks are comments of Markdown, which readers do not see. They precede their blo
                                              the table before it has times or ratios of times; it
                                              is compared by --times only, which executes no more
 
-A block of another language (`rust`) needs a mark that it is not executed.
+A block of another language (`rust`) needs a mark that it is not executed. Numbers of the text and
+of tables that no mark compares are findings, too (number_coverage.py).
 """
 
 import csv
@@ -44,6 +45,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import number_coverage
 import program
 import tables
 import tomllib
@@ -61,7 +63,7 @@ TIMES = "times"
 MAX_SECONDS = {"quick": 600, "long": 3600, "hours": 36000, TIMES: 36000}
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 ELEMENT = re.compile(
-    r"^<!-- (?P<mark>(?:run|setup|check|from)\b.*?) ?-->|^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$"
+    r"^<!-- (?P<mark>(?:run|setup|check)\b.*?) ?-->|^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$"
     r"|<!-- (?P<inline>check: .*?) -->",
     re.MULTILINE | re.DOTALL,
 )
@@ -91,6 +93,15 @@ class Step:
     line: int
     mark: str = ""
     tolerance: float = 0.0
+
+
+@dataclass
+class TableRun:
+    """What the marks below a table have compared."""
+
+    step: Step
+    comparisons: list = field(default_factory=list)
+    is_complete: bool = True
 
 
 @dataclass
@@ -184,6 +195,8 @@ class PageRun:
         self.outcome = Outcome(str(path.relative_to(ROOT)))
         self.path, self.folder, self.size = path, Path(folder), size
         self.printed, self.is_skipped, self.interpreter = "", False, None
+        # By the cells of a table.
+        self.table_runs = {}
         places = [str(program.find().parent), os.environ["PATH"]]
         if program.python() is not None:
             places.insert(1, str(program.python().parent))
@@ -218,8 +231,21 @@ class PageRun:
                 self.interpreter.stdin.close()
                 self.interpreter.wait()
                 self.interpreter.stdout.close()
+        self.report_uncompared(markdown)
         self.outcome.seconds = time.monotonic() - begin
         return self.outcome
+
+    def report_uncompared(self, markdown):
+        """Report numbers of checked tables that none of their marks has compared."""
+        for table in number_coverage.read(markdown).tables:
+            run = self.table_runs.get(str(table.cells))
+            # A row that the result lacks is a finding already.
+            if run is None or not run.is_complete or any(d.findings for d in run.comparisons):
+                continue
+            for cell in number_coverage.uncompared(
+                table.cells, table.given_columns, run.comparisons
+            ):
+                self.report(run.step, f"no mark compares {cell}")
 
     def try_step(self, step):
         """Execute a step; a mark that is wrong is a finding and does not stop other pages."""
@@ -343,18 +369,21 @@ class PageRun:
         """Check the table before a mark by what a command prints."""
         before, _, check = step.text.partition("\0")
         claim, command, spec = (part.strip() for part in check.split("|"))
+        table = tables.last_table(before)
+        run = self.table_runs.setdefault(str(table), TableRun(step))
         result = self.result_of(step, claim, command)
         if result is None:
+            run.is_complete = False
             return
         tolerance = percentage(claim.partition(" within ")[2])
-        table = tables.last_table(before)
         if spec.endswith((" key", " keys")):
             keys = int(spec.split()[0])
-            compared, findings = tables.compare_headings(table, result, keys, tolerance)
+            done = tables.compare_headings(table, result, keys, tolerance)
         else:
-            compared, findings = tables.compare(table, parsed(result), spec, tolerance)
-        self.outcome.count("numbers of tables", compared)
-        for finding in findings:
+            done = tables.compare(table, parsed(result), spec, tolerance)
+        run.comparisons.append(done)
+        self.outcome.count("numbers of tables", len(done.compared))
+        for finding in done.findings:
             self.report(step, finding)
 
     def parse_toml(self, step):
@@ -419,6 +448,9 @@ def check(names, size=SIZES[0], only_list=False):
     # Measurements would disturb each other.
     with ThreadPoolExecutor(1 if size == TIMES else os.cpu_count()) as workers:
         outcomes = list(workers.map(lambda path: run_page(path, size), paths))
+    unchecked = list(number_coverage.findings(paths))
+    for finding in unchecked:
+        print(f"docs: {finding}", file=sys.stderr)
     totals = {}
     for outcome in outcomes:
         for what, amount in outcome.counts.items():
@@ -426,7 +458,7 @@ def check(names, size=SIZES[0], only_list=False):
         for finding in outcome.findings:
             print(f"docs: {finding}", file=sys.stderr)
     slowest = max(outcomes, key=lambda outcome: outcome.seconds)
-    found = sum(len(outcome.findings) for outcome in outcomes)
+    found = len(unchecked) + sum(len(outcome.findings) for outcome in outcomes)
     print(f"docs: {len(paths)} pages with {program.find()}")
     for what, amount in sorted(totals.items()):
         print(f"docs: {amount:6} {what}")

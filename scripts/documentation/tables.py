@@ -8,7 +8,9 @@ COMMAND prints CSV (or a JSON list of objects). ROW names the column of the resu
 in the first column of the table; two names separated by a blank are its first two columns. COLUMN
 names the column of the result whose cells begin the headings of the table (`SP5x5 (20 seeds)`); in
 quotes it is a heading itself. VALUES names the columns of the result that a cell shows as its first
-numbers, separated by blanks: `ratio_mean ratio_std` for `0.87 ± 0.06`. A sum is written with `+`.
+numbers, separated by blanks: `ratio_mean ratio_sd` for `0.87 ± 0.06`. A sum is written with `+`, a
+difference with `-`. A name in parentheses is a number that this mark does not compare; a column
+without a value in the row is a number that the cell does not show.
 
 A first cell may list several keys (`MSE, MAE(O,S)`). Left out are empty cells, cells with † (cut by
 a time limit, so that they differ from machine to machine) and columns that COLUMN does not name.
@@ -24,9 +26,21 @@ import collections
 import csv
 import io
 import re
+from dataclasses import dataclass, field
 
-NUMBER = re.compile(r"[-+−]?\d[\d,]*(?:\.\d+)?")
+NUMBER = re.compile(r"[-+−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 SEPARATOR = re.compile(r"^\|[\s:|-]+\|$")
+
+
+@dataclass
+class Comparison:
+    """What the comparison of a table has found."""
+
+    findings: list = field(default_factory=list)
+    # Row, column and place in the cell of every number that was compared.
+    compared: set = field(default_factory=set)
+    # Columns that identify a row.
+    key_count: int = 0
 
 
 def last_table(markdown):
@@ -38,10 +52,13 @@ def last_table(markdown):
         elif current:
             tables.append(current)
             current = []
-    if not tables:
-        return []
-    lines = [line for line in tables[-1] if not SEPARATOR.match(line.strip())]
-    return [[plain(cell) for cell in re.split(r"(?<!\\)\|", line.strip()[1:-1])] for line in lines]
+    return cells_of(tables[-1]) if tables else []
+
+
+def cells_of(lines):
+    """Return the cells of the lines of a table, its heading first."""
+    rows = [line.strip() for line in lines if not SEPARATOR.match(line.strip())]
+    return [[plain(cell) for cell in re.split(r"(?<!\\)\|", row[1:-1])] for row in rows]
 
 
 def plain(cell):
@@ -63,83 +80,109 @@ def numbers(cell):
     """Return the numbers of a cell, each with half a unit of its last digit."""
     found = []
     for text in NUMBER.findall(cell):
-        decimals = len(text.partition(".")[2])
+        mantissa, _, exponent = text.partition("e")
+        decimals = len(mantissa.partition(".")[2]) - int(exponent or 0)
         value = float(text.replace(",", "").replace("−", "-"))
         found.append((value, 0.5 * 10.0**-decimals if decimals else 0.0))
     return found
 
 
 def value_of(row, name):
-    """Return the number of a row, or the sum of several columns (`exact+relaxed`)."""
-    return sum(float(row[part] or 0) for part in name.split("+"))
+    """Return a number of a row: a column, a sum (`exact+relaxed`) or a difference of columns."""
+    first, *terms = re.split(r"(?=[+-])", name)
+    total = float(row[first])
+    for term in terms:
+        value = float(row[term[1:]])
+        total += value if term[0] == "+" else -value
+    return total
+
+
+def has_value(row, name):
+    """Whether a row has a number in all columns of a name."""
+    return all(row[part] not in (None, "") for part in re.split(r"[+-]", name.strip("()")))
 
 
 def compare(table, result, spec, tolerance):
-    """Return how many numbers of a table were compared, and what differs."""
+    """Compare a table with rows of a result."""
     row_names, column_name, value_names = (part.strip().split() for part in split_spec(spec))
-    column_name, findings, compared = " ".join(column_name), [], 0
+    column_name, done = " ".join(column_name), Comparison(key_count=len(row_names))
     if not table:
-        return 0, ["there is no table before the mark"]
+        done.findings.append("there is no table before the mark")
+        return done
     heading, *body = table
-    for cells in body:
+    for row_number, cells in enumerate(body):
         for key in keys(cells[0]):
             wanted = [key, *cells[1 : len(row_names)]]
             rows = [row for row in result if [row[name] for name in row_names] == wanted]
             if not rows:
-                findings.append(f"the result has no row '{' '.join(wanted)}'")
-            for name, cell in list(zip(heading, cells))[len(row_names) :]:
-                if not numbers(cell) or "†" in cell or not is_named(name, column_name, result):
+                done.findings.append(f"the result has no row '{' '.join(wanted)}'")
+            for column, (name, cell) in enumerate(zip(heading, cells)):
+                is_key = column < len(row_names)
+                if is_key or not numbers(cell) or not is_named(name, column_name, result):
                     continue
                 row = row_of_column(rows, name, column_name)
                 if row is None:
                     if rows:
-                        findings.append(f"the result has no '{' '.join(wanted)}' of '{name}'")
+                        done.findings.append(f"the result has no '{' '.join(wanted)}' of '{name}'")
                     continue
-                for (shown, unit), value_name in zip(numbers(cell), value_names):
-                    found = value_of(row, value_name)
-                    compared += 1
-                    if differs(found, shown, unit, tolerance):
-                        place = f"'{' '.join(wanted)}', '{name}'"
-                        findings.append(f"{place}: {shown:g} is {found:.6g} ({value_name})")
-    if compared == 0:
-        findings.append("no number of the table is in the result")
-    return compared, findings
+                place = f"'{' '.join(wanted)}', '{name}'"
+                shown = [value for value in value_names if has_value(row, value)]
+                for position, found in compare_cell(done, cell, row, shown, place, tolerance):
+                    done.compared.add((row_number, column, position))
+    if not done.compared:
+        done.findings.append("no number of the table is in the result")
+    return done
+
+
+def compare_cell(done, cell, row, value_names, place, tolerance):
+    """Compare the numbers of a cell with columns of a row; yield those that were compared."""
+    if "†" in cell:
+        return
+    for position, ((shown, unit), name) in enumerate(zip(numbers(cell), value_names)):
+        if name.startswith("("):
+            continue
+        found = value_of(row, name)
+        yield position, found
+        if differs(found, shown, unit, tolerance):
+            done.findings.append(f"{place}: {shown:g} is {found:.6g} ({name})")
 
 
 def differs(found, shown, unit, tolerance):
     """Whether a number is further from the shown one than a tolerance and a unit of rounding."""
-    return abs(found - shown) > tolerance * max(abs(found), abs(shown)) + unit + 1e-9
+    return abs(found - shown) > tolerance * max(abs(found), abs(shown)) + unit * (1 + 1e-6) + 1e-12
 
 
 def compare_headings(table, text, key_count, tolerance):
-    """Compare a table with one that a command printed; return as `compare` does."""
+    """Compare a table with one of the same headings that a command printed."""
     printed = last_table(text) or list(csv.reader(io.StringIO(text)))
+    done = Comparison(key_count=key_count)
     if not table or not printed:
-        return 0, ["there is no table before the mark, or none was printed"]
+        done.findings.append("there is no table before the mark, or none was printed")
+        return done
     heading, *body = printed
     repeated = repeated_names(heading) | repeated_names(table[0])
     places = {name: place for place, name in enumerate(qualified(heading, repeated))}
     result = {row_key(row, key_count): row for row in body}
-    compared, findings = 0, []
-    for cells in table[1:]:
+    for row_number, cells in enumerate(table[1:]):
         key = row_key(cells, key_count)
         if key not in result:
-            findings.append(f"the result has no row '{' '.join(key)}'")
+            done.findings.append(f"the result has no row '{' '.join(key)}'")
             continue
-        for name, cell in list(zip(qualified(table[0], repeated), cells))[key_count:]:
-            if name not in places or "†" in cell:
+        for column, name in enumerate(qualified(table[0], repeated)):
+            cell = cells[column]
+            if column < key_count or name not in places or "†" in cell:
                 continue
             place = f"'{' '.join(key)}', '{name}'"
             found = [value for value, _ in numbers(result[key][places[name]])]
             if len(found) < len(numbers(cell)):
-                findings.append(f"{place}: the result has no number")
-            for (shown, unit), value in zip(numbers(cell), found):
-                compared += 1
+                done.findings.append(f"{place}: the result has no number")
+            for position, ((shown, unit), value) in enumerate(zip(numbers(cell), found)):
+                done.compared.add((row_number, column, position))
                 if differs(value, shown, unit, tolerance):
-                    findings.append(f"{place}: {shown:g} is {value:.6g}")
-    if compared == 0:
-        findings.append("no number of the table is in the result")
-    return compared, findings
+                    done.findings.append(f"{place}: {shown:g} is {value:.6g}")
+    if not done.compared:
+        done.findings.append("no number of the table is in the result")
+    return done
 
 
 def repeated_names(heading):

@@ -8,6 +8,7 @@ import built_site
 import cells
 import command_reference
 import execute
+import number_coverage
 
 TICKS = "```"
 
@@ -77,7 +78,7 @@ class ExecutedPages(unittest.TestCase):
         mark = "<!-- check: {}table within 0 % | " + result + " | {} -->\n"
         every = mark.format("", "method, problem, mean deviation")
         self.assertEqual(run(table + every).findings, [])
-        self.assertEqual(run(table + every).counts, {"numbers of tables": 7})
+        self.assertEqual(run(table + every).counts, {"numbers of tables": 5})
         for shown, message in [
             (("0.62", "0.63"), "0.63 is 0.624 (mean)"),
             (("0.10", "0.11"), "0.11 is 0.099 (deviation)"),
@@ -89,7 +90,7 @@ class ExecutedPages(unittest.TestCase):
             self.assertIn(message, findings[0])
         long = mark.format("long ", "method, problem, mean")
         self.assertEqual(run(table + long).counts, {"tables of long runs": 1})
-        self.assertEqual(run(table + long, size="long").counts, {"numbers of tables": 4})
+        self.assertEqual(run(table + long, size="long").counts, {"numbers of tables": 3})
         self.assertEqual(len(run("no table\n" + every).findings), 1)
 
     def test_tables_may_have_two_keys_and_sums(self):
@@ -99,6 +100,21 @@ class ExecutedPages(unittest.TestCase):
         mark = f"<!-- check: table within 0 % | {result} | {spec} -->"
         self.assertEqual(run(table + mark).findings, [])
         self.assertEqual(len(run(table.replace("30", "31") + mark).findings), 1)
+
+    def test_cells_may_lack_numbers_that_the_result_lacks(self):
+        table = "| method | KS32 |\n|---|---|\n| SPO+ | 0.5 (0.6, −0.1) 2 s |\n"
+        table += "| LAVA | 0.7 3 s |\n\n"
+        result = "printf 'method,problem,ratio,published,seconds\nSPO+,KS32,0.5,0.6,9\n"
+        result += "LAVA,KS32,0.7,,3\n'"
+        mark = f"<!-- check: table within 0 % | {result} | method, problem, {{}} -->\n"
+        ratios = mark.format("ratio published ratio-published")
+        findings = run(table + ratios).findings
+        self.assertEqual(len(findings), 2, findings)
+        self.assertIn("no mark compares 'SPO+', 'KS32': 0.5", findings[0])
+        seconds = mark.format("(ratio) (published) (ratio-published) seconds")
+        findings = run(table + ratios + seconds).findings
+        self.assertEqual(len(findings), 1, findings)
+        self.assertIn("2 is 9 (seconds)", findings[0])
 
     def test_long_blocks_run_on_demand(self):
         page = "<!-- run: long, last run 2026-01-01 -->\n" + block("sh", "false")
@@ -139,6 +155,42 @@ class ExecutedPages(unittest.TestCase):
 
     def test_toml_is_parsed(self):
         self.assertEqual(len(run(block("toml", "a = ")).findings), 1)
+
+
+class Coverage(unittest.TestCase):
+    """Numbers that no check compares."""
+
+    def uncovered(self, markdown):
+        """Return the numbers of a page that nothing covers."""
+        page = number_coverage.read(markdown)
+        return [
+            shown
+            for line, shown, _ in page.shown
+            if not page.is_covered(line, number_coverage.magnitude(shown))
+        ]
+
+    def test_numbers_with_decimals_or_units_need_a_check(self):
+        page = "0.25 of TSP100, 7 rows, 30 s, 40 %, 2× or 1e-9; 95 % intervals of 2.2.7\n"
+        self.assertEqual(self.uncovered(page), ["0.25", "30", "40", "2", "1e-9"])
+        self.assertEqual(self.uncovered("`lr 0.5`, [a](b-0.5.md), a grid of 5 × 5\n"), [])
+
+    def test_checks_blocks_and_checked_tables_cover_numbers(self):
+        claim = "0.25<!-- check: 0.25 within 0 % | echo 0.25 | result -->\n"
+        self.assertEqual(self.uncovered(claim), [])
+        self.assertEqual(self.uncovered("0.25\n\n" + block("text", "regret 0.25")), [])
+        table = "| a | b |\n|---|---|\n| x | 0.5 |\n\n"
+        self.assertEqual(self.uncovered(table), ["0.5"])
+        mark = "<!-- check: times table within 50 % | echo | 1 key -->\n"
+        self.assertEqual(self.uncovered(table + mark + "about 0.5\n"), [])
+
+    def test_marks_explain_numbers_of_their_section_and_columns_of_their_table(self):
+        mark = "<!-- given: 0.25, 30 | settings -->\n"
+        self.assertEqual(self.uncovered("0.25 for 30 s\n" + mark), [])
+        self.assertEqual(self.uncovered("0.25\n\n# Next\n\n0.25\n" + mark), ["0.25"])
+        table = "| a | b | c |\n|---|---|---|\n| x | 0.5 | 0.6 |\n\n"
+        self.assertEqual(self.uncovered(table + "<!-- given: columns b | why -->\n"), ["0.6"])
+        for wrong in ("<!-- given: columns d | why -->\n", "<!-- given: 0.5 -->\n"):
+            self.assertEqual(len(number_coverage.read(table + wrong).findings), 1)
 
 
 class Scripts(unittest.TestCase):

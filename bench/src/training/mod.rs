@@ -89,9 +89,24 @@ pub fn run_suite(cli: &Cli) -> Result<Report> {
         report.raw.push(measurement.to_json(case, &machine));
     }
     report.tables.push(table);
-    report.notes.push(machine.describe());
+    report.tables.push(limits(&machine));
     report.notes.extend(NOTES.map(String::from));
     Ok(report)
+}
+
+/// The limits that the roofline is made of.
+fn limits(machine: &Machine) -> ReportTable {
+    let title = format!("Limits of the machine, {} threads", machine.threads);
+    let mut table = ReportTable::new(title, &["limit", "unit", "measured"]);
+    for (limit, unit, rate) in [
+        ("triad: two reads, one write", "GB/s", machine.triad),
+        ("Adam mix: four reads, three writes", "GB/s", machine.adam),
+        ("multiply-add", "GFLOP/s", machine.flops),
+    ] {
+        let measured = format!("{:.1}", rate / 1e9);
+        table.row(vec![limit.into(), unit.into(), measured]);
+    }
+    table
 }
 
 const NOTES: [&str; 5] = [

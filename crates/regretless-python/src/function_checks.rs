@@ -17,11 +17,18 @@ use crate::problem::Problem;
 /// usual gap at which MIP solvers stop.
 const REPEATED_OBJECTIVE_TOLERANCE: f64 = 1e-4;
 
-/// Most rows that are solved a second time, and rows of the table for each of them. Few, since a
-/// solve may take minutes; several, since a function that keeps state may answer the first row
-/// alike.
-const MAX_REPEATED_ROWS: usize = 3;
+/// Most rows that are solved again, and rows of the table for each of them. Few, since a solve may
+/// take minutes; more than the first, since a function that keeps state may answer it alike.
+const MAX_REPEATED_ROWS: usize = 2;
 const ROWS_PER_REPEATED_ROW: usize = 20;
+
+/// How often a row is solved again if it is the only one, and if there are two. Repeats follow each
+/// other directly, since nothing is known of the calls before: labels may have been stored, or
+/// found by several threads. Three calls for one row find a function whose answers have the period
+/// 2 or 3; fewer do not. Two rows take a fourth call: the first row compares the first two answers
+/// of a period of 3, the other row compares the third with the first of the next period.
+const REPEATS_OF_SINGLE_ROW: usize = 3;
+const REPEATS_PER_ROW: usize = 2;
 
 /// Relative regret below 0 that is more than rounding of objectives.
 const NEGATIVE_REGRET_TOLERANCE: f64 = 1e-6;
@@ -31,8 +38,8 @@ const NEGATIVE_REGRET_TOLERANCE: f64 = 1e-6;
 const MIN_WRONG_SENSE_RATIO: f64 = 0.9;
 
 impl Problem {
-    /// Solves a few labeled rows of a function a second time: the first one and, in larger tables,
-    /// others.
+    /// Solves one or two labeled rows of a function again: the first one and, in larger tables, one
+    /// in the middle.
     ///
     /// # Errors
     /// When the objective differs, unless the function is a heuristic, which gets a warning; and
@@ -46,13 +53,17 @@ impl Problem {
         let Some(function) = self.function() else {
             return Ok(());
         };
-        let rows = labeled.rows();
-        // One warning about a heuristic is enough.
-        let most = if function.exact { MAX_REPEATED_ROWS } else { 1 };
-        let count = (rows.len() / ROWS_PER_REPEATED_ROW).clamp(1, most);
-        let distance = (rows.len() / count).max(1);
-        for row in rows.into_iter().step_by(distance).take(count) {
-            check_repeated_answer(function.exact, oracle, labeled, row, observer)?;
+        for row in repeated_rows(&labeled.rows(), function.exact) {
+            let Some(message) = other_answer(oracle, labeled, row, observer)? else {
+                continue;
+            };
+            if function.exact {
+                let remedy = "for a heuristic, pass exact=False to Problem.from_solver";
+                return Err(Error::data(message).with_remedy(remedy));
+            }
+            observer.warn(&message);
+            // One warning about a heuristic is enough.
+            break;
         }
         Ok(())
     }
@@ -106,14 +117,30 @@ impl Problem {
     }
 }
 
-/// Solves a labeled row a second time.
-fn check_repeated_answer(
-    is_exact: bool,
+/// The rows of repeated solves, in their order.
+fn repeated_rows(rows: &[usize], is_exact: bool) -> Vec<usize> {
+    let most = if is_exact { MAX_REPEATED_ROWS } else { 1 };
+    let count = (rows.len() / ROWS_PER_REPEATED_ROW).clamp(1, most);
+    let repeats = if count == 1 {
+        REPEATS_OF_SINGLE_ROW
+    } else {
+        REPEATS_PER_ROW
+    };
+    let distance = (rows.len() / count).max(1);
+    let mut repeated = Vec::with_capacity(count * repeats);
+    for row in rows.iter().step_by(distance).take(count) {
+        repeated.extend(std::iter::repeat_n(*row, repeats));
+    }
+    repeated
+}
+
+/// Solves a labeled row again. Returns a message if its objective is another one.
+fn other_answer(
     oracle: &Oracle,
     labeled: &LabeledDataset,
     row: usize,
     observer: &dyn Observer,
-) -> Result<()> {
+) -> Result<Option<String>> {
     let mut costs = Vec::new();
     labeled.data().costs().read(row, &mut costs);
     let mut worker = oracle.worker();
@@ -129,22 +156,16 @@ fn check_repeated_answer(
         (again - first).abs() <= REPEATED_OBJECTIVE_TOLERANCE * scale
     };
     if again.as_ref().is_ok_and(is_same) {
-        return Ok(());
+        return Ok(None);
     }
     let sense = labeled.sense();
     let then = match again {
         Ok(objective) => sense.convert(objective).to_string(),
         Err(failure) => failure.to_string(),
     };
-    let message = format!(
+    Ok(Some(format!(
         "the function returned another decision for the same costs (row {row}: {}, then \
          {then}): its answer must depend on the costs alone",
         sense.convert(first)
-    );
-    if is_exact {
-        let remedy = "for a heuristic, pass exact=False to Problem.from_solver";
-        return Err(Error::data(message).with_remedy(remedy));
-    }
-    observer.warn(&message);
-    Ok(())
+    )))
 }

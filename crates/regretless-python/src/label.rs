@@ -364,7 +364,7 @@ pub fn with_labels(
 /// Rows without a decision, and why.
 type FailedRows = Vec<(usize, SolveFailure)>;
 
-/// Solves all rows, and the first one of a function twice.
+/// Solves all rows, and one or two of a function again.
 fn solve_feasible(
     problem: &Problem,
     data: Dataset,
@@ -421,9 +421,9 @@ fn parse_shard(shard: &Bound<'_, PyAny>) -> PyResult<Shard> {
 ///     position.
 /// store : path, optional
 ///     Path of a table. Labels are stored in a folder next to it, in the same files as the command
-///     line uses for a table of that name. Stored labels are not solved again, except for up to
-///     three of a function, an interrupted run resumes with the same call, and several processes
-///     can share the work.
+///     line uses for a table of that name. Stored labels are not solved again, except for one or
+///     two of a function, an interrupted run resumes with the same call, and several processes can
+///     share the work.
 /// shard : str or tuple of two int, optional
 ///     "2/7" or (2, 7) solves the second of seven shards and writes it to the store; the call
 ///     without `shard` joins them.

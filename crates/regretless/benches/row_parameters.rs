@@ -46,6 +46,9 @@ fn main() {
     if wanted("TSP20") {
         tours(300).run();
     }
+    if wanted("weights") {
+        weights(20_000).run();
+    }
 }
 
 impl Case {
@@ -187,6 +190,31 @@ fn tours(rows: usize) -> Case {
         name: "TSP20, nine of ten customers present",
         fixed: Problem::from_spec(spec).unwrap(),
         per_row: Problem::from_spec(ProblemSpec::from_json(template).unwrap()).unwrap(),
+        data: data.with_parameters(parameters).unwrap(),
+    }
+}
+
+/// Knapsacks of six items with weights per row, which are built from the template row by row.
+fn weights(rows: usize) -> Case {
+    const ITEMS: usize = 6;
+    let values = factors(ITEMS * rows).into_iter().enumerate();
+    let weights = values.map(|(place, factor)| (3 + place % ITEMS) as f64 * factor);
+    let parameters = RowParameters::new(rows)
+        .with_column("weight", ITEMS, Arc::new(weights.collect::<Vec<f64>>()))
+        .unwrap();
+    let mut stream = SplitMix64::new(7);
+    let costs: Vec<Vec<f64>> = (0..rows)
+        .map(|_| (0..ITEMS).map(|_| 5.0 + stream.normal()).collect())
+        .collect();
+    let data = Dataset::from_arrays(&vec![[0.0]; rows], &costs).unwrap();
+    let problem = |weights| {
+        let template = json!({"kind": "knapsack", "weights": weights, "capacity": [15.5]});
+        Problem::from_spec(ProblemSpec::from_json(template).unwrap()).unwrap()
+    };
+    Case {
+        name: "knapsack of six items, weights per row",
+        fixed: problem(json!([[3.0, 4.0, 5.0, 6.0, 7.0, 8.0]])),
+        per_row: problem(json!({"columns": "weight*"})),
         data: data.with_parameters(parameters).unwrap(),
     }
 }

@@ -1013,9 +1013,11 @@ impl Problem {
     /// Notes
     /// -----
     /// The function may keep state, such as a solver's model, but its answer must depend on the
-    /// costs (and parameters) alone. When rows are labeled, the first one and, from 40 rows on, up
-    /// to two others are solved a second time at the end: another objective is an error, with
-    /// `exact=False` a warning.
+    /// costs (and parameters) alone. When rows are labeled, the first one is solved three more
+    /// times at the end, one directly after the other; from 40 rows on, the first one and one in
+    /// the middle two more times each. Another objective is an error, with `exact=False`, where
+    /// only the first row is repeated, a warning. A function whose answers to these rows alternate
+    /// with a period of two or three calls is always found.
     ///
     /// The function runs on the thread that calls `solve_all`, `label`, `train` and so on. Calls
     /// are serialized, also where several threads use the problem, or several problems are made

@@ -13,25 +13,49 @@ const LEAK_CORRELATION: f64 = 0.99;
 const LEAK_RANK_CORRELATION: f64 = 0.998;
 /// Least correlation with a cost of the next row: lower ones occur in slow series.
 const NEXT_ROW_CORRELATION: f64 = 0.9999;
-/// Most products of all correlations together, about 0.3 s; more rows are sampled.
+/// Most products of all correlations together, about 0.3 s; of larger tables rows are sampled, and
+/// where that does not suffice, costs.
 const MAX_PRODUCTS: usize = 300_000_000;
+/// Most values of unknown quantities in memory at a time, 64 MB with their ranks: a table may be
+/// larger than the memory.
+const MAX_VALUES_PER_BLOCK: usize = 4_000_000;
 /// Rows that are used in any case, if the table has them.
 const MIN_SAMPLED_ROWS: usize = 300;
 /// Fewer rows are correlated by chance.
 const MIN_ROWS: usize = 12;
 
 /// A quantity that is unknown when the decision is made.
-struct UnknownQuantity {
-    name: String,
-    values: Vec<f64>,
+#[derive(Clone, Copy)]
+enum UnknownQuantity {
+    /// A cost of a wide table, by its column.
+    Cost(usize),
+    /// The cost of the item of a row of a long table.
+    CostOfItem,
+    SumOfCosts,
+    BestObjective,
 }
 
 /// The best correlation of a feature.
 struct BestMatch {
-    target: String,
+    target: UnknownQuantity,
     correlation: f64,
     is_of_ranks: bool,
     others: usize,
+}
+
+/// Values and ranks of a quantity or a feature, standardized.
+struct StandardizedColumn {
+    values: Vec<f64>,
+    ranks: Vec<f64>,
+}
+
+impl StandardizedColumn {
+    fn new(values: Vec<f64>) -> Self {
+        Self {
+            ranks: standardized(ranks(&values)),
+            values: standardized(values),
+        }
+    }
 }
 
 pub(super) fn find(check: &DataCheck<'_>, findings: &mut Vec<Finding>) {
@@ -48,48 +72,57 @@ pub(super) fn find(check: &DataCheck<'_>, findings: &mut Vec<Finding>) {
     };
     let affordable = MAX_PRODUCTS / (columns * costs).max(1);
     let rows = evenly_spaced(matrix.rows(), affordable.max(MIN_SAMPLED_ROWS));
-    let targets = targets(check, &rows);
-    let target_ranks = standardized_ranks(&targets);
-    let standardized_targets: Vec<Vec<f64>> = targets
-        .iter()
-        .map(|target| standardized(target.values.clone()))
-        .collect();
-    for column in 0..columns {
-        let values = column_at(matrix, column, &rows);
-        let feature_ranks = standardized(ranks(&values));
-        let feature = standardized(values);
-        let mut best: Option<BestMatch> = None;
-        for (number, target) in targets.iter().enumerate() {
-            let of_values = correlation(&feature, &standardized_targets[number]);
-            let of_ranks = correlation(&feature_ranks, &target_ranks[number]);
-            let is_leak =
-                of_values.abs() >= LEAK_CORRELATION || of_ranks.abs() >= LEAK_RANK_CORRELATION;
-            if !is_leak {
-                continue;
+    let targets = targets(check, MAX_PRODUCTS / (columns * rows.len()).max(1));
+    let mut best_of_features: Vec<Option<BestMatch>> = (0..columns).map(|_| None).collect();
+    for block in targets.chunks((MAX_VALUES_PER_BLOCK / rows.len()).max(1)) {
+        let standardized_targets: Vec<StandardizedColumn> = block
+            .iter()
+            .map(|target| StandardizedColumn::new(target.values(check, &rows)))
+            .collect();
+        for (column, best) in best_of_features.iter_mut().enumerate() {
+            let feature = StandardizedColumn::new(column_at(matrix, column, &rows));
+            for (target, values) in block.iter().zip(&standardized_targets) {
+                update_best_match(best, &feature, *target, values);
             }
-            let is_of_ranks = of_ranks.abs() > of_values.abs();
-            let correlation = if is_of_ranks { of_ranks } else { of_values };
-            let others = best.as_ref().map_or(0, |best| best.others + 1);
-            best = Some(match best {
-                Some(best) if best.correlation.abs() >= correlation.abs() => {
-                    BestMatch { others, ..best }
-                }
-                Some(_) | None => BestMatch {
-                    target: target.name.clone(),
-                    correlation,
-                    is_of_ranks,
-                    others,
-                },
-            });
         }
+    }
+    for (column, best) in best_of_features.iter().enumerate() {
         if let Some(best) = best {
-            findings.push(leak(&features.names()[column], &best));
+            let target = best.target.name(check);
+            findings.push(leak(&features.names()[column], &target, best));
         }
     }
     find_next_row_leaks(check, findings);
 }
 
-fn leak(feature: &str, best: &BestMatch) -> Finding {
+/// Counts a quantity that a feature gives away, and keeps it if none before it is more correlated.
+fn update_best_match(
+    best: &mut Option<BestMatch>,
+    feature: &StandardizedColumn,
+    target: UnknownQuantity,
+    values: &StandardizedColumn,
+) {
+    let of_values = correlation(&feature.values, &values.values);
+    let of_ranks = correlation(&feature.ranks, &values.ranks);
+    if of_values.abs() < LEAK_CORRELATION && of_ranks.abs() < LEAK_RANK_CORRELATION {
+        return;
+    }
+    let is_of_ranks = of_ranks.abs() > of_values.abs();
+    let correlation = if is_of_ranks { of_ranks } else { of_values };
+    match best {
+        Some(best) if best.correlation.abs() >= correlation.abs() => best.others += 1,
+        Some(_) | None => {
+            *best = Some(BestMatch {
+                target,
+                correlation,
+                is_of_ranks,
+                others: best.as_ref().map_or(0, |best| best.others + 1),
+            });
+        }
+    }
+}
+
+fn leak(feature: &str, target: &str, best: &BestMatch) -> Finding {
     let kind = if best.is_of_ranks { "rank " } else { "" };
     let more = match best.others {
         0 => String::new(),
@@ -100,66 +133,67 @@ fn leak(feature: &str, best: &BestMatch) -> Finding {
         columns: vec![feature.to_owned()],
         row: None,
         message: format!(
-            "feature {feature} has the {kind}correlation {:.4} with {}{more}: is it known when \
-             the decision is made?",
-            best.correlation, best.target
+            "feature {feature} has the {kind}correlation {:.4} with {target}{more}: is it known \
+             when the decision is made?",
+            best.correlation
         ),
     }
 }
 
-/// Costs, their sum per instance, and the best objective, at these rows of the features.
-fn targets(check: &DataCheck<'_>, rows: &[usize]) -> Vec<UnknownQuantity> {
-    let costs = check.data.costs();
-    let names = check.data.cost_names();
-    let instance_of = |row: usize| match check.data.features().shape() {
-        FeatureShape::Wide => row,
-        FeatureShape::Long { items } => row / items,
-    };
-    let mut targets = Vec::new();
-    if let FeatureShape::Long { items } = check.data.features().shape() {
-        let cost = |row: &usize| f64::from(costs.row(row / items)[row % items]);
-        targets.push(UnknownQuantity {
-            name: "the cost".into(),
-            values: rows.iter().map(cost).collect(),
-        });
+/// Costs, at most `max_costs` of them, evenly spaced; their sum per instance; the best objective.
+fn targets(check: &DataCheck<'_>, max_costs: usize) -> Vec<UnknownQuantity> {
+    let costs = check.data.costs().cols();
+    let mut targets = if check.is_long() {
+        vec![UnknownQuantity::CostOfItem]
     } else {
-        for column in 0..costs.cols() {
-            targets.push(UnknownQuantity {
-                name: format!("cost {}", names.get(column)),
-                values: column_at(costs, column, rows),
-            });
-        }
+        let columns = evenly_spaced(costs, max_costs.max(1));
+        columns.into_iter().map(UnknownQuantity::Cost).collect()
+    };
+    if costs > 1 {
+        targets.push(UnknownQuantity::SumOfCosts);
     }
-    if costs.cols() > 1 {
-        let sum = |row: &usize| {
-            let costs = costs.row(instance_of(*row)).iter();
-            costs
-                .filter(|cost| cost.is_finite())
-                .map(|cost| f64::from(*cost))
-                .sum()
-        };
-        targets.push(UnknownQuantity {
-            name: "the sum of all costs of a row".into(),
-            values: rows.iter().map(sum).collect(),
-        });
-    }
-    if let Some(objectives) = check.objectives {
-        targets.push(UnknownQuantity {
-            name: "the best objective of a row".into(),
-            values: rows
-                .iter()
-                .map(|row| objectives[instance_of(*row)])
-                .collect(),
-        });
+    if check.objectives.is_some() {
+        targets.push(UnknownQuantity::BestObjective);
     }
     targets
 }
 
-fn standardized_ranks(targets: &[UnknownQuantity]) -> Vec<Vec<f64>> {
-    targets
-        .iter()
-        .map(|target| standardized(ranks(&target.values)))
-        .collect()
+impl UnknownQuantity {
+    fn name(self, check: &DataCheck<'_>) -> String {
+        match self {
+            Self::Cost(column) => format!("cost {}", check.data.cost_names().get(column)),
+            Self::CostOfItem => "the cost".into(),
+            Self::SumOfCosts => "the sum of all costs of a row".into(),
+            Self::BestObjective => "the best objective of a row".into(),
+        }
+    }
+
+    /// Its values at these rows of the features.
+    fn values(self, check: &DataCheck<'_>, rows: &[usize]) -> Vec<f64> {
+        let costs = check.data.costs();
+        let items = match check.data.features().shape() {
+            FeatureShape::Wide => 1,
+            FeatureShape::Long { items } => items,
+        };
+        match self {
+            Self::Cost(column) => column_at(costs, column, rows),
+            Self::CostOfItem => {
+                let cost = |row: &usize| f64::from(costs.row(row / items)[row % items]);
+                rows.iter().map(cost).collect()
+            }
+            Self::SumOfCosts => {
+                let sum = |row: &usize| {
+                    let finite = costs.row(row / items).iter().filter(|cost| cost.is_finite());
+                    finite.map(|cost| f64::from(*cost)).sum()
+                };
+                rows.iter().map(sum).collect()
+            }
+            Self::BestObjective => {
+                let objectives = check.objectives.unwrap_or_default();
+                rows.iter().map(|row| objectives[row / items]).collect()
+            }
+        }
+    }
 }
 
 /// Features of a wide table that are a cost of the next row in time: a column that was shifted the
