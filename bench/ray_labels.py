@@ -21,6 +21,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+# Ray's workers give way to other programs; the process that they are compared with does not.
+os.environ.setdefault("RAY_worker_niceness", "0")
 
 import ray
 from ray.cluster_utils import Cluster

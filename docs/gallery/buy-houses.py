@@ -12,7 +12,7 @@
 #
 # California housing, 20,640 block groups of the 1990 census
 # ([reference data](../../testdata/README.md)). The asking price is made up: what a house is worth,
-# times a factor around 0.95 that the buyer does not know. Weeks are random draws, numbered.
+# times a random factor that the buyer does not know. Weeks are random draws, numbered.
 
 # %%
 import csv

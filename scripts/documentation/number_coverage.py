@@ -50,6 +50,11 @@ class Table:
     is_checked: bool = False
     given_columns: set = field(default_factory=set)
 
+    def is_given(self, before):
+        """Whether a place of a line, by the text before it, is in a column that is given."""
+        column = len(re.findall(r"(?<!\\)\|", before)) - 1
+        return self.cells[0][column] in self.given_columns
+
 
 @dataclass
 class Page:
@@ -70,6 +75,12 @@ class Page:
     def section(self, line):
         """Return the number of the section that a line is in."""
         return bisect.bisect_right(self.headings, line)
+
+    def table_of(self, line):
+        """Return the table that a line is in, or None."""
+        # The line below the heading is not among the cells.
+        found = (one for one in self.tables if one.line <= line <= one.line + len(one.cells))
+        return next(found, None)
 
     def is_covered(self, line, number):
         """Whether something of the page covers a number of a line."""
@@ -110,18 +121,19 @@ def read(markdown):
     page.headings = headings_of(without_code)
     for mark in MARK.finditer(without_code):
         read_mark(page, mark, without_code.count("\n", 0, mark.start()) + 1)
+    for table in page.tables:
+        if table.is_checked:
+            page.explained |= {
+                (page.section(table.line), abs(number))
+                for row in table.cells
+                for cell in row
+                for number, _ in tables.numbers(cell)
+            }
     prose = blanked(NOT_PROSE, blanked(COMMENT, without_code))
-    in_checked_table = {
-        line
-        for table in page.tables
-        if table.is_checked
-        for line in range(table.line, table.line + len(table.cells) + 1)
-    }
     for number, line in enumerate(prose.splitlines(), 1):
+        table = page.table_of(number)
         for start, shown in measured_numbers(line):
-            if number in in_checked_table:
-                page.explained.add((page.section(number), magnitude(shown)))
-            elif not is_in_given_column(page, number, line[:start]):
+            if table is None or not (table.is_checked or table.is_given(line[:start])):
                 around = line[max(0, start - 40) : start + 30].strip()
                 page.shown.append((number, shown, around))
     return page
@@ -172,15 +184,6 @@ def read_mark(page, mark, line):
             page.copied += [(line, reason, number) for number in numbers]
 
 
-def is_in_given_column(page, line, before):
-    """Whether a place of a line is in a column of a table that is given."""
-    for table in page.tables:
-        if table.line <= line <= table.line + len(table.cells):
-            column = len(re.findall(r"(?<!\\)\|", before)) - 1
-            return table.cells[0][column] in table.given_columns
-    return False
-
-
 @functools.cache
 def checked_numbers(source):
     """Return the numbers of a page below docs/ that are covered there."""
@@ -216,7 +219,7 @@ def uncompared(table, given_columns, comparisons):
     found = []
     for row_number, cells in enumerate(body):
         for column, cell in list(enumerate(cells))[key_count:]:
-            if heading[column] in given_columns or "†" in cell:
+            if heading[column] in given_columns:
                 continue
             count = len(tables.numbers(cell)) if any(measured_numbers(cell)) else 0
             missing = [place for place in range(count) if (row_number, column, place) not in compared]

@@ -12,14 +12,14 @@ numbers, separated by blanks: `ratio_mean ratio_sd` for `0.87 ± 0.06`. A sum is
 difference with `-`. A name in parentheses is a number that this mark does not compare; a column
 without a value in the row is a number that the cell does not show.
 
-A first cell may list several keys (`MSE, MAE(O,S)`). Left out are empty cells, cells with † (cut by
-a time limit, so that they differ from machine to machine) and columns that COLUMN does not name.
-Rows and cells that the result lacks are findings.
+A first cell may list several keys (`MSE, MAE(O,S)`). Numbers of a cell with † were cut by a time
+limit, so that they depend on the machine: they may differ by a factor of five. Left out are empty
+cells and columns that COLUMN does not name. Rows and cells that the result lacks are findings.
 
 Where COMMAND prints CSV or Markdown with the headings of the table, `2 keys` is shorter: the first
 two cells identify a row, and all numbers below headings that both have are compared. Of a heading
-that is repeated (`Gurobi, speedup, HiGHS, speedup`), the one before it says which it is. Cells with
-† and rows that only the result has are left out; a number that the result lacks is a finding.
+that is repeated (`Gurobi, speedup, HiGHS, speedup`), the one before it says which it is. Rows that
+only the result has are left out; a number that the result lacks is a finding.
 """
 
 import collections
@@ -29,6 +29,8 @@ import re
 from dataclasses import dataclass, field
 
 NUMBER = re.compile(r"[-+−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+# Relative difference of numbers that a time limit cut.
+CUT_TOLERANCE = 0.8
 SEPARATOR = re.compile(r"^\|[\s:|-]+\|$")
 
 
@@ -127,7 +129,7 @@ def compare(table, result, spec, tolerance):
                     continue
                 place = f"'{' '.join(wanted)}', '{name}'"
                 shown = [value for value in value_names if has_value(row, value)]
-                for position, found in compare_cell(done, cell, row, shown, place, tolerance):
+                for position in compare_cell(done, cell, row, shown, place, tolerance):
                     done.compared.add((row_number, column, position))
     if not done.compared:
         done.findings.append("no number of the table is in the result")
@@ -135,16 +137,20 @@ def compare(table, result, spec, tolerance):
 
 
 def compare_cell(done, cell, row, value_names, place, tolerance):
-    """Compare the numbers of a cell with columns of a row; yield those that were compared."""
-    if "†" in cell:
-        return
+    """Compare the numbers of a cell with columns of a row; yield the places of those."""
+    tolerance = tolerance_of(cell, tolerance)
     for position, ((shown, unit), name) in enumerate(zip(numbers(cell), value_names)):
         if name.startswith("("):
             continue
         found = value_of(row, name)
-        yield position, found
+        yield position
         if differs(found, shown, unit, tolerance):
             done.findings.append(f"{place}: {shown:g} is {found:.6g} ({name})")
+
+
+def tolerance_of(cell, tolerance):
+    """Return the tolerance of a cell: that of its table, or of numbers that a time limit cut."""
+    return max(tolerance, CUT_TOLERANCE) if "†" in cell else tolerance
 
 
 def differs(found, shown, unit, tolerance):
@@ -170,7 +176,7 @@ def compare_headings(table, text, key_count, tolerance):
             continue
         for column, name in enumerate(qualified(table[0], repeated)):
             cell = cells[column]
-            if column < key_count or name not in places or "†" in cell:
+            if column < key_count or name not in places:
                 continue
             place = f"'{' '.join(key)}', '{name}'"
             found = [value for value, _ in numbers(result[key][places[name]])]
@@ -178,7 +184,7 @@ def compare_headings(table, text, key_count, tolerance):
                 done.findings.append(f"{place}: the result has no number")
             for position, ((shown, unit), value) in enumerate(zip(numbers(cell), found)):
                 done.compared.add((row_number, column, position))
-                if differs(value, shown, unit, tolerance):
+                if differs(value, shown, unit, tolerance_of(cell, tolerance)):
                     done.findings.append(f"{place}: {shown:g} is {value:.6g}")
     if not done.compared:
         done.findings.append("no number of the table is in the result")

@@ -116,6 +116,13 @@ class ExecutedPages(unittest.TestCase):
         self.assertEqual(len(findings), 1, findings)
         self.assertIn("2 is 9 (seconds)", findings[0])
 
+    def test_numbers_that_a_time_limit_cut_may_differ_by_a_factor_of_five(self):
+        mark = "<!-- check: table within 1 % | printf 'a,b\nx,{}\n' | 1 key -->\n"
+        table = "| a | b |\n|---|---|\n| x | 2.0{} |\n\n"
+        for dagger, printed, count in [("", 2.5, 1), ("†", 9, 0), ("†", 11, 1)]:
+            findings = run(table.format(dagger) + mark.format(printed)).findings
+            self.assertEqual(len(findings), count, findings)
+
     def test_long_blocks_run_on_demand(self):
         page = "<!-- run: long, last run 2026-01-01 -->\n" + block("sh", "false")
         page += block("text", "anything")
