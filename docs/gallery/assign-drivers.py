@@ -10,7 +10,7 @@
 #
 # ## Data
 #
-# Generated: minutes of every pair of driver and job, at 0.60 EUR a minute. Some drivers are slow
+# Generated: minutes of every pair of driver and job, at 0.6 EUR a minute. Some drivers are slow
 # with heavy loads, some in rain: the effects multiply, and a linear predictor cannot represent
 # them. One row per day and pair.
 

@@ -71,8 +71,11 @@ class LabeledRows:
         self._rounded_alike: dict[bytes, tuple[int, int]] = {}
         # Before rows are solved, or without any.
         _check_loss(problem, loss)
+        # Rows that can be given by number; those that are added later cannot.
+        self.given_rows = 0
         if C is not None:
             self.add(costs_in_order(problem, C), labels, parameters)
+            self.given_rows = len(self.tables[0])
         elif parameters is not None:
             raise ValueError("parameters belong to the rows of a table: give its costs C too")
 
@@ -84,7 +87,8 @@ class LabeledRows:
         elif not isinstance(labels, Labels):
             check_two_dimensions(labels, "labels")
             labels = Labels.from_decisions(self.problem, table, labels, parameters=parameters)
-        # All blocks share one solution pool.
+        # All blocks share one solution pool. Labels of later ones join it in training only, so that
+        # a validation loss does not change it.
         first = self.blocks[0] if self.blocks else None
         self.blocks.append(
             Loss(
@@ -125,6 +129,7 @@ class LabeledRows:
                 raise ValueError(
                     "rows that are given by number have the parameters of the table already"
                 )
+            self._check_row_numbers(wanted)
             return wanted.astype(np.int64, copy=False)
         if wanted.ndim != 2:
             raise ValueError(
@@ -152,7 +157,11 @@ class LabeledRows:
                     f"{len(decisions)} rows of optimal decisions for {len(table)} rows of costs"
                 )
             added = None if decisions is None else decisions[new]
+            is_first = not self.blocks
             self.add(np.ascontiguousarray(table[new]), added, select_rows(parameters, new))
+            if is_first:
+                # These rows may be for validation: then their labels must not join the pool.
+                self.blocks[0]._defer_labels()
             row_of = self._index(table.dtype)
         return np.array([row_of[key] for key in keys], dtype=np.int64)
 
@@ -169,6 +178,10 @@ class LabeledRows:
             raise ValueError(
                 f"{len(predictions)} rows of predictions for {len(rows)} rows of the table"
             )
+        if step.get("training"):
+            # All of them, before the first row is evaluated.
+            for block, _, _ in self._by_block(rows):
+                block._add_labels_to_pool()
         if len(self.blocks) == 1:
             values, gradients = self.blocks[0].evaluate(predictions, rows=rows, **step)
         else:
@@ -182,6 +195,15 @@ class LabeledRows:
             values *= factor
             gradients *= factor
         return values, gradients
+
+    def _check_row_numbers(self, rows: np.ndarray) -> None:
+        """Refuse row numbers beyond the table that the loss was made with."""
+        if len(rows) and not 0 <= rows.min() <= rows.max() < self.given_rows:
+            row = rows.max() if rows.min() >= 0 else rows.min()
+            raise ValueError(
+                f"row {row} does not exist; the loss was made with {self.given_rows} rows of true "
+                "costs C, and rows that are added later are given by their costs"
+            )
 
     def _check_precision(self, keys: list[bytes]) -> None:
         """Refuse rows of costs whose precision is too low to identify a row of the table."""

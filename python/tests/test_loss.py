@@ -171,8 +171,11 @@ def test_losses_can_share_a_solution_pool():
     first = rl.Loss(ONE_OF_THREE, [[1, 2, 3]], "MAP")
     assert first.evaluate([[3.0, 1, 2]])[0] == 0
     second = rl.Loss(ONE_OF_THREE, [[3, 1, 2]], "MAP", pool_from=first)
-    assert first.evaluate([[3.0, 1, 2]])[0] == 2
+    # Its label joins the pool in a training step: a validation loss does not change it.
+    second.evaluate([[3.0, 2, 1]])
+    assert first.evaluate([[3.0, 1, 2]])[0] == 0
     second.evaluate([[3.0, 2, 1]], training=True)
+    assert first.evaluate([[3.0, 1, 2]])[0] == 2
     assert first.evaluate([[3.0, 2, 1]])[0] == 2
     with pytest.raises(ValueError, match="same name and problem"):
         rl.Loss(ONE_OF_THREE, [[3, 1, 2]], "NCE", pool_from=first)

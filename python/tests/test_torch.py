@@ -417,6 +417,40 @@ def test_pools_grow_in_training_mode_only():
     assert float(loss(predictions, torch.tensor([[1.0, 3.0, 2.0]]))) == 2
 
 
+@pytest.mark.parametrize("name", ["MAP", "NCE", "SPO+ cache 0%", "LTR(pair)"])
+@pytest.mark.parametrize("has_table", [True, False])
+def test_a_validation_loss_of_new_rows_does_not_change_the_pool(name, has_table):
+    """Their optimal decisions would leak into training."""
+    problem = rl.Problem.top_k(4, 2, sense="maximize")
+    generator = np.random.default_rng(0)
+    costs = torch.tensor(generator.uniform(1, 5, (20, 4)))
+    predictions = torch.tensor(generator.normal(size=(20, 4)))
+    train, validation = slice(0, 3), slice(3, 20)
+
+    def losses(validates):
+        loss = DecisionLoss(problem, costs[train] if has_table else None, name)
+        found = []
+        for _ in range(2):
+            if validates:
+                loss.eval()
+                loss(predictions[validation], costs[validation])
+            loss.train()
+            found.append(float(loss(predictions[train], costs[train])))
+        return found
+
+    assert losses(validates=True) == losses(validates=False)
+
+
+def test_rows_that_are_added_have_no_number():
+    problem = rl.Problem.top_k(4, 2, sense="maximize")
+    costs = torch.tensor(np.random.default_rng(0).uniform(1, 5, (20, 4)))
+    loss = DecisionLoss(problem, costs[:10])
+    for _ in range(2):
+        with pytest.raises(ValueError, match="row 10 does not exist; the loss was made with 10"):
+            loss(costs[:2], torch.tensor([9, 10]))
+        loss(costs[15:18], costs[15:18])
+
+
 def test_double_precision_is_preserved():
     problem = rl.Problem({"kind": "top_k", "items": 2, "k": 1, "sense": "minimize"})
     table = np.array([[0.1, 0.7], [0.3, 0.2]])

@@ -32,7 +32,7 @@ def read(path):
     return found
 
 
-def page(script, printed, date, seconds):
+def page(script, printed, date):
     """Return the page of a script; without what cells printed, the output is left out."""
     parts = []
     for number, cell in enumerate(read(script)):
@@ -49,7 +49,7 @@ def page(script, printed, date, seconds):
         "[gallery.py](gallery.py) and [figure.py](figure.py)."
     )
     if printed:
-        parts.append(f"*Run on {date} in {seconds:.0f} s on two cores of an AMD EPYC.*")
+        parts.append(f"*Run on {date}, on two cores of an AMD EPYC.*")
     return "\n\n".join(parts) + "\n"
 
 

@@ -100,8 +100,13 @@ class TableRun:
     """What the marks below a table have compared."""
 
     step: Step
+    marks: int = 0
     comparisons: list = field(default_factory=list)
-    is_complete: bool = True
+
+    def is_complete(self):
+        """Whether all marks have compared it, and found nothing."""
+        is_quiet = not any(done.findings for done in self.comparisons)
+        return len(self.comparisons) == self.marks and is_quiet
 
 
 @dataclass
@@ -239,8 +244,7 @@ class PageRun:
         """Report numbers of checked tables that none of their marks has compared."""
         for table in number_coverage.read(markdown).tables:
             run = self.table_runs.get(str(table.cells))
-            # A row that the result lacks is a finding already.
-            if run is None or not run.is_complete or any(d.findings for d in run.comparisons):
+            if run is None or not run.is_complete():
                 continue
             for cell in number_coverage.uncompared(
                 table.cells, table.given_columns, run.comparisons
@@ -251,7 +255,7 @@ class PageRun:
         """Execute a step; a mark that is wrong is a finding and does not stop other pages."""
         try:
             self.execute_step(step)
-        except (KeyError, ValueError, StopIteration, subprocess.TimeoutExpired) as error:
+        except (LookupError, ValueError, StopIteration, subprocess.TimeoutExpired) as error:
             self.report(step, f"the mark cannot be executed: {type(error).__name__}: {error}")
 
     def execute_step(self, step):
@@ -371,9 +375,9 @@ class PageRun:
         claim, command, spec = (part.strip() for part in check.split("|"))
         table = tables.last_table(before)
         run = self.table_runs.setdefault(str(table), TableRun(step))
+        run.marks += 1
         result = self.result_of(step, claim, command)
         if result is None:
-            run.is_complete = False
             return
         tolerance = percentage(claim.partition(" within ")[2])
         if spec.endswith((" key", " keys")):

@@ -167,15 +167,17 @@ def compare_headings(table, text, key_count, tolerance):
         return done
     heading, *body = printed
     repeated = repeated_names(heading) | repeated_names(table[0])
-    places = {name: place for place, name in enumerate(qualified(heading, repeated))}
+    names = qualified(heading, repeated)
+    for name in sorted(repeated_names(names)):
+        done.findings.append(f"two columns of the result are '{name}'")
+    places = {name: place for place, name in enumerate(names)}
     result = {row_key(row, key_count): row for row in body}
     for row_number, cells in enumerate(table[1:]):
         key = row_key(cells, key_count)
         if key not in result:
             done.findings.append(f"the result has no row '{' '.join(key)}'")
             continue
-        for column, name in enumerate(qualified(table[0], repeated)):
-            cell = cells[column]
+        for column, (name, cell) in enumerate(zip(qualified(table[0], repeated), cells)):
             if column < key_count or name not in places:
                 continue
             place = f"'{' '.join(key)}', '{name}'"

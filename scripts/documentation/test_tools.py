@@ -76,7 +76,8 @@ class ExecutedPages(unittest.TestCase):
         ]  # fmt: skip
         result = "printf '" + "\\n".join(rows) + "\\n'"
         mark = "<!-- check: {}table within 0 % | " + result + " | {} -->\n"
-        every = mark.format("", "method, problem, mean deviation")
+        given = "<!-- given: columns published | the paper's -->\n"
+        every = mark.format("", "method, problem, mean deviation") + given
         self.assertEqual(run(table + every).findings, [])
         self.assertEqual(run(table + every).counts, {"numbers of tables": 5})
         for shown, message in [
@@ -88,7 +89,7 @@ class ExecutedPages(unittest.TestCase):
             findings = run(table.replace(*shown) + every).findings
             self.assertEqual(len(findings), 1, findings)
             self.assertIn(message, findings[0])
-        long = mark.format("long ", "method, problem, mean")
+        long = mark.format("long ", "method, problem, mean") + given
         self.assertEqual(run(table + long).counts, {"tables of long runs": 1})
         self.assertEqual(run(table + long, size="long").counts, {"numbers of tables": 3})
         self.assertEqual(len(run("no table\n" + every).findings), 1)
@@ -122,6 +123,19 @@ class ExecutedPages(unittest.TestCase):
         for dagger, printed, count in [("", 2.5, 1), ("†", 9, 0), ("†", 11, 1)]:
             findings = run(table.format(dagger) + mark.format(printed)).findings
             self.assertEqual(len(findings), count, findings)
+
+    def test_a_wrong_mark_is_a_finding_and_ends_nothing(self):
+        table = "| a | b |\n|---|---|\n| x | 0.5 |\n| y |\n\n"
+        mark = "<!-- check: table within 0 % | printf 'a,b\nx,0.5\ny,\n' | {} -->\n"
+        self.assertEqual(run(table + mark.format("1 key")).findings, [])
+        findings = run(table + mark.format("a, wrong, b")).findings
+        self.assertEqual(len(findings), 1, findings)
+        self.assertIn("cannot be executed", findings[0])
+
+    def test_whole_numbers_of_a_checked_table_are_compared(self):
+        table = "| a | ms |\n|---|---|\n| x | 25 |\n\n"
+        mark = "<!-- check: table within 0 % | printf 'a,MS,b\nx,99,1\n' | 1 key -->\n"
+        self.assertIn("no number of the table", run(table + mark).findings[0])
 
     def test_long_blocks_run_on_demand(self):
         page = "<!-- run: long, last run 2026-01-01 -->\n" + block("sh", "false")
@@ -173,18 +187,21 @@ class Coverage(unittest.TestCase):
         return [
             shown
             for line, shown, _ in page.shown
-            if not page.is_covered(line, number_coverage.magnitude(shown))
+            if not page.is_covered(line, shown)
         ]
 
     def test_numbers_with_decimals_or_units_need_a_check(self):
         page = "0.25 of TSP100, 7 rows, 30 s, 40 %, 2× or 1e-9; 95 % intervals of 2.2.7\n"
         self.assertEqual(self.uncovered(page), ["0.25", "30", "40", "2", "1e-9"])
+        self.assertEqual(self.uncovered("30s, 64MB, 5 MiB or 3-fold\n"), ["30", "64", "5", "3"])
+        self.assertEqual(self.uncovered("3 to 22 %, 1, 2 and 5 s\n"), ["3", "22", "1", "2", "5"])
         self.assertEqual(self.uncovered("`lr 0.5`, [a](b-0.5.md), a grid of 5 × 5\n"), [])
 
     def test_checks_blocks_and_checked_tables_cover_numbers(self):
         claim = "0.25<!-- check: 0.25 within 0 % | echo 0.25 | result -->\n"
         self.assertEqual(self.uncovered(claim), [])
         self.assertEqual(self.uncovered("0.25\n\n" + block("text", "regret 0.25")), [])
+        self.assertEqual(self.uncovered("100 s, 3.0\n\n" + block("sh", "TSP100 3")), ["100", "3.0"])
         table = "| a | b |\n|---|---|\n| x | 0.5 |\n\n"
         self.assertEqual(self.uncovered(table), ["0.5"])
         mark = "<!-- check: times table within 50 % | echo | 1 key -->\n"
@@ -200,6 +217,15 @@ class Coverage(unittest.TestCase):
             self.assertEqual(len(number_coverage.read(table + wrong).findings), 1)
 
 
+    def test_copied_numbers_are_checked_where_they_come_from(self):
+        target = execute.ROOT / "docs" / "results" / "methods.md"
+        name = str(target.relative_to(execute.ROOT / "docs"))
+        checked = number_coverage.checked_numbers(name)
+        self.assertIn(0.34, checked)
+        self.assertNotIn(0.7777, checked)
+        self.assertEqual(number_coverage.checked_numbers("no-such-page.md"), set())
+
+
 class Scripts(unittest.TestCase):
     """Pages and notebooks of scripts."""
 
@@ -207,11 +233,11 @@ class Scripts(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             script = Path(folder) / "small.py"
             script.write_text("# %% [markdown]\n# # Title\n#\n# Text.\n\n# %%\nprint(1)\n")
-            page = cells.page(script, ["", "1\n"], "2026-01-01", 2)
+            page = cells.page(script, ["", "1\n"], "2026-01-01")
             self.assertIn("```text\n1\n```", page)
-            self.assertEqual(cells.without_output(page), cells.page(script, None, "", 0))
+            self.assertEqual(cells.without_output(page), cells.page(script, None, ""))
             script.write_text(script.read_text().replace("print(1)", "print(2)"))
-            self.assertNotEqual(cells.without_output(page), cells.page(script, None, "", 0))
+            self.assertNotEqual(cells.without_output(page), cells.page(script, None, ""))
             self.assertIn('"print(2)"', cells.notebook(script))
 
 

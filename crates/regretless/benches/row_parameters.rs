@@ -208,7 +208,8 @@ fn weights(rows: usize) -> Case {
         .collect();
     let data = Dataset::from_arrays(&vec![[0.0]; rows], &costs).unwrap();
     let problem = |weights| {
-        let template = json!({"kind": "knapsack", "items": ITEMS, "weights": weights, "capacity": [15.5]});
+        let template =
+            json!({"kind": "knapsack", "items": ITEMS, "weights": weights, "capacity": [15.5]});
         Problem::from_spec(ProblemSpec::from_json(template).unwrap()).unwrap()
     };
     Case {

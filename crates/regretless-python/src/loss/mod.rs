@@ -54,7 +54,8 @@ use rows::{Float, Predictions, check_finite};
 /// progress : bool, default False
 ///     Whether to show a progress bar while rows are solved.
 /// pool_from : Loss, optional
-///     Another loss of the same name and problem, whose solution pool is shared.
+///     Another loss of the same name and problem, whose solution pool is shared. The labels of `C`
+///     join it in the first training step.
 /// rescale_loss : bool, default False
 ///     Whether values and gradients are multiplied by the factor that `train` uses. Gradients of
 ///     losses with S or E shrink like d^-1.5 (MAE) or d^-2 (MSE) in d costs: use Adam, or True.
@@ -101,6 +102,8 @@ pub struct Loss {
     function_counts: Mutex<SolveCounts>,
     /// The solution pool, if the loss uses one; losses may share it.
     pool: Arc<Mutex<Option<SolutionPool>>>,
+    /// Labels that join the pool in the first training step.
+    pending_labels: Mutex<Option<SolutionPool>>,
     /// The factor of values and gradients.
     factor: f64,
 }
@@ -167,9 +170,9 @@ impl Loss {
         for row in data.rows() {
             has_label[row] = true;
         }
-        let pool = match pool_from {
-            None => Arc::new(Mutex::new(pool)),
-            Some(other) => other.get().share_pool(&stage, py_problem, pool)?,
+        let (pool, pending_labels) = match pool_from {
+            None => (Arc::new(Mutex::new(pool)), None),
+            Some(other) => (other.get().shared_pool(&stage, py_problem)?, pool),
         };
         let factor = if rescale_loss {
             loss.rescaling(data.data().costs().cols())
@@ -188,6 +191,7 @@ impl Loss {
             problem: py_problem.clone().unbind(),
             seed,
             pool,
+            pending_labels: Mutex::new(pending_labels),
             factor,
         };
         // A loss that shares its pool with this one was checked before.
@@ -329,6 +333,24 @@ impl Loss {
             .cloned();
         *lock(&self.pool) = pool;
         Ok(())
+    }
+
+    /// Take the labels out of the solution pool until the first training step: the rows of the
+    /// first step are not known to be for training.
+    #[pyo3(name = "_defer_labels")]
+    fn defer_labels(&self) -> PyResult<()> {
+        let labels = lock(&self.pool).clone();
+        *lock(&self.pending_labels) = labels;
+        self.start_pool(Vec::new())
+    }
+
+    /// Add the labels to the solution pool, as the first training step does.
+    #[pyo3(name = "_add_labels_to_pool")]
+    fn add_labels_to_pool(&self) {
+        let labels = lock(&self.pending_labels).take();
+        if let (Some(pool), Some(labels)) = (lock(&self.pool).as_mut(), labels) {
+            pool.extend(labels.decisions());
+        }
     }
 
     /// Evaluate the decisions that follow from predictions of some rows; fields of `Evaluation`.
@@ -532,20 +554,16 @@ impl Loss {
         }
     }
 
-    /// The solution pool of this loss for another one, whose decisions are added.
-    fn share_pool(
+    /// The solution pool of this loss for another one.
+    fn shared_pool(
         &self,
         stage: &TrainingStage,
         problem: &Bound<'_, Problem>,
-        added: Option<SolutionPool>,
     ) -> PyResult<Arc<Mutex<Option<SolutionPool>>>> {
         if self.stage.to_string() != stage.to_string() || !problem.eq(&self.problem)? {
             return Err(PyValueError::new_err(
                 "pool_from must be a loss of the same name and problem",
             ));
-        }
-        if let (Some(pool), Some(added)) = (lock(&self.pool).as_mut(), &added) {
-            pool.extend(added.decisions());
         }
         Ok(Arc::clone(&self.pool))
     }

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use regretless::label::LabeledDataset;
 use regretless::loss::{BatchLoss, BatchLossInput, LossInput, NoiseKey};
 use regretless::observer::Observer;
-use regretless::oracle::{Oracle, OracleWorker, StepId, TrainingOracle};
+use regretless::oracle::{Oracle, OracleWorker, SolutionPool, StepId, TrainingOracle};
 use regretless::parallel::Threads;
 use regretless::{Error, Result};
 
@@ -118,6 +118,9 @@ impl Loss {
         observer: &dyn Observer,
     ) -> Result<Vec<f64>> {
         let cols = predictions.cols;
+        if step.is_gradient_step {
+            self.add_labels_to_pool();
+        }
         let mut training_oracle = self.training_oracle(oracle)?;
         let mut solved = Vec::new();
         let properties = self.stage.loss.properties();
@@ -246,11 +249,19 @@ impl Loss {
             .stage
             .training_oracle(oracle, self.seed)?
             .with_pool([], self.stage.loss.properties().uses_pool);
-        let pool = lock(&self.pool).clone();
-        if let Some(pool) = pool {
+        if let Some(pool) = self.current_pool() {
             training_oracle.replace_pool(pool);
         }
         Ok(training_oracle)
+    }
+
+    /// The solution pool; the labels of the rows themselves where it is still empty.
+    fn current_pool(&self) -> Option<SolutionPool> {
+        let pool = lock(&self.pool).clone()?;
+        if pool.decisions().is_empty() {
+            return lock(&self.pending_labels).clone().or(Some(pool));
+        }
+        Some(pool)
     }
 
     /// Evaluates the row that was read into the worker's buffers.
