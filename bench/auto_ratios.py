@@ -9,19 +9,12 @@ The best single method of a problem is the one with the lowest mean of normalize
 from __future__ import annotations
 
 import argparse
-import csv
 import math
 from pathlib import Path
 
-from experiment_cells import cpu_seconds
+from experiment_cells import cpu_seconds, read_table
 
 SEARCHES = ("auto, linear", "auto")
-
-
-def read(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a CSV file."""
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def quantile(values: list[float], level: float) -> float:
@@ -45,13 +38,13 @@ def print_seconds(folder: Path) -> None:
 def print_ratios(folder: Path) -> None:
     """Print the ratios of every problem and search."""
     singles: dict[str, tuple[float, str]] = {}
-    for row in read(folder / "summary.csv"):
+    for row in read_table(folder / "summary.csv"):
         if row["method"] not in SEARCHES and row["normalized_regret"]:
             candidate = (float(row["normalized_regret"]), row["method"])
             singles[row["problem"]] = min(singles.get(row["problem"], candidate), candidate)
     # To MSE: the ratio of two such ratios is that of the regrets.
     ratios: dict[tuple[str, str], dict[str, float]] = {}
-    for row in read(folder / "cells.csv"):
+    for row in read_table(folder / "cells.csv"):
         if row["ratio"]:
             of_method = ratios.setdefault((row["problem"], row["method"]), {})
             of_method[row["seed"]] = float(row["ratio"])

@@ -10,18 +10,13 @@ of seeds in which E is lower.
 from __future__ import annotations
 
 import argparse
-import csv
 import re
 from pathlib import Path
 
+from experiment_cells import read_table
+
 # In the order of the table; each is followed by the same loss with E in place of S.
 METHODS = [f"{base}({components}S)" for base in ("MSE", "MAE") for components in ("", "O,", "C,O,")]
-
-
-def read(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a CSV file."""
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def with_equality(method: str) -> str:
@@ -66,11 +61,11 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path, help="of the experiment")
     folder = parser.parse_args().folder
-    summary = read(folder / "summary.csv")
+    summary = read_table(folder / "summary.csv")
     # Problems in their order, with the number of seeds.
     seeds = {row["problem"]: row["seeds"] for row in summary}
     ratios: dict[str, dict[str, dict[str, float]]] = {problem: {} for problem in seeds}
-    for row in read(folder / "cells.csv"):
+    for row in read_table(folder / "cells.csv"):
         if row["ratio"]:
             of_method = ratios[row["problem"]].setdefault(row["method"], {})
             of_method[row["seed"]] = float(row["ratio"])

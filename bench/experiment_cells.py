@@ -1,9 +1,16 @@
-"""Read the cells of a finished experiment of `regretless reproduce`: one file per training."""
+"""Read a finished experiment of `regretless reproduce`: its tables, and one file per training."""
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
+
+
+def read_table(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file."""
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def cpu_seconds(experiment: Path) -> dict[tuple[str, str], list[float]]:

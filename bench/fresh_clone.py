@@ -3,7 +3,7 @@
     python bench/fresh_clone.py [--command scripts/demo ...]
 
 Every command runs in a clone of its own of the last commit, without a build beside it. Packages
-that Rust and pip have downloaded before stay where they are.
+that Rust has downloaded before stay where they are; those of Python are downloaded.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ def minutes(command: str) -> float:
     """Run a command in an empty clone; return the minutes that it takes."""
     # A build folder elsewhere would not be empty.
     environment = {key: value for key, value in os.environ.items() if key != "CARGO_TARGET_DIR"}
+    environment["PIP_NO_CACHE_DIR"] = "1"
     with tempfile.TemporaryDirectory() as folder:
         clone = Path(folder) / "clone"
         subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)

@@ -24,7 +24,9 @@ def main() -> None:
     print("| problem | method | seconds | MSE's seconds | multiple |\n|---|---|---:|---:|---:|")
     for (problem, method), own in means.items():
         base = means[problem, "MSE"]
-        print(f"| {problem} | {method} | {own:.3g} | {base:.2g} | {own / base:.2g} |")
+        multiple = own / base
+        shown = f"{multiple:.0f}" if multiple >= 100 else f"{multiple:.2g}"
+        print(f"| {problem} | {method} | {own:.3g} | {base:.2g} | {shown} |")
 
 
 if __name__ == "__main__":

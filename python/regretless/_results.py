@@ -113,7 +113,8 @@ class Evaluation(Result):
     mae : float
         Mean absolute error of the predicted costs.
     optimal_fraction : float
-        Fraction of instances whose decision is optimal.
+        Fraction of instances whose decision is optimal; where labels are those of a heuristic, not
+        worse than the label.
     rows : DataFrame or dict of ndarray, optional
         One entry per row of the table: ``regret``, ``objective`` of the decision under the true
         costs, ``optimal_objective``, ``relative_regret``, ``decision_status`` and ``label_status``;

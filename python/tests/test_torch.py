@@ -233,11 +233,11 @@ def test_as_many_predictions_as_rows_and_decisions_are_needed():
     problem, costs, labels, predictions = table("SP5x5", rows=4)
     true, best = torch.from_numpy(costs), np.asarray(labels.decisions)
     loss = DecisionLoss(problem, loss="MSE")
-    # Two blocks: rows 0 and 1, then rows 2 and 3.
+    # Two blocks of two rows.
     loss(predictions[:2], true[:2])
     loss(predictions[2:], true[2:])
     with pytest.raises(ValueError, match="4 rows of predictions for 3 rows"):
-        loss(predictions, torch.arange(3))
+        loss(predictions, true[:3])
     with pytest.raises(ValueError, match="4 rows of optimal decisions for 3 rows of costs"):
         DecisionLoss(problem, loss="MSE")(predictions[:3], true[:3], best)
 

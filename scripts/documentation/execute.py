@@ -19,7 +19,9 @@ Marks are comments of Markdown, which readers do not see. They precede their blo
     <!-- check: 8.5 within 2 % | COMMAND | EXPRESSION -->
                                              8.5, in the text before, is what EXPRESSION says of
                                              `result`, the JSON or CSV that COMMAND prints;
-                                             `row(result, method="MSE")` is a row of CSV, and
+                                             `row(result, method="MSE")` is a row of CSV,
+                                             `published_differences(result, "KS32")` differences
+                                             from published ratios, and
                                              `long 8.5` is checked by --full only, `hours 8.5`
                                              by --hours only
     <!-- check: long table within 1 % | COMMAND | ROW, COLUMN, VALUES -->
@@ -44,6 +46,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import mean
 
 import number_coverage
 import program
@@ -364,7 +367,8 @@ class PageRun:
         result = self.result_of(step, claim, command)
         if result is None:
             return
-        found = eval(expression, {"result": parsed(result), "row": row})
+        helpers = {"row": row, "mean": mean, "published_differences": published_differences}
+        found = eval(expression, {"result": parsed(result), **helpers})
         self.outcome.count("numbers")
         if not is_close(value(shown), float(found), percentage(tolerance)):
             self.report(step, f"{shown} is {found:.6g}")
@@ -410,6 +414,17 @@ def parsed(text):
 def row(rows, **cells):
     """Return the row of a table that has these cells."""
     return next(one for one in rows if all(one[name] == cell for name, cell in cells.items()))
+
+
+def published_differences(rows, problem):
+    """Return the absolute differences from published ratios: MSE and MAE with C, O and S."""
+    return [
+        abs(float(one["ratio_mean"]) - float(one["published_ratio"]))
+        for one in rows
+        if one["problem"] == problem
+        and one["method"].startswith(("MSE", "MAE"))
+        and "O_S" not in one["method"]
+    ]
 
 
 def count_commands(text):

@@ -31,7 +31,8 @@ COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 NOT_PROSE = re.compile(r"`[^`\n]*`|\]\([^)\n]*\)")
 UNIT = (
     r"\s?(?:%|×(?!\s?\d))"
-    r"|[\s-]?(?:[mµμn]?s|seconds?|minutes?|min|hours?|[kKMG]i?B|bytes|GFLOP/s|GB/s|EUR|percent|fold|times)\b"
+    r"|[\s-]?(?:[mµμn]?s|seconds?|minutes?|min|hours?|[kKMG]i?B|bytes|GFLOP/s|GB/s|EUR"
+    r"|percent|fold|times)\b"
 )
 # Not within names (TSP100), versions (2.2.7), dates or exponents of formulas (d^-1.5).
 NUMBER = re.compile(

@@ -184,11 +184,7 @@ class Coverage(unittest.TestCase):
     def uncovered(self, markdown):
         """Return the numbers of a page that nothing covers."""
         page = number_coverage.read(markdown)
-        return [
-            shown
-            for line, shown, _ in page.shown
-            if not page.is_covered(line, shown)
-        ]
+        return [shown for line, shown, _ in page.shown if not page.is_covered(line, shown)]
 
     def test_numbers_with_decimals_or_units_need_a_check(self):
         page = "0.25 of TSP100, 7 rows, 30 s, 40 %, 2× or 1e-9; 95 % intervals of 2.2.7\n"
@@ -215,7 +211,6 @@ class Coverage(unittest.TestCase):
         self.assertEqual(self.uncovered(table + "<!-- given: columns b | why -->\n"), ["0.6"])
         for wrong in ("<!-- given: columns d | why -->\n", "<!-- given: 0.5 -->\n"):
             self.assertEqual(len(number_coverage.read(table + wrong).findings), 1)
-
 
     def test_copied_numbers_are_checked_where_they_come_from(self):
         target = execute.ROOT / "docs" / "results" / "methods.md"

@@ -82,8 +82,8 @@ pub struct SolveOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub limits: LimitOptions,
-    /// Write the decision: TSPLIB .tour, CVRPLIB .sol or name,value CSV; a folder where there are
-    /// several problems; - writes to standard output
+    /// Write the decision: TSPLIB .tour, CVRPLIB .sol or name,value CSV of nonzero values; a folder
+    /// where there are several problems; - writes to standard output
     #[arg(long, value_name = "PATH", help_heading = "Output")]
     pub out: Option<PathBuf>,
 }
