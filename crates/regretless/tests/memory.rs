@@ -4,6 +4,7 @@
 //! One test in a process of its own, since the peak is that of the process.
 
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
 
