@@ -348,8 +348,10 @@ class PageRun:
         if self.is_left_out(claim):
             self.outcome.count(f"{step.kind}s of {size_of(claim)} runs")
             return None
+        # What building HiGHS needs may be in .venv of the checkout.
+        prepared = f'eval "$("$CLONE"/scripts/setup)"; {command}' if "cargo" in command else command
         done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", command], cwd=self.folder, env=self.environment,
+            ["bash", "-euo", "pipefail", "-c", prepared], cwd=self.folder, env=self.environment,
             capture_output=True, text=True, timeout=MAX_SECONDS[size_of(claim)],
         )  # fmt: skip
         if done.returncode != 0:
