@@ -87,7 +87,10 @@ fn compare(nodes: usize) -> Result<()> {
         for (name, settings) in [
             ("paper: Adam, ε 1e-8", paper),
             ("rescaled", rescaled),
-            ("rescaled, batch 16, rate 0.02, `decay`", short),
+            (
+                "rescaled, batch size 16, learning rate 0.02, `lr-decay`",
+                short,
+            ),
         ] {
             let recipe = Trainer::new(loss.parse::<Method>()?)
                 .predictor(PredictorSpec::Linear)
