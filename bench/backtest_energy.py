@@ -91,7 +91,7 @@ def main() -> None:
     subprocess.run(command, cwd=folder, check=True, stdout=sys.stderr)
     wall = time.monotonic() - begun
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print("threads,wall_seconds,cpu_seconds")
+    print("threads,seconds,CPU seconds")
     print(f"{arguments.threads},{wall:.1f},{usage.ru_utime + usage.ru_stime:.1f}")
 
 

@@ -26,9 +26,11 @@ Marks are comments of Markdown, which readers do not see. They precede their blo
                                              by --hours only
     <!-- check: long table within 1 % | COMMAND | ROW, COLUMN, VALUES -->
                                              the table before it is in the result (tables.py)
-    <!-- check: times table within 50 % | COMMAND | 2 keys -->
+    <!-- check: times table within 50 %, last run 2026-11-18 | COMMAND | 2 keys -->
                                              the table before it has times or ratios of times; it
                                              is compared by --times only, which executes no more
+
+What is repeated on demand has the date of its last run (last_run.py).
 
 A block of another language (`rust`) needs a mark that it is not executed. Numbers of the text and
 of tables that no mark compares are findings, too (number_coverage.py).
@@ -48,6 +50,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean
 
+import last_run
 import number_coverage
 import program
 import tables
@@ -96,6 +99,8 @@ class Step:
     line: int
     mark: str = ""
     tolerance: float = 0.0
+    # Character of the page where its mark begins.
+    mark_place: int = 0
 
 
 @dataclass
@@ -128,7 +133,7 @@ class Outcome:
 
 def steps(markdown):
     """Yield the steps of a page, with the marks that precede them."""
-    mark, tolerance = "", 0.0
+    mark, mark_place, tolerance = "", 0, 0.0
     for match in ELEMENT.finditer(markdown):
         line = markdown.count("\n", 0, match.start()) + 1
         found = match["mark"] or match["inline"]
@@ -136,8 +141,8 @@ def steps(markdown):
             words = match["info"].split()
             language = words[0] if words else ""
             kind = f"file {words[1]}" if len(words) > 1 and "=" not in words[1] else language
-            yield Step(kind, match["text"], line, mark, tolerance)
-            mark, tolerance = "", 0.0
+            yield Step(kind, match["text"], line, mark, tolerance, mark_place)
+            mark, mark_place, tolerance = "", 0, 0.0
         elif found.startswith("setup"):
             head, _, body = found.partition("\n")
             yield Step(head.split()[1], body + "\n", line)
@@ -149,9 +154,9 @@ def steps(markdown):
             kind = "table" if without_size(claim).startswith("table ") else "number"
             # A number is near its mark; a table may be long.
             shown = before if kind == "table" else before[-4000:]
-            yield Step(kind, f"{shown}\0{claim}", line)
+            yield Step(kind, f"{shown}\0{claim}", line, mark_place=match.start())
         else:
-            mark = found
+            mark, mark_place = found, match.start()
 
 
 def size_of(mark):
@@ -166,8 +171,8 @@ def without_size(claim):
 
 
 def percentage(text):
-    """Return the fraction of a text such as `5 %`."""
-    return float(text.replace("%", "")) / 100
+    """Return the fraction of a text such as `5 %`; a date may follow."""
+    return float(text.partition(",")[0].replace("%", "")) / 100
 
 
 def agrees(shown, printed, tolerance):
@@ -199,12 +204,15 @@ def is_close(shown, found, tolerance):
 class PageRun:
     """Executes one page in a folder of its own."""
 
-    def __init__(self, path, folder, size):
+    def __init__(self, path, folder, size, is_recording=False):
         self.outcome = Outcome(str(path.relative_to(ROOT)))
         self.path, self.folder, self.size = path, Path(folder), size
+        self.is_recording = is_recording
         self.printed, self.is_skipped, self.interpreter = "", False, None
         # By the cells of a table.
         self.table_runs = {}
+        # Where the marks begin whose command ran and whose numbers agree.
+        self.held_marks = []
         places = [str(program.find().parent), os.environ["PATH"]]
         if program.python() is not None:
             places.insert(1, str(program.python().parent))
@@ -240,6 +248,10 @@ class PageRun:
                 self.interpreter.wait()
                 self.interpreter.stdout.close()
         self.report_uncompared(markdown)
+        if self.is_recording and not last_run.record(self.path, markdown, self.held_marks):
+            self.outcome.findings.append(
+                f"{self.outcome.page}: changed during the run: dates are not recorded"
+            )
         self.outcome.seconds = time.monotonic() - begin
         return self.outcome
 
@@ -303,6 +315,8 @@ class PageRun:
         self.outcome.count("commands", count_commands(step.text))
         if done.returncode != 0:
             self.report(step, f"exit code {done.returncode}:\n{tail(done.stdout)}")
+        elif step.mark:
+            self.held_marks.append(step.mark_place)
 
     def run_python(self, step):
         """Run a block of Python in the interpreter of the page."""
@@ -374,6 +388,8 @@ class PageRun:
         self.outcome.count("numbers")
         if not is_close(value(shown), float(found), percentage(tolerance)):
             self.report(step, f"{shown} is {found:.6g}")
+        else:
+            self.held_marks.append(step.mark_place)
 
     def check_table(self, step):
         """Check the table before a mark by what a command prints."""
@@ -395,6 +411,8 @@ class PageRun:
         self.outcome.count("numbers of tables", len(done.compared))
         for finding in done.findings:
             self.report(step, finding)
+        if not done.findings:
+            self.held_marks.append(step.mark_place)
 
     def parse_toml(self, step):
         """Parse a block of TOML."""
@@ -440,10 +458,17 @@ def tail(text, lines=15):
     return "\n".join(f"    {line}" for line in text.rstrip().splitlines()[-lines:])
 
 
-def run_page(path, size):
+def run_page(path, size, is_recording=False):
     """Execute a page in an empty folder, up to blocks of a size."""
     with tempfile.TemporaryDirectory(prefix="docs-") as folder:
-        return PageRun(path, folder, size).execute()
+        return PageRun(path, folder, size, is_recording).execute()
+
+
+def undated(paths):
+    """Yield page, line and mark of every measurement on demand without the date of its last run."""
+    for path in paths:
+        for line, mark in last_run.undated(path.read_text()):
+            yield f"{path.relative_to(ROOT)}:{line}: '{mark}' has no 'last run YYYY-MM-DD'"
 
 
 def list_blocks(paths):
@@ -458,8 +483,11 @@ def list_blocks(paths):
         print(path.relative_to(ROOT), counts)
 
 
-def check(names, size=SIZES[0], only_list=False):
-    """Execute pages; print what is wrong and a summary; return whether nothing is."""
+def check(names, size=SIZES[0], only_list=False, is_recording=False):
+    """Execute pages; print what is wrong and a summary; return whether nothing is.
+
+    Recording writes today's date into the marks of measurements that were repeated and agree.
+    """
     paths = [Path(name).resolve() for name in names]
     if not paths:
         paths = [path for pattern in PAGES for path in sorted(ROOT.glob(pattern))]
@@ -468,8 +496,8 @@ def check(names, size=SIZES[0], only_list=False):
         return True
     # Measurements would disturb each other.
     with ThreadPoolExecutor(1 if size == TIMES else os.cpu_count()) as workers:
-        outcomes = list(workers.map(lambda path: run_page(path, size), paths))
-    unchecked = list(number_coverage.findings(paths))
+        outcomes = list(workers.map(lambda path: run_page(path, size, is_recording), paths))
+    unchecked = [*number_coverage.findings(paths), *undated(paths)]
     for finding in unchecked:
         print(f"docs: {finding}", file=sys.stderr)
     totals = {}

@@ -1,7 +1,8 @@
 """Hooks of MkDocs: what the site does beyond Markdown.
 
 * A code block whose language is followed by a name (```` ```csv table.csv ````) gets that title.
-* Comments for `scripts/docs --check` (marks, hidden setup) do not reach the page.
+* Comments for `scripts/docs --check` (marks, hidden setup) do not reach the page; of measurements
+  on demand it shows the date of the last run.
 * Links to files of the repository outside `docs/` lead to copies: Markdown files of the root become
   pages of the site, everything else is copied as text under `source/`.
 * Figures with the class `fig` are placed into the page, so that they follow its color scheme.
@@ -23,6 +24,7 @@ sys.path.insert(0, str(DOCS / "gallery"))
 sys.path.insert(0, str(Path(__file__).parent))
 import cells  # noqa: E402
 import figure  # noqa: E402
+import last_run  # noqa: E402
 
 # Markdown files of the repository that are pages of the site, and where.
 PROJECT_PAGES = {
@@ -34,7 +36,9 @@ PROJECT_PAGES = {
     "bench/README.md": "project/benchmark-programs.md",
 }
 FENCE = re.compile(r"^```(\w+) (\S+)$", re.MULTILINE)
-MARK = re.compile(r"^<!-- (?:run|setup|check|from)\b.*?-->\n?", re.MULTILINE | re.DOTALL)
+MARK = re.compile(
+    r"^<!-- (?:run|setup|check|from|given|copied)\b.*?-->\n?", re.MULTILINE | re.DOTALL
+)
 INLINE_MARK = re.compile(r"<!-- check:.*?-->", re.DOTALL)
 LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 CODE = re.compile(r"(^```.*?^```$|`[^`\n]*`)", re.MULTILINE | re.DOTALL)
@@ -109,11 +113,17 @@ def figure_style(style):
     return style[: dark.start()] + rules
 
 
+def shown_mark(match):
+    """Return what readers see of a mark that is a paragraph of its own."""
+    caption = last_run.caption(match[0])
+    return f"*{caption}*\n\n" if caption else ""
+
+
 def page_text(markdown, page_path):
     """Return the Markdown of a page as readers get it."""
 
     def prepare(part):
-        part = INLINE_MARK.sub("", MARK.sub("", part))
+        part = INLINE_MARK.sub("", MARK.sub(shown_mark, part))
         return LINK.sub(lambda m: m[1] + rewrite_link(m[2], page_path) + m[3], part)
 
     return outside_code(markdown, prepare)

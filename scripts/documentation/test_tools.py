@@ -1,5 +1,6 @@
 """Tests of the tools that build and check the documentation: python3 -m unittest test_tools."""
 
+import datetime
 import tempfile
 import unittest
 from pathlib import Path
@@ -8,6 +9,7 @@ import built_site
 import cells
 import command_reference
 import execute
+import last_run
 import number_coverage
 
 TICKS = "```"
@@ -219,6 +221,65 @@ class Coverage(unittest.TestCase):
         self.assertIn(0.34, checked)
         self.assertNotIn(0.7777, checked)
         self.assertEqual(number_coverage.checked_numbers("no-such-page.md"), set())
+
+
+class LastRuns(unittest.TestCase):
+    """Dates of measurements that are repeated on demand."""
+
+    table = "| a | b |\n|---|---|\n| x | 2 |\n\n"
+
+    def test_measurements_on_demand_need_a_date(self):
+        checks = "<!-- check: long table within 1 % | true | 1 key -->\n"
+        block_mark = "<!-- run: long, last run 2026-01-31 -->\n" + block("sh", "true")
+        times = "<!-- check: times 2 within 50 % | true | result -->\n"
+        self.assertEqual(list(last_run.undated("text\n" + checks)), [(2, "check: long")])
+        self.assertEqual(list(last_run.undated(block_mark + checks)), [])
+        self.assertEqual(len(list(last_run.undated(checks + block_mark))), 1)
+        self.assertEqual(list(last_run.undated(block_mark + times)), [(5, "check: times")])
+        self.assertEqual(list(last_run.undated("<!-- run: hours -->\n")), [(1, "run: hours")])
+        self.assertEqual(list(last_run.undated(block("markdown", "<!-- run: long -->"))), [])
+
+    def test_readers_see_date_and_tolerance(self):
+        mark = "<!-- check: times table within {} %, last run 2026-01-31 | x within 3 % | 1 key -->"
+        for tolerance, words in [("50", "a factor of 2"), ("80", "a factor of 5"), ("2", "2 %")]:
+            caption = last_run.caption(mark.format(tolerance))
+            self.assertEqual(caption, f"Last compared with a run: 31 January 2026, within {words}.")
+        self.assertIn("2026, equal.", last_run.caption(mark.format("0")))
+        block_mark = "<!-- run: hours, last run 2026-02-01 -->"
+        self.assertEqual(last_run.caption(block_mark), "Last run: 1 February 2026.")
+        self.assertEqual(last_run.caption("<!-- run: no, a reason -->"), "")
+
+    def recorded(self, markdown, size):
+        """Return a page after it was executed and dates were recorded."""
+        target = execute.ROOT / "target"
+        target.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target) as folder:
+            path = Path(folder) / "page.md"
+            path.write_text(markdown)
+            execute.run_page(path, size, is_recording=True)
+            return path.read_text()
+
+    def test_dates_are_written_for_what_ran_and_agreed(self):
+        today = datetime.date.today().isoformat()
+        mark = (
+            "<!-- check: times table within 50 %, last run 2026-01-31 | printf '{}' | 1 key -->\n"
+        )
+        agrees, differs = mark.format("a,b\\nx,3\\n"), mark.format("a,b\\nx,9\\n")
+        page = self.table + agrees + self.table + differs
+        expected = self.table + agrees.replace("2026-01-31", today) + self.table + differs
+        self.assertEqual(self.recorded(page, execute.TIMES), expected)
+        self.assertEqual(self.recorded(page, "hours"), page)
+        run_mark = "<!-- run: long, last run 2026-01-31 -->\n"
+        page = run_mark + block("sh", "true") + run_mark + block("sh", "false")
+        self.assertEqual(self.recorded(page, "long"), page.replace("2026-01-31", today, 1))
+        self.assertEqual(self.recorded(page, "quick"), page)
+
+    def test_a_page_that_changed_during_the_run_keeps_its_dates(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "page.md"
+            path.write_text("new text")
+            self.assertFalse(last_run.record(path, "old text", []))
+            self.assertEqual(path.read_text(), "new text")
 
 
 class Scripts(unittest.TestCase):
