@@ -101,8 +101,9 @@ gallery.explain(
 
 # %%
 plans = {name: gallery.decisions(day, name) for name in ("least squares", "MAE(O,S)")}
-drawing = Figure(330, f"Who got which job on {day}, by least squares and by MAE(O,S)")
-drawing.text(0, 16, f"{day}: gray lines are least squares, green MAE(O,S)", "head")
+drawing = Figure(340, f"Who got which job on {day}, by least squares and by MAE(O,S)")
+drawing.text(0, 16, f"Who drives which job on {day}", "head")
+drawing.text(0, 334, "thick gray: least squares; green: MAE(O,S)", "small faint")
 place = {}
 for number, (driver, job) in enumerate(zip(DRIVERS, JOBS)):
     place[driver], place[job] = (90, 40 + 29 * number), (310, 40 + 29 * number)

@@ -93,9 +93,11 @@ gallery.explain(
 
 # %%
 rounds = {name: gallery.decisions(day, name) for name in ("least squares", "MAE(O,S)")}
-drawing = Figure(340, f"Rounds of {day}: least squares dashed, MAE(O,S) in green")
-drawing.text(0, 16, f"{day}: dashed least squares, green MAE(O,S)", "head")
 spot = [(16 + 368 * x, 34 + 290 * y) for x, y in places]
+bottom = max(y for _, y in spot)
+drawing = Figure(round(bottom) + 42, f"Rounds of {day}: least squares dashed, MAE(O,S) in green")
+drawing.text(0, 16, f"Two rounds for {day}", "head")
+drawing.text(0, bottom + 36, "dashed: least squares; green: MAE(O,S)", "small faint")
 for plan, classes in zip(rounds.values(), ("line dash", "stroke green")):
     for column, value in plan.items():
         if value > 0.5:

@@ -8,6 +8,16 @@ part of the page and take the style from it.
 from html import escape
 
 WIDTH = 400
+# Widths of letters in units of the font size: about those of DejaVu Sans, the widest font of the
+# style, which browsers take on systems without the others.
+LETTER_WIDTHS = {
+    0.34: " '.,:;|/·ijlIJ",
+    0.42: '-()[]!"*frt',
+    0.73: "ABCDGHKNOQRUVXZ",
+    1.0: "mwMW%@+=−×",
+}
+OTHER_LETTER_WIDTH = 0.63
+BOLD_WIDTH = 1.1
 STYLE = """\
 .fig { font-family: Helvetica, Arial, "Liberation Sans", "DejaVu Sans", sans-serif; }
 .fig text { fill: #1c1e22; font-size: 13px; }
@@ -67,8 +77,13 @@ class Figure:
         self.parts.append(f"{head}/>" if content is None else f"{head}>{content}</{tag}>")
 
     def text(self, x, y, text, classes=""):
-        """Write a line of text."""
-        self.add("text", classes, escape(str(text)), x=x, y=y)
+        """Write a line of text, which has to fit."""
+        text = str(text)
+        width = text_width(text, classes)
+        left = x - width * (0.5 if "middle" in classes else 1.0 if "end" in classes else 0.0)
+        if left < -1 or left + width > self.width + 1:
+            raise ValueError(f"'{text}' is cut at the edge: shorten it by a few letters")
+        self.add("text", classes, escape(text), x=x, y=y)
 
     def line(self, x1, y1, x2, y2, classes="line"):
         """Draw a line."""
@@ -117,6 +132,17 @@ class Figure:
     def _repr_svg_(self):
         """Show the drawing in a notebook."""
         return self.svg()
+
+
+def text_width(text, classes):
+    """Return about how wide a text is at most, in units of the drawing."""
+    words = classes.split()
+    # The sizes of STYLE.
+    size = 14.0 if "head" in words else 12.3 if "small" in words else 13.0
+    if "head" in words or "strong" in words:
+        size *= BOLD_WIDTH
+    widths = {letter: width for width, letters in LETTER_WIDTHS.items() for letter in letters}
+    return size * sum(widths.get(letter, OTHER_LETTER_WIDTH) for letter in text)
 
 
 def number(value):

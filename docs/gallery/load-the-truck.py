@@ -92,7 +92,7 @@ gallery.explain(
 loaded = gallery.decisions(day, "MSE(C,O,S)")
 today = next(row for row in table if row[0] == day)
 drawing = Figure(300, f"Margins of 20 goods on {day}; those on the truck are green")
-drawing.text(0, 16, f"{day}: margin per kind, green is on the truck", "head")
+drawing.text(0, 16, f"{day}: margins; green is loaded", "head")
 top = max(today[5:])
 for number, name in enumerate(GOODS):
     column, line = divmod(number, 10)

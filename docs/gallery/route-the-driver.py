@@ -98,10 +98,11 @@ gallery.explain(f"--model route.safetensors --data trips.csv {COLUMNS} --key tri
 routes = {name: gallery.decisions(trip, name) for name in ("least squares", "SPO+")}
 row = next(row for row in table if row[0] == float(trip))
 cost = dict(zip(names, row[6:]))
-drawing = Figure(360, f"Trip {trip} from {row[4]} to {row[5]}: routes of least squares and SPO+")
+drawing = Figure(400, f"Trip {trip} from {row[4]} to {row[5]}: routes of least squares and SPO+")
 paid = {name: sum(cost[arc] for arc in plan) for name, plan in routes.items()}
-title = f"Dashed least squares {paid['least squares']:.1f} EUR, green SPO+ {paid['SPO+']:.1f} EUR"
-drawing.text(0, 16, title, "head")
+drawing.text(0, 16, f"Two routes for trip {trip}", "head")
+drawing.text(0, 374, f"dashed: least squares, {paid['least squares']:.1f} EUR", "small faint")
+drawing.text(0, 392, f"green: SPO+, {paid['SPO+']:.1f} EUR", "small faint")
 spot = {node: (40 + 53 * node[1], 40 + 50 * node[0]) for node in nodes}
 for arc in arcs:
     if arc[0] < arc[1]:

@@ -9,6 +9,7 @@ also where a page is opened from disk. Needs playwright.
 
 import functools
 import http.server
+import shutil
 import sys
 import threading
 from pathlib import Path
@@ -93,10 +94,13 @@ def main():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     home = f"http://127.0.0.1:{server.server_port}/"
+    program = shutil.which(sys.argv[1])
+    if program is None:
+        sys.exit(f"docs: no browser {sys.argv[1]}")
     findings = []
     pages = built_pages()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=sys.argv[1], args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         for width in (390, 1280):
             for scheme in ("light", "dark"):
                 context = browser.new_context(

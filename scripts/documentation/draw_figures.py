@@ -210,7 +210,7 @@ def weights():
     figure.text(
         200,
         172,
-        "weight: regret of a baseline / its loss; no regret: the mean weight",
+        "weight: regret / loss of a baseline; no regret: mean weight",
         "small faint middle",
     )
     return figure

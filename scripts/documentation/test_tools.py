@@ -1,6 +1,7 @@
 """Tests of the tools that build and check the documentation: python3 -m unittest test_tools."""
 
 import datetime
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -11,6 +12,9 @@ import command_reference
 import execute
 import last_run
 import number_coverage
+
+sys.path.insert(0, str(execute.ROOT / "docs" / "gallery"))
+import figure  # noqa: E402
 
 TICKS = "```"
 
@@ -295,6 +299,23 @@ class Scripts(unittest.TestCase):
             script.write_text(script.read_text().replace("print(1)", "print(2)"))
             self.assertNotEqual(cells.without_output(page), cells.page(script, None, ""))
             self.assertIn('"print(2)"', cells.notebook(script))
+
+
+class Figures(unittest.TestCase):
+    """Drawings of the gallery and of the concepts."""
+
+    def test_text_that_would_be_cut_is_refused(self):
+        drawing = figure.Figure(100, "a drawing")
+        drawing.text(0, 16, "2026-11-18: least squares and others", "head")
+        drawing.text(400, 16, "at the right", "small end")
+        for x, classes in [(0, "head"), (200, "middle strong"), (0, "small end"), (300, "small")]:
+            with self.assertRaisesRegex(ValueError, "is cut"):
+                drawing.text(
+                    x,
+                    16,
+                    "a title that is much too long for the picture: it goes on and on",
+                    classes,
+                )
 
 
 class BuiltSite(unittest.TestCase):
