@@ -80,8 +80,8 @@ class Loop:
         return float(pyepo.metric.regret(self.predictor, self.model, self.rest))
 
 
-def compare(name: str, args: argparse.Namespace) -> None:
-    """Print one line."""
+def compare(name: str, args: argparse.Namespace) -> str:
+    """Return one line of the table."""
     ours_regret, peer_regret, ours_time, peer_time = [], [], [], []
     for seed in range(args.seeds):
         data = case(name, args.rows + args.test, seed)
@@ -94,7 +94,7 @@ def compare(name: str, args: argparse.Namespace) -> None:
         peer_regret.append(peer.regret())
     fast, slow = statistics.median(ours_time), statistics.median(peer_time)
     regrets = " | ".join(f"{np.mean(r):.4f} ± {np.std(r):.4f}" for r in (ours_regret, peer_regret))
-    print(f"| {name} | {regrets} | {fast:.3f} | {slow:.3f} | {slow / fast:.1f} |", flush=True)
+    return f"| {name} | {regrets} | {fast:.3f} | {slow:.3f} | {slow / fast:.1f} |"
 
 
 def main() -> None:
@@ -113,13 +113,14 @@ def main() -> None:
         f"SPO+ in PyEPO {pyepo.__version__}, {args.rows} rows, {args.epochs} epochs, "
         f"{args.seeds} seeds"
     )
+    # All lines together: Gurobi prints the terms of its license when it first solves.
+    lines = [compare(name, args) for name in args.case]
     print(
         "| case | regret, regretless | regret, Gurobi | epoch, regretless (s) "
         "| epoch, Gurobi (s) | ratio |"
     )
     print("|---|---:|---:|---:|---:|---:|")
-    for name in args.case:
-        compare(name, args)
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -340,6 +340,8 @@ class Explanation(Result):
         of the shares minus the gap is the regret.
     features : FeatureEffects
         The effect of each feature on the predicted costs, and on the objective of the decision.
+    other_columns : tuple of NamedValue
+        Columns whose whole cost is known, where their value is not 0.
     scale_note : str or None
         Where the method leaves the level of the costs open, as MAE(O,S) does, a sentence that says
         so: objectives and prices are then no amounts in the unit of the costs.
@@ -356,11 +358,13 @@ class Explanation(Result):
     choices: tuple[FixedChoiceEffect, ...]
     regret: RegretSplit | None
     features: FeatureEffects
+    other_columns: tuple[NamedValue, ...] = ()
     scale_note: str | None = None
 
     _omitted_if_none: ClassVar[frozenset[str]] = frozenset({"scale_note"})
     _parts: ClassVar[Mapping[str, type[Result]]] = {
         "costs": ExplainedCost,
+        "other_columns": NamedValue,
         "ranges": RangeReport,
         "alternatives": Alternatives,
         "choices": FixedChoiceEffect,
@@ -404,8 +408,13 @@ class Explanation(Result):
             for cost in chosen[:_MAX_ROWS]
         )
         more = len(chosen) - _MAX_ROWS
-        rows = [
-            ("decision", f"{names} and {more} more" if more > 0 else names),
+        rows = [("decision", f"{names} and {more} more" if more > 0 else names)]
+        others = self.other_columns
+        if others:
+            shown = ", ".join(f"{one.name} = {one.value:.6g}" for one in others[:_MAX_ROWS])
+            more = len(others) - _MAX_ROWS
+            rows.append(("known costs", f"{shown} and {more} more" if more > 0 else shown))
+        rows += [
             ("predicted objective", f"{self.objective:.6g} ({self.sense})"),
             ("status", self.status),
         ]

@@ -71,7 +71,7 @@ class DecisionLoss(nn.Module):
         Parameters of the rows of ``C`` that the problem reads
         (:attr:`regretless.Problem.parameters`).
     seed : int, default 0
-        Seed of the noise of perturbed losses.
+        Seed of the noise of perturbed losses and of the draws of a cache.
     threads : int, optional
         Number of threads; all by default.
     rescale_loss : bool, default False

@@ -651,6 +651,55 @@ def test_given_decisions_are_refused_where_only_the_function_knows_their_costs()
         )
 
 
+def cheapest_with_fee(costs):
+    """Choose one; every choice has a fee of its own."""
+    fees = np.array([3.0, 0.0, 5.0])
+    decision = np.zeros(3)
+    decision[np.argmin(costs + fees)] = 1
+    return decision, decision @ (costs + fees)
+
+
+def test_labels_of_given_decisions_are_refused_where_the_function_adds_known_costs():
+    problem = rl.Problem.from_solver(cheapest_with_fee, 3, sense="minimize")
+    # The first row has no known cost, the one in the middle has.
+    costs = np.tile([1.0, 2.0, 3.0], (60, 1))
+    costs[30] = [1.0, 9.0, 9.0]
+    decisions = rl.label(problem, costs).decisions
+    with pytest.raises(ValueError, match=r"row 30: by 3\), and given decisions do not contain"):
+        rl.Labels.from_decisions(problem, costs, decisions)
+    plain = rl.Problem.from_solver(lambda costs: cheapest_with_fee(costs)[0], 3, sense="minimize")
+    assert rl.Labels.from_decisions(plain, costs, decisions).objectives[0] == 2.0
+
+
+def test_known_costs_that_depend_on_the_costs_are_refused():
+    def cheapest_with_tax(costs):
+        decision = np.zeros(len(costs))
+        decision[np.argmin(costs)] = 1
+        return decision, 1.1 * (decision @ costs)
+
+    problem = rl.Problem.from_solver(cheapest_with_tax, 6, sense="minimize")
+    with pytest.raises(ValueError, match="depends on the costs: rows .* have the same decision"):
+        rl.label(problem, COSTS)
+
+
+def test_known_costs_are_compared_at_other_costs_where_no_decision_is_repeated():
+    def ranked_with_tax(costs):
+        decision = np.argsort(np.argsort(-costs)).astype(float)
+        return decision, 1.1 * (decision @ costs)
+
+    problem = rl.Problem.from_solver(ranked_with_tax, 6, sense="minimize", binary=False)
+    _, different = np.unique(np.argsort(COSTS), axis=0, return_index=True)
+    with pytest.raises(ValueError, match="where all costs are 1.25 times as high"):
+        rl.label(problem, COSTS[different])
+
+
+def test_known_costs_that_depend_on_decisions_alone_are_accepted():
+    problem = rl.Problem.from_solver(cheapest_with_fee, 3, sense="minimize")
+    labels = rl.label(problem, COSTS[:, :3])
+    expected = np.min(COSTS[:, :3] + np.array([3.0, 0.0, 5.0]), axis=1)
+    np.testing.assert_allclose(labels.objectives, expected, rtol=1e-6)
+
+
 def test_state_that_the_first_row_does_not_show_is_found_in_larger_tables():
     calls = []
 

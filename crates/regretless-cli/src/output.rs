@@ -176,13 +176,19 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// A number with about five significant digits.
+/// Numbers from here on are written with an exponent. Untuned: more than any total of money that
+/// fits a column.
+const MAX_WHOLE_NUMBER: f64 = 1e12;
+
+/// A number with about five significant digits; large amounts are rounded to whole ones.
 pub fn number(value: f64) -> String {
     match value.abs() {
         size if size == 0.0 || (1e-3..1e6).contains(&size) => {
             let before = if size < 1.0 { 0 } else { size.log10() as usize };
             format!("{value:.*}", 4_usize.saturating_sub(before).max(1))
         }
+        // Totals of money, which people compare with each other.
+        size if (1e6..MAX_WHOLE_NUMBER).contains(&size) => format!("{value:.0}"),
         _ => format!("{value:.3e}"),
     }
 }
@@ -212,8 +218,8 @@ mod tests {
             ["0.0000", "0.1235", "12.346"]
         );
         assert_eq!(
-            [number(123_456.7), number(1.5e-9)],
-            ["123456.7", "1.500e-9"]
+            [number(123_456.7), number(3_332_025.4), number(1.5e-9)],
+            ["123456.7", "3332025", "1.500e-9"]
         );
     }
 }

@@ -73,7 +73,9 @@ fn check_lists_what_is_wrong_with_a_table() {
         "leak            feature tomorrow has the correlation 1.0000 with cost c3 of the next row",
         "constant        feature site is constant: 4 in all 60 rows",
         "time order      rows are not in time order: 1 is earlier than the row before, the first \
-         is row 59 (2026-03-03 after 2026-03-04)",
+         is row 59, counted from 0 (2026-03-03 after 2026-03-04)",
+        "repeated time   1 row has the time of another row, the first is row 59, counted from 0 \
+         (2026-03-03)",
     ] {
         assert!(text.contains(expected), "{expected}\n{text}");
     }
@@ -86,7 +88,10 @@ fn check_lists_what_is_wrong_with_a_table() {
         .iter()
         .map(|finding| finding["kind"].as_str().unwrap())
         .collect();
-    assert_eq!(kinds, ["leak", "leak", "constant", "time_order"]);
+    assert_eq!(
+        kinds,
+        ["leak", "leak", "constant", "time_order", "repeated_time"]
+    );
     let clean = workspace
         .run("check --data table.csv --costs c* --features load --split time:date")
         .succeeded()

@@ -193,3 +193,41 @@ fn decisions_that_are_not_binary_have_ranges_and_no_list() {
     let choice = format!("{explain} --force-choice p1");
     workspace.run(&choice).failed(2, &["binary decisions"]);
 }
+
+#[test]
+fn columns_of_known_cost_are_part_of_the_explained_decision() {
+    let workspace = TestWorkspace::new();
+    workspace.write(
+        "total.lp",
+        "Minimize\n cost: + 3 bought + 1 truck + 6 own\nSubject To\n total: bought - truck = 0\n \
+         demand: truck + own >= 5\nBounds\n bought <= 10\nEnd\n",
+    );
+    workspace.write(
+        "total.toml",
+        "kind = 'linear'\nfile = 'total.lp'\ncosts = ['bought']\n",
+    );
+    let mut table = String::from("wind,bought\n");
+    for row in 0..30 {
+        table.push_str(&format!("{},{}\n", row, 2 + row % 2 + row / 3));
+    }
+    workspace.write("table.csv", &table);
+    workspace
+        .run("train --data table.csv --costs bought --problem total.toml --method MSE --epochs 50")
+        .succeeded();
+    // Where it is expensive to buy, nothing is bought.
+    workspace.write("new.csv", "wind\n29\n0\n");
+    for (row, words) in [
+        (
+            0,
+            "The decision uses 0 of 1: none.\nColumns of known cost: own = 5.0000.",
+        ),
+        (1, "Columns of known cost: truck = 5.0000."),
+    ] {
+        let command = format!("explain --model model.safetensors --data new.csv --row {row}");
+        let out = workspace.run(&command).succeeded().out;
+        assert!(out.contains(words), "{out}");
+        let found = workspace.run(&format!("{command} --json")).json();
+        assert_eq!(found["other_columns"].as_array().unwrap().len(), 1);
+        assert_eq!(found["other_columns"][0]["value"], 5.0);
+    }
+}

@@ -342,7 +342,19 @@ fn other_dialects_are_refused_with_the_setting_that_reads_them() {
     );
     let run = workspace.run(&format!("{TRAIN} --delimiter ; --decimal ,"));
     assert_eq!(run.code, 3);
-    assert!(run.err.contains("no thousands separators"), "{}", run.err);
+    assert!(
+        run.err.contains("thousands separators; write 1000,25"),
+        "{}",
+        run.err
+    );
+    workspace.write("table.csv", &good.replace(",0.25,", ",\"3,950\","));
+    let run = workspace.run(TRAIN);
+    assert_eq!(run.code, 3);
+    assert!(
+        run.err.contains("thousands separators; write 3950"),
+        "{}",
+        run.err
+    );
 }
 
 #[test]
@@ -357,7 +369,7 @@ fn times_with_points_are_not_misread_where_the_decimal_mark_is_a_comma() {
     // The fourth time is a thousand and one, written with a thousands separator, or a date of
     // another format.
     for (time, words) in [
-        ("1.001", "no thousands separators"),
+        ("1.001", "thousands separators; write 1001"),
         ("31.01.2026", "is no time"),
     ] {
         let rows = format!("t;x;c0;c1\n998;1;2;1\n999;2;1;2\n1000;3;2;3\n{time};4;1;1\n");

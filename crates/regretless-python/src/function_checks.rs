@@ -1,16 +1,20 @@
 //! Checks of what a user's function promises: decisions that depend on the costs alone and, unless
-//! it is declared to be a heuristic, are optimal. A function that breaks this would otherwise give
-//! wrong numbers without any message.
+//! it is declared to be a heuristic, are optimal; parts of its objective besides costs times decision
+//! that do not depend on the costs. A function that breaks this would otherwise give wrong numbers
+//! without any message.
+
+use std::collections::HashMap;
 
 use pyo3::prelude::*;
 use regretless::evaluate::Evaluation;
 use regretless::label::LabeledDataset;
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
-use regretless::solve::SolveFailure;
+use regretless::solve::{Solution, SolveFailure};
 use regretless::{Error, Result, Sense};
 
 use crate::call_observer::warn;
+use crate::function_problem::SolverFunction;
 use crate::problem::Problem;
 
 /// Relative difference of two objectives for the same costs that an exact solver may have: the
@@ -30,6 +34,11 @@ const ROWS_PER_REPEATED_ROW: usize = 20;
 const REPEATS_OF_SINGLE_ROW: usize = 3;
 const REPEATS_PER_ROW: usize = 2;
 
+/// Factor of the costs of a row that is solved once more to see whether the known cost of its
+/// decision changes with the costs. Small enough to get the same decision for most rows, large
+/// enough that a tax of a few percent is no rounding.
+const PROBED_COST_FACTOR: f64 = 1.25;
+
 /// Relative regret below 0 that is more than rounding of objectives.
 const NEGATIVE_REGRET_TOLERANCE: f64 = 1e-6;
 
@@ -42,8 +51,8 @@ impl Problem {
     /// in the middle.
     ///
     /// # Errors
-    /// When the objective differs, unless the function is a heuristic, which gets a warning; and
-    /// when the user interrupts.
+    /// When the objective differs, unless the function is a heuristic, which gets a warning; when the
+    /// known cost of a decision depends on the costs; and when the user interrupts.
     pub fn check_repeated_answers(
         &self,
         oracle: &Oracle,
@@ -53,6 +62,7 @@ impl Problem {
         let Some(function) = self.function() else {
             return Ok(());
         };
+        check_known_costs(function, oracle, labeled, observer)?;
         for row in repeated_rows(&labeled.rows(), function.exact) {
             let Some(message) = other_answer(oracle, labeled, row, observer)? else {
                 continue;
@@ -64,6 +74,40 @@ impl Problem {
             observer.warn(&message);
             // One warning about a heuristic is enough.
             break;
+        }
+        Ok(())
+    }
+
+    /// Solves one or two rows whose decisions are given and not found by the function.
+    ///
+    /// # Errors
+    /// When the function returns an objective with a part that decisions do not contain; when it
+    /// fails; and when the user interrupts.
+    pub fn check_given_decisions(
+        &self,
+        oracle: &Oracle,
+        labeled: &LabeledDataset,
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        if self.function().is_none() {
+            return Ok(());
+        }
+        let mut rows = repeated_rows(&labeled.rows(), true);
+        rows.dedup();
+        for row in rows {
+            let Ok(solution) = solve_scaled(oracle, labeled, row, 1.0, observer)? else {
+                continue;
+            };
+            let fixed = labeled.solution(row).decision.fixed();
+            if !is_same_amount(solution.decision.fixed(), fixed, solution.objective) {
+                let message = format!(
+                    "the function returns objectives that are more than costs times decision (row \
+                     {row}: by {}), and given decisions do not contain the difference",
+                    labeled.sense().convert(solution.decision.fixed())
+                );
+                let remedy = "find the labels with regretless.label(problem, C)";
+                return Err(Error::data(message).with_remedy(remedy));
+            }
         }
         Ok(())
     }
@@ -134,6 +178,111 @@ fn repeated_rows(rows: &[usize], is_exact: bool) -> Vec<usize> {
     repeated
 }
 
+/// Refuses a function whose known costs, the part of its objective besides costs times decision,
+/// depend on the costs.
+fn check_known_costs(
+    function: &SolverFunction,
+    oracle: &Oracle,
+    labeled: &LabeledDataset,
+    observer: &dyn Observer,
+) -> Result<()> {
+    let rows = labeled.rows();
+    let has_known_costs = |row: &usize| labeled.solution(*row).decision.fixed() != 0.0;
+    let Some(row) = rows.iter().copied().find(has_known_costs) else {
+        return Ok(());
+    };
+    // Known costs may differ between rows with parameters of their own.
+    if function.parameters.is_empty()
+        && let Some((first, second)) = rows_with_other_known_costs(labeled, &rows)
+    {
+        let amount = |row: usize| {
+            labeled
+                .sense()
+                .convert(labeled.solution(row).decision.fixed())
+        };
+        return Err(known_costs_error(format!(
+            "rows {first} and {second} have the same decision, and {} and {}",
+            amount(first),
+            amount(second)
+        )));
+    }
+    let Ok(scaled) = solve_scaled(oracle, labeled, row, PROBED_COST_FACTOR, observer)? else {
+        return Ok(());
+    };
+    let label = &labeled.solution(row).decision;
+    let (fixed, other) = (label.fixed(), scaled.decision.fixed());
+    let is_same_decision = *label == scaled.decision.with_fixed(fixed);
+    if is_same_decision && !is_same_amount(fixed, other, scaled.objective) {
+        let sense = labeled.sense();
+        return Err(known_costs_error(format!(
+            "row {row} has {}, and the same decision has {} where all costs are \
+             {PROBED_COST_FACTOR} times as high",
+            sense.convert(fixed),
+            sense.convert(other)
+        )));
+    }
+    Ok(())
+}
+
+fn known_costs_error(found: String) -> Error {
+    let message = format!(
+        "the function returns an objective that is more than costs times decision, and the \
+         difference depends on the costs: {found}"
+    );
+    Error::data(message).with_remedy(
+        "return costs times decision plus parts that do not depend on the costs; rounding and taxes \
+         on the costs belong into the costs",
+    )
+}
+
+/// Two rows with the same decision and different known costs.
+fn rows_with_other_known_costs(labeled: &LabeledDataset, rows: &[usize]) -> Option<(usize, usize)> {
+    let mut first_rows = HashMap::new();
+    for row in rows {
+        let solution = labeled.solution(*row);
+        let decision = &solution.decision;
+        let entries: Vec<(usize, u64)> = decision
+            .iter()
+            .map(|(index, value)| (index, value.to_bits()))
+            .collect();
+        let first = *first_rows.entry(entries).or_insert(*row);
+        let expected = labeled.solution(first).decision.fixed();
+        if !is_same_amount(expected, decision.fixed(), solution.objective) {
+            return Some((first, *row));
+        }
+    }
+    None
+}
+
+/// Whether two amounts are equal up to the gap of a solver, relative to an objective.
+fn is_same_amount(first: f64, second: f64, objective: f64) -> bool {
+    let scale = first.abs().max(second.abs()).max(objective.abs());
+    (first - second).abs() <= REPEATED_OBJECTIVE_TOLERANCE * scale
+}
+
+/// Solves a labeled row with costs times a factor. Fails when the user interrupts.
+fn solve_scaled(
+    oracle: &Oracle,
+    labeled: &LabeledDataset,
+    row: usize,
+    factor: f64,
+    observer: &dyn Observer,
+) -> Result<std::result::Result<Solution, SolveFailure>> {
+    let mut costs = Vec::new();
+    labeled.data().costs().read(row, &mut costs);
+    for cost in &mut costs {
+        *cost *= factor;
+    }
+    let mut worker = oracle.worker();
+    worker.set_instance(row);
+    let solved = worker.solve(&costs);
+    drop(worker);
+    if observer.interrupted() || matches!(solved, Err(SolveFailure::Interrupted)) {
+        return Err(Error::Interrupted);
+    }
+    Ok(solved)
+}
+
 /// Solves a labeled row again. Returns a message if its objective is another one.
 fn other_answer(
     oracle: &Oracle,
@@ -141,20 +290,9 @@ fn other_answer(
     row: usize,
     observer: &dyn Observer,
 ) -> Result<Option<String>> {
-    let mut costs = Vec::new();
-    labeled.data().costs().read(row, &mut costs);
-    let mut worker = oracle.worker();
-    worker.set_instance(row);
-    let again = worker.solve(&costs).map(|solution| solution.objective);
-    drop(worker);
-    if observer.interrupted() || matches!(again, Err(SolveFailure::Interrupted)) {
-        return Err(Error::Interrupted);
-    }
     let first = labeled.solution(row).objective;
-    let is_same = |again: &f64| {
-        let scale = first.abs().max(again.abs());
-        (again - first).abs() <= REPEATED_OBJECTIVE_TOLERANCE * scale
-    };
+    let again = solve_scaled(oracle, labeled, row, 1.0, observer)?.map(|found| found.objective);
+    let is_same = |again: &f64| is_same_amount(first, *again, first);
     if again.as_ref().is_ok_and(is_same) {
         return Ok(None);
     }

@@ -54,8 +54,8 @@ impl Labels {
     /// C : array_like or DataFrame of shape (n, d)
     ///     True costs.
     /// decisions : array_like or DataFrame of shape (n, d)
-    ///     Optimal decisions. Each is checked for feasibility, none is solved. Columns with names
-    ///     are matched by name.
+    ///     Optimal decisions. Each is checked for feasibility. Columns with names are matched by
+    ///     name.
     /// parameters : mapping or DataFrame, optional
     ///     Parameters of the rows, as in `Problem.solve_all`.
     ///
@@ -66,12 +66,12 @@ impl Labels {
     /// Raises
     /// ------
     /// ValueError
-    ///     Where a decision is infeasible, or the problem has columns of known cost, whose values
-    ///     the decisions do not contain.
+    ///     Where a decision is infeasible, or the objective has a part that the decisions do not
+    ///     contain: columns of known cost, or what a function adds to costs times decision.
     ///
     /// Notes
     /// -----
-    /// The objective of a problem made by `Problem.from_solver` is costs times decision.
+    /// No row is solved, except for one or two of a function, whose objectives are checked.
     #[staticmethod]
     #[pyo3(signature = (problem, C, decisions, *, parameters=None))]
     fn from_decisions(
@@ -99,7 +99,7 @@ impl Labels {
                 data.parameters(),
             )
             .map_err(to_py_err)?;
-        let labeled = call.run(py, |_| {
+        let labeled = call.run(py, |observer| {
             let minimized = problem.minimized_costs(&oracle, data.costs().clone())?;
             let mut solutions = Vec::with_capacity(data.len());
             for row in 0..decisions.rows().min(data.len()) {
@@ -116,7 +116,9 @@ impl Labels {
                     None => Solution::optimal(decision, objective),
                 });
             }
-            LabeledDataset::from_decisions(data, &oracle, solutions)
+            let labeled = LabeledDataset::from_decisions(data, &oracle, solutions)?;
+            problem.check_given_decisions(&oracle, &labeled, observer)?;
+            Ok(labeled)
         })?;
         Self::new(problem, C, labeled, Vec::new())
     }
@@ -382,10 +384,13 @@ fn warn_about_failed_rows(py: Python<'_>, failures: &[(usize, SolveFailure)]) ->
     let Some((row, failure)) = failures.first() else {
         return Ok(());
     };
-    let count = failures.len();
-    let message = format!(
-        "{count} of the rows have no decision and are left out; the first is row {row}: {failure}"
-    );
+    let message = match failures.len() {
+        1 => format!("row {row} has no decision and is left out: {failure}"),
+        count => format!(
+            "{count} of the rows have no decision and are left out; the first is row {row}: \
+             {failure}"
+        ),
+    };
     warn(py, &message)
 }
 

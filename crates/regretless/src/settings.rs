@@ -274,11 +274,8 @@ impl TrainingSettings {
             return Err(Error::setting(message).with_remedy("use select = training-loss or last"));
         }
         if self.select.needs_validation() && split.validation.is_empty() {
-            let message = format!(
-                "select = {} needs validation rows; give some or use select = last",
-                self.select
-            );
-            return Err(Error::setting(message));
+            let message = format!("select = {} needs validation rows", self.select);
+            return Err(Error::setting(message).with_remedy("give some, or use select = last"));
         }
         Ok(())
     }

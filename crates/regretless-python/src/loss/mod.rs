@@ -48,7 +48,7 @@ use rows::{Float, Predictions, check_finite};
 /// parameters : mapping or DataFrame, optional
 ///     Parameters of the rows, as in `Problem.solve_all`.
 /// seed : int, default 0
-///     Seed of the noise of perturbed losses.
+///     Seed of the noise of perturbed losses and of the draws of a cache.
 /// threads : int, optional
 ///     Number of threads; all by default.
 /// progress : bool, default False
@@ -293,7 +293,8 @@ impl Loss {
         self.problem.clone_ref(py)
     }
 
-    /// Whether an evaluation in training calls the solver.
+    /// Whether evaluations in training may call the solver: with `cache 5%` for some batches, with
+    /// `cache 0%` for none.
     #[getter]
     fn calls_solver(&self) -> bool {
         let properties = self.stage.loss.properties();

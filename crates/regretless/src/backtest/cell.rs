@@ -319,16 +319,10 @@ impl CellRun<'_> {
         };
         let context = self.context(part);
         let trained = trainer.train(&context, self.table.spec, None)?;
-        let converged = match method {
-            Method::Stages(_) => trained.report.has_converged(),
-            // Candidates of `auto` are chosen by their regret, converged or not.
-            Method::Auto { .. } | Method::LeastSquares { .. } | Method::InvalidCombination(_) => {
-                None
-            }
-        };
         Ok(FoldFit {
             model: trained.model,
-            is_not_converged: converged == Some(false),
+            is_not_converged: method.reports_convergence()
+                && trained.report.has_converged() == Some(false),
         })
     }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use crate::data::{RowTimes, TableSource};
 use crate::error::{Error, InputPlace, Result};
+use crate::text::plural;
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
@@ -208,8 +209,9 @@ impl Periods {
         let missing = self.missing_periods();
         if missing > 0 {
             notes.push(format!(
-                "about {missing} periods between {} and {} have no rows; they count as if they did \
+                "about {missing} period{} between {} and {} without rows; they count as if they did \
                  not exist",
+                plural(missing),
                 self.name(0),
                 self.name(self.len() - 1)
             ));

@@ -140,6 +140,7 @@ impl BacktestVerdict {
                 }
             }
         }
+        self.remarks.extend(present_remark(results));
         self.remarks.extend(convergence_remark(results));
         let without: Vec<&str> = self
             .savings
@@ -161,6 +162,30 @@ impl BacktestVerdict {
             ));
         }
     }
+}
+
+/// What the best method saves against the decisions that were made, or that it is not certain.
+fn present_remark(results: &BacktestResults) -> Option<String> {
+    let best = results
+        .methods
+        .iter()
+        .filter(|method| !method.is_given)
+        .min_by(|a, b| {
+            let [a, b] = [a, b].map(|method| results.sense.convert(method.total_cost()));
+            a.total_cmp(&b)
+        })?;
+    let claim = results.claim_against_present(best);
+    claim.or_else(|| {
+        let present = results.present_decisions()?;
+        let saving = results.saving_against(&present.name, &best.name)?;
+        let [mean, range] = results.interval_text(saving.interval?);
+        let [name, present] = [&best.name, &present.name];
+        Some(if results.sense.is_maximize() {
+            format!("`{name}` gained {mean} more than {present}: not certain ({range})")
+        } else {
+            format!("`{name}` saved {mean} against {present}: not certain ({range})")
+        })
+    })
 }
 
 /// Names the methods most of whose trainings have not converged.
@@ -270,6 +295,26 @@ impl BacktestResults {
             interval,
             self.days_per_period,
         ))
+    }
+
+    /// The decisions that were made, if they were given.
+    pub(crate) fn present_decisions(&self) -> Option<&MethodHistory> {
+        self.methods.iter().find(|method| method.is_given)
+    }
+
+    /// What a method saves against the decisions that were made, if that is certain.
+    pub(crate) fn claim_against_present(&self, method: &MethodHistory) -> Option<String> {
+        let present = self.present_decisions();
+        let present = present.filter(|present| present.name != method.name)?;
+        let saving = self.saving_against(&present.name, &method.name)?;
+        let interval = saving.interval.filter(|interval| interval.lower > 0.0)?;
+        let [mean, range] = self.interval_text(interval);
+        let [name, present] = [&method.name, &present.name];
+        Some(if self.sense.is_maximize() {
+            format!("`{name}` gains {mean} more than {present} ({range})")
+        } else {
+            format!("`{name}` saves {mean} against {present} ({range})")
+        })
     }
 
     /// An amount per period as people say it, with the digits of the precision: `1,240 EUR a day`.

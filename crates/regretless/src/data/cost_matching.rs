@@ -231,7 +231,7 @@ fn position_warning(named_label: &str, names: &CostNames, unnamed_label: &str) -
     let (first, last) = (names.get(0), names.get(names.len().saturating_sub(1)));
     format!(
         "costs are matched by position: {named_label} names them ('{first}' to '{last}'), \
-         {unnamed_label} does not"
+         {unnamed_label} does not; both must have the same order"
     )
 }
 

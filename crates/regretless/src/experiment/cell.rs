@@ -221,12 +221,10 @@ impl ExperimentCell {
             CellMethod::Trained(method) => {
                 let trained = self.train(method, data, &context)?;
                 let cpu_seconds = timer.cpu_seconds();
-                let converged = match method {
-                    Method::Stages(_) => trained.report.has_converged(),
-                    // The learning rate decays to 0, so that the loss always settles.
-                    Method::Auto { .. }
-                    | Method::LeastSquares { .. }
-                    | Method::InvalidCombination(_) => None,
+                let converged = if method.reports_convergence() {
+                    trained.report.has_converged()
+                } else {
+                    None
                 };
                 let (test, examples) = self.evaluate(&trained, &context)?;
                 Ok(CellMetrics {

@@ -108,6 +108,8 @@ pub struct Explanation {
     pub status: String,
     /// Every cost of the row that exists.
     pub costs: Vec<ExplainedCost>,
+    /// Columns whose whole cost is known, where their value is not 0.
+    pub other_columns: Vec<NamedValue>,
     /// How the ranges of the costs were found.
     pub ranges: RangeReport,
     /// The best other decisions.
@@ -148,6 +150,8 @@ struct RowCase<'a> {
     costs: Vec<f64>,
     /// The decision.
     solution: Solution,
+    /// Columns whose whole cost is known, where their value is not 0.
+    other_columns: Vec<NamedValue>,
     names: &'a CostNames,
     max_solves: usize,
     observer: &'a dyn Observer,
@@ -329,12 +333,17 @@ impl CostModel {
         let costs = total_costs(oracle, &predicted, oracle.problem().sense())?;
         let mut worker = oracle.worker();
         worker.set_instance(0);
-        let mut solution = worker.solve(&costs).map_err(in_solve)?;
+        let (mut solution, complete) = worker.solve_complete(&costs).map_err(in_solve)?;
         drop(worker);
         if oracle.heuristic().is_some() {
             solution.status = SolveStatus::LimitReached;
         }
         let problem = oracle.row_problem(0).map_err(in_solve)?;
+        let mut other_columns = Vec::new();
+        for (column, value) in complete.iter().skip_while(|(column, _)| *column < required) {
+            let name = problem.auxiliary_names()[column - required].clone();
+            other_columns.push(NamedValue { name, value });
+        }
         let case = RowCase {
             oracle: Oracle::new(Arc::clone(&problem))
                 .with_threads(oracle.threads().clone())
@@ -343,6 +352,7 @@ impl CostModel {
             problem,
             costs,
             solution,
+            other_columns,
             names: if names.len() == required {
                 names
             } else {
@@ -444,6 +454,7 @@ impl RowCase<'_> {
                 self.status()
             },
             costs,
+            other_columns: self.other_columns.clone(),
             ranges: ranges.report,
             alternatives,
             choices,
@@ -465,7 +476,7 @@ impl RowCase<'_> {
 /// The value of a variable that is not 0.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NamedValue {
-    /// The name of its cost.
+    /// Its name, which is that of its cost.
     pub name: String,
     /// The value.
     pub value: f64,

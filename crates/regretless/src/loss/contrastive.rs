@@ -140,6 +140,8 @@ impl LossDefinition for Contrastive {
                 PoolReduction::Cheapest => Some(2),
                 PoolReduction::Mean => None,
             },
+            // Differences to the cheapest decision of the pool are 0 at least for the label.
+            is_unbounded: self.reduction == PoolReduction::Mean,
             ..LossProperties::CALLS_SOLVER
         }
     }

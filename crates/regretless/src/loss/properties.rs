@@ -25,6 +25,8 @@ pub struct LossProperties {
     /// Predictions times a positive factor have the same loss: predicted costs are right up to a
     /// factor per row.
     pub is_scale_invariant: bool,
+    /// The loss has no lower bound, so that its training never converges.
+    pub is_unbounded: bool,
     /// The loss is a mean over the costs of an instance: those that do not exist are left out.
     pub is_mean_over_costs: bool,
     /// Before training, the gradient is compared with differences of values on a few rows, and a
@@ -43,6 +45,7 @@ impl LossProperties {
         gradient_decisions: None,
         can_vanish: false,
         is_scale_invariant: false,
+        is_unbounded: false,
         is_mean_over_costs: false,
         checks_gradient: false,
         weighting: InstanceWeighting::Equal,

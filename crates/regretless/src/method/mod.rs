@@ -142,6 +142,19 @@ impl Method {
         }
     }
 
+    /// Whether a training loss that still decreases at the end says something: not where it has no
+    /// lower bound.
+    pub(crate) fn reports_convergence(&self) -> bool {
+        match self {
+            Self::Stages(stages) => stages
+                .last()
+                .is_some_and(|stage| !stage.loss.properties().is_unbounded),
+            // The learning rate of `auto` decays to 0, so that the loss always settles, and its
+            // candidates are chosen by their regret.
+            Self::Auto { .. } | Self::LeastSquares { .. } | Self::InvalidCombination(_) => false,
+        }
+    }
+
     /// What follows for predicted costs if the method of this name, as a model states it, is scale
     /// invariant. `auto` states the candidates of its average.
     pub fn scale_note(name: &str) -> Option<String> {

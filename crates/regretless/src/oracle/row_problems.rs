@@ -86,9 +86,9 @@ impl Oracle {
             return Ok(());
         }
         Err(self.unsupported(
-            "a check of decisions, which a pool of decisions needs where feasible sets differ per \
-             row",
-            "use a method without a pool or cache, such as MAE(O,S), or give the problem a check",
+            "a check of decisions where feasible sets differ per row",
+            "give the problem a check (`check` of from_solver), or use a method without a pool or \
+             cache",
         ))
     }
 

@@ -34,9 +34,12 @@ impl DecisionReview {
         let layout = DecisionLayout::for_problem(table.spec, options.coordinates)?;
         let fitted = backtest.fitted_methods()?;
         let method = shown_method(results, &fitted);
-        let mut verdict: Vec<String> = claim_against_present(results, method).into_iter().collect();
+        let claim = results.claim_against_present(method);
+        let other_remarks = results.verdict.remarks.iter();
+        let other_remarks = other_remarks.filter(|remark| claim.as_ref() != Some(*remark));
+        let mut verdict: Vec<String> = claim.iter().cloned().collect();
         verdict.push(results.verdict.sentence.clone());
-        verdict.extend(results.verdict.remarks.iter().cloned());
+        verdict.extend(other_remarks.cloned());
         let reviewed = reviewed_rows(results, table, layout);
         let sources = sources(method, results, table.data);
         let fits = backtest.latest_fits(table, &method.name, MIN_SHUFFLED_ROWS, observer)?;
@@ -249,7 +252,12 @@ fn explain_latest(
         explained.name = results.periods[decisions[position].period].clone();
         let periods = decisions.len();
         explained.choice = if regrets[position] > 0.0 {
-            format!("the largest regret among the {periods} decisions of the latest model")
+            match periods {
+                1 => "the decision of the latest model".into(),
+                _ => {
+                    format!("the largest regret among the {periods} decisions of the latest model")
+                }
+            }
         } else {
             "the latest decision".into()
         };
@@ -277,25 +285,6 @@ fn importance(fits: &[LatestFit], observer: &dyn Observer) -> Result<MeasuredImp
     MeasuredImportance::of(&parts, decided, remedy, observer)
 }
 
-/// The decisions that were made, if they were given.
-fn present_decisions(results: &BacktestResults) -> Option<&MethodHistory> {
-    results.methods.iter().find(|method| method.is_given)
-}
-
-/// What the method saves against the decisions that were made, if that is certain.
-fn claim_against_present(results: &BacktestResults, method: &MethodHistory) -> Option<String> {
-    let present = present_decisions(results).filter(|present| present.name != method.name)?;
-    let saving = results.saving_against(&present.name, &method.name)?;
-    let interval = saving.interval.filter(|interval| interval.lower > 0.0)?;
-    let [mean, range] = results.interval_text(interval);
-    let [name, present] = [&method.name, &present.name];
-    Some(if results.sense.is_maximize() {
-        format!("`{name}` gains {mean} more than {present} ({range})")
-    } else {
-        format!("`{name}` saves {mean} against {present} ({range})")
-    })
-}
-
 /// What a manager asks: what is saved, against what, how often, and what is left.
 fn key_figures(results: &BacktestResults, method: &MethodHistory) -> Vec<KeyFigure> {
     let verb = if results.sense.is_maximize() {
@@ -304,7 +293,7 @@ fn key_figures(results: &BacktestResults, method: &MethodHistory) -> Vec<KeyFigu
         "saved"
     };
     let reference = results.methods.first();
-    let present = present_decisions(results);
+    let present = results.present_decisions();
     let mut figures = Vec::new();
     let mut won = None;
     for other in [present, reference].into_iter().flatten() {

@@ -27,7 +27,7 @@ use super::super::check::DataFindings;
 use super::super::decision_page::DecisionPage;
 use super::super::encoding::EncodingReport;
 use super::super::skipped_rows::SkippedRows;
-use super::conclusion::{self, ComparisonVerdict};
+use super::conclusion::{self, ComparisonVerdict, UNCERTAIN_CLAIM};
 use super::files::{ComparisonKey, FolderLock, ResultFolder, RunLog};
 use super::page::{self, PageInput};
 use super::summary::{ComparisonSummary, SummaryRow};
@@ -256,6 +256,20 @@ pub(super) struct Conclusion {
     pub sentences: Vec<String>,
 }
 
+impl Conclusion {
+    /// What the terminal prints: the verdict in detail and warnings, and the headline where it
+    /// claims nothing, which the page has above them.
+    pub fn printed(&self) -> Vec<&str> {
+        let claims_nothing = |headline: &&String| headline.starts_with(UNCERTAIN_CLAIM);
+        let doubt = self.headline.as_ref().filter(claims_nothing);
+        self.sentences
+            .iter()
+            .chain(doubt)
+            .map(String::as_str)
+            .collect()
+    }
+}
+
 /// An experiment with one problem, and the data of each seed.
 pub(super) struct Comparison {
     pub methods: Vec<CellMethod>,
@@ -436,7 +450,7 @@ impl Comparison {
             "unused_columns": self.table.unused_columns.with(&encoding).json(),
             "encoding": encoding.json(),
             "skipped_rows": self.table.skipped_rows,
-            "verdict": conclusion.sentences,
+            "verdict": conclusion.printed(),
         })
     }
 

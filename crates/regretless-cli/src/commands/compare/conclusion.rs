@@ -180,13 +180,11 @@ fn improvement(method: &Contender<'_>, baseline: &Contender<'_>, same_rows: bool
     let differences = paired_differences(method.row, baseline.row);
     let seeds = differences.len();
     match MeanAndDeviation::of(&differences).interval() {
+        _ if same_rows => format!(
+            "{claim}; all seeds are tested on the same rows, so that results on other rows may \
+             differ, and more seeds do not tell. A backtest tests more of them."
+        ),
         None => format!("{claim}, on one seed; more seeds show whether that is significant."),
-        Some(_) if same_rows => {
-            format!(
-                "{claim}; all seeds are tested on the same rows, so that results on other rows may \
-                    differ."
-            )
-        }
         Some(interval) if interval.upper >= 0.0 => {
             format!("{claim}, but the difference over {seeds} seeds is not significant (95 %).")
         }
@@ -258,7 +256,7 @@ fn prediction_error_warnings(summary: &ComparisonSummary) -> Vec<String> {
             sentences.push(format!(
                 "{} predicts worse than least squares although it minimizes the {name} error \
                  (mean {} instead of {}): too few epochs, or an epoch that is selected by another \
-                 criterion (try more epochs with --select last). Ratios to it can make the other \
+                 criterion (try more epochs, and select the last one). Ratios to it can make the other \
                  methods look better than they are.",
                 row.method,
                 number(trained),

@@ -35,8 +35,7 @@ pub use cells::{
     ComparedCells, ComparisonFacts, ComparisonInput, TableReport, avoid_expensive_validation,
     compare_cells, reference,
 };
-use cells::{Comparison, Conclusion, FailedRun};
-use conclusion::UNCERTAIN_CLAIM;
+use cells::{Comparison, FailedRun};
 use files::{ComparisonKey, ResultFolder};
 use page::PageInput;
 
@@ -93,9 +92,7 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
         commands: commands(folder.path(), context),
         settings_file: Some(format!("{}/settings.toml", folder.path().display())),
     });
-    let Conclusion {
-        summary, sentences, ..
-    } = &conclusion;
+    let summary = &conclusion.summary;
     folder.finish(&result.runs, summary, &page.html)?;
     if let Some(path) = &page_options.report {
         write_text(path, &page.html, context.force)?;
@@ -126,12 +123,8 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     comparison.encoding().print(&mut report);
     report.line("");
     report.text.push_str(&summary.text(&comparison.facts.unit));
-    for sentence in sentences {
+    for sentence in conclusion.printed() {
         report.line(sentence);
-    }
-    let doubt = conclusion.headline.as_ref();
-    if let Some(doubt) = doubt.filter(|headline| headline.starts_with(UNCERTAIN_CLAIM)) {
-        report.line(doubt);
     }
     for line in failure_lines(&result.failures) {
         report.line(line);

@@ -2,8 +2,8 @@
 
 use regretless::Sense;
 use regretless::explain::{
-    ChoiceAnswer, ExplainedCost, Explanation, FeatureMethod, FixedChoiceEffect, RangeMethod,
-    RegretSplit,
+    ChoiceAnswer, ExplainedCost, Explanation, FeatureMethod, FixedChoiceEffect, NamedValue,
+    RangeMethod, RegretSplit,
 };
 
 use crate::output::{CommandReport, grouped, number};
@@ -68,7 +68,11 @@ fn decision_sentences(explanation: &Explanation) -> Vec<String> {
         }
     };
     let names: Vec<String> = chosen.iter().map(described).collect();
-    let verb = if is_binary { "chooses" } else { "uses" };
+    let verb = if is_binary && count > 0 {
+        "chooses"
+    } else {
+        "uses"
+    };
     let chosen = format!(
         "The decision {verb} {} of {}: {}.",
         grouped(count as u64),
@@ -85,7 +89,14 @@ fn decision_sentences(explanation: &Explanation) -> Vec<String> {
         noun(explanation.sense),
         number(explanation.objective)
     );
-    let mut sentences = vec![chosen, objective];
+    let mut sentences = vec![chosen];
+    let others = &explanation.other_columns;
+    if !others.is_empty() {
+        let named = |column: &NamedValue| format!("{} = {}", column.name, number(column.value));
+        let names: Vec<String> = others.iter().map(named).collect();
+        sentences.push(format!("Columns of known cost: {}.", listed(&names)));
+    }
+    sentences.push(objective);
     sentences.extend(explanation.scale_note.as_deref().map(sentence_of));
     sentences
 }

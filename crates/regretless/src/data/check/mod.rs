@@ -17,6 +17,10 @@ mod leaks;
 mod outliers;
 mod statistics;
 
+/// Share of rows with the time of another row up to which they look like mistakes. A table with
+/// several rows per time by design has more of them.
+const MAX_REPEATED_TIME_SHARE: f64 = 0.05;
+
 /// What a check found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -36,6 +40,8 @@ pub enum FindingKind {
     Outlier,
     /// Rows are not in the order of their times.
     TimeOrder,
+    /// A few rows have the time of another row.
+    RepeatedTime,
     /// Training and test rows have different distributions.
     Drift,
 }
@@ -50,6 +56,7 @@ impl fmt::Display for FindingKind {
             Self::RowNumber => "row number",
             Self::Outlier => "outlier",
             Self::TimeOrder => "time order",
+            Self::RepeatedTime => "repeated time",
             Self::Drift => "drift",
         })
     }
@@ -134,6 +141,7 @@ impl<'a> DataCheck<'a> {
         outliers::find(self.data, &mut findings);
         if let Some(times) = self.times {
             findings.extend(time_order(times));
+            findings.extend(repeated_times(times));
         }
         if let Some(split) = self.split {
             drift::find(self.data, split, &mut findings);
@@ -159,10 +167,36 @@ fn time_order(times: &RowTimes) -> Option<Finding> {
         row: Some(first),
         message: format!(
             "rows are not in time order: {count} {} earlier than the row before, the first is row \
-             {first} ({} after {}); a split in table order does not test on the latest rows",
+             {first}, counted from 0 ({} after {}); a split in table order does not test on the latest rows",
             if count == 1 { "is" } else { "are" },
             times.text(first),
             times.text(first - 1)
+        ),
+    })
+}
+
+/// The first row that has the time of another row, and how many do, where that is rare.
+fn repeated_times(times: &RowTimes) -> Option<Finding> {
+    let mut repeated = Vec::new();
+    for pair in times.sorted_rows().windows(2) {
+        if times.compare(pair[0], pair[1]).is_eq() {
+            repeated.push(pair[0].max(pair[1]));
+        }
+    }
+    let count = repeated.len();
+    let first = repeated.into_iter().min()?;
+    if count as f64 > MAX_REPEATED_TIME_SHARE * times.len() as f64 {
+        return None;
+    }
+    Some(Finding {
+        kind: FindingKind::RepeatedTime,
+        columns: Vec::new(),
+        row: Some(first),
+        message: format!(
+            "{count} {} the time of another row, the first is row {first}, counted from 0 ({}): \
+             rows that are in the table twice count twice, and the previous row is no baseline",
+            if count == 1 { "row has" } else { "rows have" },
+            times.text(first)
         ),
     })
 }

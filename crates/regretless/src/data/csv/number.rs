@@ -59,11 +59,20 @@ pub(super) fn parse_f64(cell: &str, dialect: CsvDialect) -> Result<f64, String> 
 
 /// What is wrong with a number in another way of writing.
 fn other_notation(cell: &str, dialect: CsvDialect) -> String {
-    let [here, other] = if dialect.has_decimal_comma() {
-        ["comma", "."]
+    let [here, other, separator, decimal] = if dialect.has_decimal_comma() {
+        ["comma", ".", ".", ","]
     } else {
-        ["point", ","]
+        ["point", ",", ",", "."]
     };
+    // Reading 3,950 with a decimal comma would be a wrong number without a message.
+    if is_grouped(cell, separator, decimal) {
+        return format!(
+            "{} looks like a number with thousands separators; write {}, or set `decimal` to \
+             '{other}' if '{separator}' separates decimals in the whole table",
+            quoted(cell),
+            cell.replace(separator, "")
+        );
+    }
     format!(
         "{} is not a number; write a decimal {here} and no thousands separators, or set `decimal` \
          to '{other}'",
@@ -101,14 +110,14 @@ pub(super) fn looks_numeric(cell: &str, dialect: CsvDialect) -> bool {
     }
     cell.replace(',', ".").parse::<f32>().is_ok()
         || if dialect.has_decimal_comma() {
-            is_grouped(cell, '.', ',')
+            is_grouped(cell, ".", ",")
         } else {
-            is_grouped(cell, ',', '.')
+            is_grouped(cell, ",", ".")
         }
 }
 
 /// Whether a cell has thousands separators, as in 1,234,567.8.
-fn is_grouped(cell: &str, separator: char, decimal: char) -> bool {
+fn is_grouped(cell: &str, separator: &str, decimal: &str) -> bool {
     let cell = cell.trim_start_matches(['-', '+']);
     let (whole, fraction) = cell.split_once(decimal).unwrap_or((cell, ""));
     let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Dataset, FeatureShape, Features, Matrix, check_names};
 use crate::error::{Error, InputPlace, Result};
+use crate::text::plural;
 
 mod calendar;
 mod fit;
@@ -394,7 +395,10 @@ impl ColumnEncoding {
     fn description(&self) -> Option<String> {
         let filled = |gaps: usize, value: &str| match gaps {
             0 => String::new(),
-            gaps => format!("{gaps} gaps in the training rows, filled with {value} and indicated"),
+            gaps => format!(
+                "{gaps} gap{} in the training rows, filled with {value} and indicated",
+                plural(gaps)
+            ),
         };
         Some(match &self.code {
             ColumnCode::Numbers { gaps: 0, .. } => return None,
@@ -441,7 +445,10 @@ impl ColumnEncoding {
                 let parts = parts.join(", ");
                 let gaps = match gaps {
                     0 => String::new(),
-                    gaps => format!("{gaps} gaps in the training rows, indicated"),
+                    gaps => format!(
+                        "{gaps} gap{} in the training rows, indicated",
+                        plural(*gaps)
+                    ),
                 };
                 let short = if *season {
                     String::new()

@@ -109,7 +109,7 @@ impl LinearProblem {
             sentences.push(format!(
                 "{word} {} {has} no {bound} bound, and no row limits {them}: a {sign} predicted \
                  cost makes the objective unbounded, which ends the training; give {them} a bound \
-                 (in a problem file: {bound} = {{ {} = ... }})",
+                 in the model, or in a problem file: {bound} = {{ {} = ... }}",
                 first_names(&names),
                 toml_key(&names[0])
             ));
