@@ -496,7 +496,7 @@ fn a_reference_whose_epoch_is_selected_by_regret_is_reported_and_the_last_epoch_
         .run(&format!("{TABLE} {options} --out cmp"))
         .succeeded();
     assert!(
-        output.out.contains("try more epochs with --select last"),
+        output.out.contains("try more epochs, and select the last"),
         "{}",
         output.out
     );

@@ -342,11 +342,7 @@ fn other_dialects_are_refused_with_the_setting_that_reads_them() {
     );
     let run = workspace.run(&format!("{TRAIN} --delimiter ; --decimal ,"));
     assert_eq!(run.code, 3);
-    assert!(
-        run.err.contains("thousands separators; write 1000,25"),
-        "{}",
-        run.err
-    );
+    assert!(run.err.contains("no thousands separators"), "{}", run.err);
     workspace.write("table.csv", &good.replace(",0.25,", ",\"3,950\","));
     let run = workspace.run(TRAIN);
     assert_eq!(run.code, 3);

@@ -1,7 +1,7 @@
 //! Checks of what a user's function promises: decisions that depend on the costs alone and, unless
-//! it is declared to be a heuristic, are optimal; parts of its objective besides costs times decision
-//! that do not depend on the costs. A function that breaks this would otherwise give wrong numbers
-//! without any message.
+//! it is declared to be a heuristic, are optimal; parts of its objective besides costs times
+//! decision that do not depend on the costs. A function that breaks this would otherwise give wrong
+//! numbers without any message.
 
 use std::collections::HashMap;
 
@@ -51,8 +51,8 @@ impl Problem {
     /// in the middle.
     ///
     /// # Errors
-    /// When the objective differs, unless the function is a heuristic, which gets a warning; when the
-    /// known cost of a decision depends on the costs; and when the user interrupts.
+    /// When the objective differs, unless the function is a heuristic, which gets a warning; when
+    /// the known cost of a decision depends on the costs; and when the user interrupts.
     pub fn check_repeated_answers(
         &self,
         oracle: &Oracle,
@@ -230,8 +230,8 @@ fn known_costs_error(found: String) -> Error {
          difference depends on the costs: {found}"
     );
     Error::data(message).with_remedy(
-        "return costs times decision plus parts that do not depend on the costs; rounding and taxes \
-         on the costs belong into the costs",
+        "return costs times decision plus parts that do not depend on the costs; rounding and \
+         taxes on the costs belong into the costs",
     )
 }
 

@@ -209,8 +209,8 @@ impl Periods {
         let missing = self.missing_periods();
         if missing > 0 {
             notes.push(format!(
-                "about {missing} period{} between {} and {} without rows; they count as if they did \
-                 not exist",
+                "about {missing} period{} between {} and {} without rows; they count as if they \
+                 did not exist",
                 plural(missing),
                 self.name(0),
                 self.name(self.len() - 1)

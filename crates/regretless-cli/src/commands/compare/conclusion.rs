@@ -256,8 +256,8 @@ fn prediction_error_warnings(summary: &ComparisonSummary) -> Vec<String> {
             sentences.push(format!(
                 "{} predicts worse than least squares although it minimizes the {name} error \
                  (mean {} instead of {}): too few epochs, or an epoch that is selected by another \
-                 criterion (try more epochs, and select the last one). Ratios to it can make the other \
-                 methods look better than they are.",
+                 criterion (try more epochs, and select the last one). Ratios to it can make the \
+                 other methods look better than they are.",
                 row.method,
                 number(trained),
                 number(lowest)

@@ -167,7 +167,8 @@ fn time_order(times: &RowTimes) -> Option<Finding> {
         row: Some(first),
         message: format!(
             "rows are not in time order: {count} {} earlier than the row before, the first is row \
-             {first}, counted from 0 ({} after {}); a split in table order does not test on the latest rows",
+             {first}, counted from 0 ({} after {}); a split in table order does not test on the \
+             latest rows",
             if count == 1 { "is" } else { "are" },
             times.text(first),
             times.text(first - 1)

@@ -181,7 +181,7 @@ mod tests {
             note.starts_with("column y has no upper bound, and no row limits it: a negative"),
             "{note}"
         );
-        assert!(note.ends_with("upper = { y = ... })"), "{note}");
+        assert!(note.ends_with("upper = { y = ... }"), "{note}");
     }
 
     #[test]
