@@ -79,8 +79,8 @@ class Figure:
     def text(self, x, y, text, classes=""):
         """Write a line of text, which has to fit."""
         text = str(text)
-        width = text_width(text, classes)
-        left = x - width * (0.5 if "middle" in classes else 1.0 if "end" in classes else 0.0)
+        width, words = text_width(text, classes), classes.split()
+        left = x - width * (0.5 if "middle" in words else 1.0 if "end" in words else 0.0)
         if left < -1 or left + width > self.width + 1:
             raise ValueError(f"'{text}' is cut at the edge: shorten it by a few letters")
         self.add("text", classes, escape(text), x=x, y=y)

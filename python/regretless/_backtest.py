@@ -34,6 +34,9 @@ class BacktestResult(PageResult):
     ----------
     verdict : str
         The conclusion in one sentence.
+    remarks : list of str
+        Further sentences: what the best method saves against the decisions that were made, methods
+        that have not converged, and limits of the results.
     summary : dict
         Totals, savings with intervals and failures, as the command line writes them to
         ``summary.json``.
@@ -72,6 +75,11 @@ class BacktestResult(PageResult):
         return self._drawn[0]
 
     @property
+    def remarks(self) -> list[str]:
+        """Sentences besides the verdict."""
+        return list(self.summary["remarks"])
+
+    @property
     def figures(self) -> dict[str, str]:
         """The figures of the page by name, as SVG; drawn with the page."""
         return self._drawn[1]
@@ -81,8 +89,8 @@ class BacktestResult(PageResult):
         return {**self.__dict__, "_drawn": self._drawn, "_source": None}
 
     def __str__(self) -> str:
-        """Return the verdict."""
-        return self.verdict
+        """Return the verdict and the remarks."""
+        return "\n".join([self.verdict, *self.remarks])
 
     def _repr_html_(self) -> str:
         """Return the verdict and the methods, for notebooks."""
@@ -91,7 +99,7 @@ class BacktestResult(PageResult):
         header = [name.replace("_", " ") for name in rows[0]]
         cells = [["" if cell is None else _short(cell) for cell in row.values()] for row in rows]
         title = "all periods" if unit is None else f"all periods, in {unit}"
-        sentences = [self.verdict, *self.summary["remarks"]]
+        sentences = [self.verdict, *self.remarks]
         return notebook_html(sentences, html_table(title, header, cells))
 
 

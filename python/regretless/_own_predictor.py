@@ -257,7 +257,8 @@ def train(
         run: Any = TorchTraining(training, predictor, own_optimizer)
     else:
         run = RegressorTraining(training, predictor)
-    if is_module:
+    is_trained_now = any(stage["settings"]["epochs"] > 0 for stage in plan["stages"])
+    if is_module and is_trained_now:
         warn_if_trained(predictor)
     rounds, solves = run.run()
     seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started

@@ -38,7 +38,7 @@ def test_a_history_is_decided_period_by_period(history):
     total = result.periods.groupby("method")["cost"].sum()
     assert total["MSE"] == pytest.approx(table.loc["MSE", "cost"])
     assert result.summary["trainings"] == 3
-    assert str(result) == result.verdict
+    assert str(result).splitlines() == [result.verdict, *result.remarks]
 
 
 def test_the_true_costs_as_predictions_have_no_regret(history):

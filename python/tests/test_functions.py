@@ -666,7 +666,7 @@ def cheapest_with_fee(costs):
 
 def test_labels_of_given_decisions_are_refused_where_the_function_adds_known_costs():
     problem = rl.Problem.from_solver(cheapest_with_fee, 3, sense="minimize")
-    # The first row has no known cost, the one in the middle has.
+    # The first row has no known cost, the next one with another decision has.
     costs = np.tile([1.0, 2.0, 3.0], (60, 1))
     costs[30] = [1.0, 9.0, 9.0]
     decisions = rl.label(problem, costs).decisions
@@ -696,6 +696,44 @@ def test_known_costs_are_compared_at_other_costs_where_no_decision_is_repeated()
     _, different = np.unique(np.argsort(COSTS), axis=0, return_index=True)
     with pytest.raises(ValueError, match="where all costs are 1.25 times as high"):
         rl.label(problem, COSTS[different])
+
+
+def test_known_costs_of_a_heuristic_that_change_are_a_warning():
+    def with_tax(costs):
+        decision = np.zeros(6)
+        decision[np.argmin(costs)] = 1
+        return decision, 1.1 * (decision @ costs)
+
+    problem = rl.Problem.from_solver(with_tax, 6, sense="minimize", exact=False)
+    with pytest.warns(UserWarning, match="the difference depends on the costs"):
+        assert len(rl.label(problem, COSTS)) == 60
+
+
+def test_answers_that_change_are_named_before_known_costs_that_change():
+    calls = []
+
+    def counting(costs):
+        calls.append(costs)
+        decision = np.zeros(6)
+        decision[np.argmin(costs)] = 1
+        return decision, decision @ costs + len(calls)
+
+    problem = rl.Problem.from_solver(counting, 6, sense="minimize")
+    with pytest.raises(ValueError, match="another decision for the same costs"):
+        rl.label(problem, COSTS)
+
+
+def test_objectives_of_terms_that_cancel_may_be_rounded():
+    def long_short(costs):
+        # Buy the cheapest, sell the dearest; the objective in single precision.
+        decision = np.zeros(6)
+        decision[np.argmin(costs)], decision[np.argmax(costs)] = 1, -1
+        return decision, float(np.float32(decision) @ np.float32(costs)) + 1e-3
+
+    problem = rl.Problem.from_solver(long_short, 6, sense="minimize", binary=False)
+    costs = 1e4 + np.random.default_rng(1).uniform(0, 1e-2, size=(60, 6))
+    labels = rl.label(problem, costs)
+    np.testing.assert_allclose(labels.objectives, costs.min(axis=1) - costs.max(axis=1), atol=0.01)
 
 
 def test_known_costs_that_depend_on_decisions_alone_are_accepted():

@@ -211,6 +211,10 @@ def test_a_module_that_was_trained_before_is_used_with_a_warning(knapsack):
         rl.train(problem, X, C, "MSE", predictor=module, **SETTINGS)
     with pytest.warns(UserWarning, match="trained before.*predictor=lambda: Linear"):
         rl.train(problem, X, C, "MSE", predictor=module, seed=1, **SETTINGS)
+    with warnings.catch_warnings():
+        # Nothing is trained: the module becomes a model as it is.
+        warnings.filterwarnings("error", "the module was trained before")
+        rl.train(problem, X, C, "MSE", predictor=module, **{**SETTINGS, "epochs": 0})
     candidate = linear_module(X, C)
     with warnings.catch_warnings():
         # Remarks are about the model of the training, not about its candidates.

@@ -211,8 +211,10 @@ class PageRun:
         self.printed, self.is_skipped, self.interpreter = "", False, None
         # By the cells of a table.
         self.table_runs = {}
-        # Where the marks begin whose command ran and whose numbers agree.
-        self.held_marks = []
+        # Where the marks begin whose command ran and whose numbers agree, and that of the block
+        # whose output is compared next.
+        self.held_marks = set()
+        self.compared_mark = None
         places = [str(program.find().parent), os.environ["PATH"]]
         if program.python() is not None:
             places.insert(1, str(program.python().parent))
@@ -315,8 +317,14 @@ class PageRun:
         self.outcome.count("commands", count_commands(step.text))
         if done.returncode != 0:
             self.report(step, f"exit code {done.returncode}:\n{tail(done.stdout)}")
-        elif step.mark:
-            self.held_marks.append(step.mark_place)
+        else:
+            self.hold_block(step)
+
+    def hold_block(self, step):
+        """Keep the mark of a block that was executed; its output may be compared next."""
+        self.compared_mark = step.mark_place if step.mark else None
+        if step.mark:
+            self.held_marks.add(step.mark_place)
 
     def run_python(self, step):
         """Run a block of Python in the interpreter of the page."""
@@ -336,6 +344,7 @@ class PageRun:
         )
         if not error:
             self.outcome.count("code blocks")
+            self.hold_block(step)
         elif missing and (
             missing[1] or any(key.startswith("without") for key in self.outcome.counts)
         ):
@@ -356,6 +365,7 @@ class PageRun:
                 self.outcome.count("lines")
             else:
                 self.report(step, f"'{line}' is not in:\n{tail(self.printed, 40)}")
+                self.held_marks.discard(self.compared_mark)
 
     def result_of(self, step, claim, command):
         """Return what the command of a check prints, or None if it is left out or fails."""
@@ -389,7 +399,7 @@ class PageRun:
         if not is_close(value(shown), float(found), percentage(tolerance)):
             self.report(step, f"{shown} is {found:.6g}")
         else:
-            self.held_marks.append(step.mark_place)
+            self.held_marks.add(step.mark_place)
 
     def check_table(self, step):
         """Check the table before a mark by what a command prints."""
@@ -412,7 +422,7 @@ class PageRun:
         for finding in done.findings:
             self.report(step, finding)
         if not done.findings:
-            self.held_marks.append(step.mark_place)
+            self.held_marks.add(step.mark_place)
 
     def parse_toml(self, step):
         """Parse a block of TOML."""

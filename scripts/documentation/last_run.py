@@ -35,6 +35,8 @@ def caption(mark):
 
 def agreement(tolerance):
     """Return in words how far numbers may differ."""
+    if not 0 <= tolerance < 1:
+        raise ValueError(f"a tolerance of {100 * tolerance:g} % allows any number")
     if tolerance == 0:
         return "equal"
     if tolerance < MIN_FACTOR_TOLERANCE:

@@ -252,6 +252,8 @@ class LastRuns(unittest.TestCase):
         block_mark = "<!-- run: hours, last run 2026-02-01 -->"
         self.assertEqual(last_run.caption(block_mark), "Last run: 1 February 2026.")
         self.assertEqual(last_run.caption("<!-- run: no, a reason -->"), "")
+        with self.assertRaisesRegex(ValueError, "allows any number"):
+            last_run.caption(mark.format("100"))
 
     def recorded(self, markdown, size):
         """Return a page after it was executed and dates were recorded."""
@@ -277,6 +279,15 @@ class LastRuns(unittest.TestCase):
         page = run_mark + block("sh", "true") + run_mark + block("sh", "false")
         self.assertEqual(self.recorded(page, "long"), page.replace("2026-01-31", today, 1))
         self.assertEqual(self.recorded(page, "quick"), page)
+
+    def test_blocks_whose_output_differs_keep_their_dates(self):
+        today = datetime.date.today().isoformat()
+        run_mark = "<!-- run: long, last run 2026-01-31 -->\n"
+        for language, code in [("sh", "echo 1"), ("python", "print(1)")]:
+            page = run_mark + block(language, code) + block("text", "{}")
+            right, wrong = page.replace("{}", "1"), page.replace("{}", "2")
+            self.assertEqual(self.recorded(right, "long"), right.replace("2026-01-31", today))
+            self.assertEqual(self.recorded(wrong, "long"), wrong)
 
     def test_a_page_that_changed_during_the_run_keeps_its_dates(self):
         with tempfile.TemporaryDirectory() as folder:

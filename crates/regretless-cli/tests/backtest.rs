@@ -267,6 +267,55 @@ fn decisions_that_were_made_are_compared_and_infeasible_ones_refused() {
         );
 }
 
+/// The table with the decision of the two cheapest sites in hindsight.
+fn with_best_decisions(table: &str) -> String {
+    let mut lines = table.lines();
+    let mut text = format!("{}\n", lines.next().unwrap());
+    for line in lines {
+        let mut cells: Vec<String> = line.split(',').map(String::from).collect();
+        let costs: Vec<f64> = cells[7..]
+            .iter()
+            .map(|cell| cell.parse().unwrap())
+            .collect();
+        for site in 0..4 {
+            let cheaper = costs.iter().filter(|cost| **cost < costs[site]).count();
+            cells[3 + site] = u8::from(cheaper < 2).to_string();
+        }
+        text += &format!("{}\n", cells.join(","));
+    }
+    text
+}
+
+#[test]
+fn the_best_method_is_compared_with_present_decisions_whatever_the_result() {
+    let workspace = workspace(240, Dates::Ordered);
+    let out = |folder: &str| {
+        let command = format!("{WITH_DECISIONS} --unit EUR --out {folder}");
+        workspace.run(&command).succeeded().out
+    };
+    let found = out("saved");
+    assert!(
+        found.contains(" EUR a day against present decisions (95 %: "),
+        "{found}"
+    );
+    workspace.write("problem.toml", &PROBLEM.replace("minimize", "maximize"));
+    let found = out("gained");
+    assert!(
+        found.contains(" EUR a day more than present decisions (95 %: "),
+        "{found}"
+    );
+    workspace.write("problem.toml", PROBLEM);
+    workspace.write(
+        "table.csv",
+        &with_best_decisions(&workspace.read("table.csv")),
+    );
+    let found = out("best");
+    assert!(
+        found.contains("present decisions are better than the best method, `"),
+        "{found}"
+    );
+}
+
 /// The present decisions in `decisions.csv`, without the method.
 fn present_decisions(workspace: &TestWorkspace, folder: &str) -> Vec<String> {
     let text = workspace.read(&format!("{folder}/decisions.csv"));

@@ -673,3 +673,16 @@ fn auto_without_validation_rows_is_refused_before_anything_runs() {
     workspace.run_words(&words).failed(2, &["validation rows"]);
     assert!(workspace.files().is_empty());
 }
+
+#[test]
+fn one_seed_asks_for_more_unless_all_would_test_the_same_rows() {
+    let workspace = TestWorkspace::new();
+    linear_table(&workspace, 200);
+    let methods = "compare --data table.csv --costs a,b --problem problem.toml --methods SPO+";
+    let output = workspace
+        .run(&format!(
+            "{methods} --epochs 100 --learning-rate 0.05 --seeds 1 --out one"
+        ))
+        .succeeded();
+    assert!(!output.out.contains("the same rows"), "{}", output.out);
+}

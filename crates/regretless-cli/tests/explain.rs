@@ -231,3 +231,34 @@ fn columns_of_known_cost_are_part_of_the_explained_decision() {
         assert_eq!(found["other_columns"][0]["value"], 5.0);
     }
 }
+
+#[test]
+fn the_gain_of_an_unused_column_may_fall_without_limit() {
+    let workspace = TestWorkspace::new();
+    // Two rows are tight at the vertex (4, 0), one of them redundant: its basis is degenerate.
+    workspace.write(
+        "plan.lp",
+        "Maximize\n gain: + 3 a + 1 b\nSubject To\n first: a + b <= 4\n second: a + 2 b <= 4\n \
+         third: a + 3 b <= 4\nEnd\n",
+    );
+    workspace.write(
+        "plan.toml",
+        "kind = 'linear'\nfile = 'plan.lp'\ncosts = ['a', 'b']\n",
+    );
+    let mut table = String::from("wind,a,b\n");
+    for row in 0..30 {
+        table.push_str(&format!("{row},{},{}\n", 3 + row % 2, 1 + row % 3));
+    }
+    workspace.write("table.csv", &table);
+    workspace
+        .run("train --data table.csv --costs a,b --problem plan.toml --method ridge(0.001)")
+        .succeeded();
+    let found = workspace
+        .run("explain --model model.safetensors --data table.csv --row 0 --json")
+        .json();
+    assert_eq!(found["ranges"]["method"], "basis");
+    let unused = &found["costs"][1];
+    assert_eq!(unused["value"], 0.0);
+    assert!(unused["range"]["lower"].is_null(), "{unused}");
+    assert!(unused["range"]["upper"].is_number(), "{unused}");
+}

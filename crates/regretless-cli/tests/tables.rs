@@ -347,10 +347,26 @@ fn other_dialects_are_refused_with_the_setting_that_reads_them() {
     let run = workspace.run(TRAIN);
     assert_eq!(run.code, 3);
     assert!(
-        run.err.contains("thousands separators; write 3950"),
+        run.err.contains("thousands separators; write 3950, or set"),
         "{}",
         run.err
     );
+    for (cell, words) in [
+        ("1,234.5", "thousands separators; write 1234.5\n"),
+        ("0,125", "write a decimal point and no thousands separators"),
+        (
+            "-0,500",
+            "write a decimal point and no thousands separators",
+        ),
+    ] {
+        workspace.write(
+            "table.csv",
+            &good.replace(",0.25,", &format!(",\"{cell}\",")),
+        );
+        let run = workspace.run(TRAIN);
+        assert_eq!(run.code, 3);
+        assert!(run.err.contains(words), "{cell}: {}", run.err);
+    }
 }
 
 #[test]

@@ -62,7 +62,6 @@ impl Problem {
         let Some(function) = self.function() else {
             return Ok(());
         };
-        check_known_costs(function, oracle, labeled, observer)?;
         for row in repeated_rows(&labeled.rows(), function.exact) {
             let Some(message) = other_answer(oracle, labeled, row, observer)? else {
                 continue;
@@ -73,8 +72,15 @@ impl Problem {
             }
             observer.warn(&message);
             // One warning about a heuristic is enough.
-            break;
+            return Ok(());
         }
+        let Some(error) = known_costs_error(function, oracle, labeled, observer)? else {
+            return Ok(());
+        };
+        if function.exact {
+            return Err(error);
+        }
+        observer.warn(&error.message());
         Ok(())
     }
 
@@ -92,14 +98,13 @@ impl Problem {
         if self.function().is_none() {
             return Ok(());
         }
-        let mut rows = repeated_rows(&labeled.rows(), true);
-        rows.dedup();
-        for row in rows {
+        for row in rows_of_different_decisions(labeled) {
             let Ok(solution) = solve_scaled(oracle, labeled, row, 1.0, observer)? else {
                 continue;
             };
             let fixed = labeled.solution(row).decision.fixed();
-            if !is_same_amount(solution.decision.fixed(), fixed, solution.objective) {
+            let scale = size_of_terms(labeled, row);
+            if !is_same_amount(solution.decision.fixed(), fixed, scale) {
                 let message = format!(
                     "the function returns objectives that are more than costs times decision (row \
                      {row}: by {}), and given decisions do not contain the difference",
@@ -178,18 +183,18 @@ fn repeated_rows(rows: &[usize], is_exact: bool) -> Vec<usize> {
     repeated
 }
 
-/// Refuses a function whose known costs, the part of its objective besides costs times decision,
-/// depend on the costs.
-fn check_known_costs(
+/// What is wrong with a function whose known costs, the part of its objective besides costs times
+/// decision, depend on the costs.
+fn known_costs_error(
     function: &SolverFunction,
     oracle: &Oracle,
     labeled: &LabeledDataset,
     observer: &dyn Observer,
-) -> Result<()> {
+) -> Result<Option<Error>> {
     let rows = labeled.rows();
     let has_known_costs = |row: &usize| labeled.solution(*row).decision.fixed() != 0.0;
     let Some(row) = rows.iter().copied().find(has_known_costs) else {
-        return Ok(());
+        return Ok(None);
     };
     // Known costs may differ between rows with parameters of their own.
     if function.parameters.is_empty()
@@ -200,31 +205,32 @@ fn check_known_costs(
                 .sense()
                 .convert(labeled.solution(row).decision.fixed())
         };
-        return Err(known_costs_error(format!(
+        return Ok(Some(changing_known_costs(&format!(
             "rows {first} and {second} have the same decision, and {} and {}",
             amount(first),
             amount(second)
-        )));
+        ))));
     }
     let Ok(scaled) = solve_scaled(oracle, labeled, row, PROBED_COST_FACTOR, observer)? else {
-        return Ok(());
+        return Ok(None);
     };
     let label = &labeled.solution(row).decision;
     let (fixed, other) = (label.fixed(), scaled.decision.fixed());
     let is_same_decision = *label == scaled.decision.with_fixed(fixed);
-    if is_same_decision && !is_same_amount(fixed, other, scaled.objective) {
+    let scale = PROBED_COST_FACTOR * size_of_terms(labeled, row);
+    if is_same_decision && !is_same_amount(fixed, other, scale) {
         let sense = labeled.sense();
-        return Err(known_costs_error(format!(
+        return Ok(Some(changing_known_costs(&format!(
             "row {row} has {}, and the same decision has {} where all costs are \
              {PROBED_COST_FACTOR} times as high",
             sense.convert(fixed),
             sense.convert(other)
-        )));
+        ))));
     }
-    Ok(())
+    Ok(None)
 }
 
-fn known_costs_error(found: String) -> Error {
+fn changing_known_costs(found: &str) -> Error {
     let message = format!(
         "the function returns an objective that is more than costs times decision, and the \
          difference depends on the costs: {found}"
@@ -247,17 +253,41 @@ fn rows_with_other_known_costs(labeled: &LabeledDataset, rows: &[usize]) -> Opti
             .collect();
         let first = *first_rows.entry(entries).or_insert(*row);
         let expected = labeled.solution(first).decision.fixed();
-        if !is_same_amount(expected, decision.fixed(), solution.objective) {
+        if !is_same_amount(expected, decision.fixed(), size_of_terms(labeled, *row)) {
             return Some((first, *row));
         }
     }
     None
 }
 
-/// Whether two amounts are equal up to the gap of a solver, relative to an objective.
-fn is_same_amount(first: f64, second: f64, objective: f64) -> bool {
-    let scale = first.abs().max(second.abs()).max(objective.abs());
+/// Whether two amounts are equal up to the gap of a solver, relative to them and to a scale.
+fn is_same_amount(first: f64, second: f64, scale: f64) -> bool {
+    let scale = first.abs().max(second.abs()).max(scale);
     (first - second).abs() <= REPEATED_OBJECTIVE_TOLERANCE * scale
+}
+
+/// The absolute size of the terms of a label's objective, whose sum may cancel.
+fn size_of_terms(labeled: &LabeledDataset, row: usize) -> f64 {
+    let mut costs = Vec::new();
+    labeled.data().costs().read(row, &mut costs);
+    let terms = labeled.solution(row).decision.iter();
+    terms.map(|(cost, value)| (costs[cost] * value).abs()).sum()
+}
+
+/// The first row and, if there is one, the first with another decision.
+fn rows_of_different_decisions(labeled: &LabeledDataset) -> Vec<usize> {
+    let rows = labeled.rows();
+    let Some((first, others)) = rows.split_first() else {
+        return Vec::new();
+    };
+    let decision = &labeled.solution(*first).decision;
+    let is_other = |row: &&usize| labeled.solution(**row).decision != *decision;
+    let other = others.iter().find(is_other);
+    [Some(first), other]
+        .into_iter()
+        .flatten()
+        .copied()
+        .collect()
 }
 
 /// Solves a labeled row with costs times a factor. Fails when the user interrupts.
@@ -292,7 +322,7 @@ fn other_answer(
 ) -> Result<Option<String>> {
     let first = labeled.solution(row).objective;
     let again = solve_scaled(oracle, labeled, row, 1.0, observer)?.map(|found| found.objective);
-    let is_same = |again: &f64| is_same_amount(first, *again, first);
+    let is_same = |again: &f64| is_same_amount(first, *again, 0.0);
     if again.as_ref().is_ok_and(is_same) {
         return Ok(None);
     }

@@ -519,7 +519,10 @@ impl SolverFunction {
         let product = decision.dot(costs);
         // The difference to the objective is a fixed cost, as with columns of known cost.
         let mut fixed = objective.map_or(0.0, |objective| sense.convert(objective) - product);
-        if fixed.abs() <= OBJECTIVE_TOLERANCE * product.abs().max(1.0) {
+        // Terms may cancel, and what is rounded are the terms.
+        let terms = decision.iter();
+        let size: f64 = terms.map(|(cost, value)| (costs[cost] * value).abs()).sum();
+        if fixed.abs() <= OBJECTIVE_TOLERANCE * size.max(1.0) {
             fixed = 0.0;
         }
         Ok(Ok(

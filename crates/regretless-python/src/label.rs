@@ -71,7 +71,8 @@ impl Labels {
     ///
     /// Notes
     /// -----
-    /// No row is solved, except for one or two of a function, whose objectives are checked.
+    /// No row is solved, except for two of a function, with different decisions: where it adds
+    /// something to costs times decision in other rows only, that is not found.
     #[staticmethod]
     #[pyo3(signature = (problem, C, decisions, *, parameters=None))]
     fn from_decisions(

@@ -65,6 +65,9 @@ pub fn parse_settings(
             let is_setting = |word: &str| names.iter().any(|known| known == word);
             let message = match regretless::Error::renamed_word(&name, is_setting) {
                 Some(new) => format!("train() got '{name}'; it is called '{new}' now"),
+                None if name == "ignore" => "there is no setting 'ignore' in Python: leave the \
+                     columns out of X"
+                    .into(),
                 None => {
                     let choices = names.join(", ");
                     format!("train() has no setting '{name}'; choose one of: {choices}")

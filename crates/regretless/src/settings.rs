@@ -326,7 +326,7 @@ impl SelectionCriterion {
             _ if last == 0 => None,
             0 => Some(format!(
                 "the {initial} was best: training did not lower the validation \
-                 {criterion}; try another learning rate or least squares"
+                 {criterion}; try more {epochs}, another learning rate or least squares"
             )),
             best if best == last => Some(format!(
                 "the last epoch was the best: more {epochs} may help"

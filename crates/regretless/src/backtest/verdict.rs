@@ -150,7 +150,7 @@ impl BacktestVerdict {
             .collect();
         if !without.is_empty() {
             self.remarks.push(format!(
-                "too few periods in which they differ from least squares for an interval: {}",
+                "too few periods that differ from least squares for an interval: {}",
                 without.join("; ")
             ));
         }
@@ -164,27 +164,27 @@ impl BacktestVerdict {
     }
 }
 
-/// What the best method saves against the decisions that were made, or that it is not certain.
+/// How the best method compares with the decisions that were made.
 fn present_remark(results: &BacktestResults) -> Option<String> {
-    let best = results
-        .methods
-        .iter()
-        .filter(|method| !method.is_given)
-        .min_by(|a, b| {
-            let [a, b] = [a, b].map(|method| results.sense.convert(method.total_cost()));
-            a.total_cmp(&b)
-        })?;
-    let claim = results.claim_against_present(best);
-    claim.or_else(|| {
-        let present = results.present_decisions()?;
-        let saving = results.saving_against(&present.name, &best.name)?;
-        let [mean, range] = results.interval_text(saving.interval?);
-        let [name, present] = [&best.name, &present.name];
-        Some(if results.sense.is_maximize() {
-            format!("`{name}` gained {mean} more than {present}: not certain ({range})")
-        } else {
-            format!("`{name}` saved {mean} against {present}: not certain ({range})")
-        })
+    let present = results.present_decisions()?;
+    let minimized_cost = |method: &MethodHistory| results.sense.convert(method.total_cost());
+    let others = results.methods.iter().filter(|method| !method.is_given);
+    let best = others.min_by(|a, b| minimized_cost(a).total_cmp(&minimized_cost(b)))?;
+    if let Some(claim) = results.claim_against_present(best) {
+        return Some(claim);
+    }
+    let saving = results.saving_against(&present.name, &best.name)?;
+    let [_, range] = results.interval_text(saving.interval?);
+    let verb = if results.sense.is_maximize() {
+        "gains more than"
+    } else {
+        "saves anything against"
+    };
+    let [name, present] = [&best.name, &present.name];
+    Some(if saving.interval?.upper < 0.0 {
+        format!("{present} are better than the best method, `{name}` ({range})")
+    } else {
+        format!("it is not certain that the best method, `{name}`, {verb} {present} ({range})")
     })
 }
 

@@ -13,7 +13,7 @@ use super::RowCase;
 use super::choices::{ChoiceSolver, is_of_solver};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::problem::FixedChoices;
+use crate::problem::{FixedChoices, VariableBounds};
 use crate::sense::Sense;
 use crate::solve::SolveFailure;
 use crate::solve::relaxation::{CostRangeKind, CostRanges, Relaxation};
@@ -204,7 +204,29 @@ impl RowCase<'_> {
                 its basis say nothing about the decision";
             return Ok(Err(reason.into()));
         }
-        ranging.ranges(&self.costs).map(Ok).map_err(in_solve)
+        let mut ranges = ranging.ranges(&self.costs).map_err(in_solve)?;
+        self.widen_at_bounds(&mut ranges);
+        Ok(Ok(ranges))
+    }
+
+    /// Removes ends that only a degenerate basis has. A variable at its lower bound stays there
+    /// while it becomes dearer, and one at its upper bound while it becomes cheaper: the decision
+    /// gains on every other one.
+    fn widen_at_bounds(&self, ranges: &mut CostRanges) {
+        let bounds = self.problem.bounds();
+        for cost in 0..self.costs.len() {
+            let [lower, upper] = match &bounds {
+                VariableBounds::Binary => [0.0, 1.0],
+                VariableBounds::Box { lower, upper } => [lower[cost], upper[cost]],
+            };
+            let value = self.solution.decision.value(cost);
+            if value <= lower {
+                ranges.upper[cost] = f64::INFINITY;
+            }
+            if value >= upper {
+                ranges.lower[cost] = f64::NEG_INFINITY;
+            }
+        }
     }
 
     /// Whether a point is the decision, up to rounding. The known costs of its other columns must

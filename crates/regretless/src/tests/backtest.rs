@@ -628,6 +628,18 @@ fn trainings_that_have_not_converged_are_named() {
 }
 
 #[test]
+fn a_loss_without_a_lower_bound_is_not_said_to_be_unfinished() {
+    let history = History::generated("KS8", 120);
+    let folds = rolling(40, 40).folds(&history.periods).unwrap();
+    let mut backtest = quick(&["NCE", "MSE"], None);
+    backtest.training.epochs = 3;
+    backtest.training.learning_rate = 1e-3;
+    let results = history.run(&backtest, &folds);
+    let remarks = results.verdict.remarks.join("; ");
+    assert!(remarks.contains("MSE has not converged"), "{remarks}");
+}
+
+#[test]
 fn trainings_that_have_not_converged_are_named_below_sixty_periods() {
     let history = History::generated("KS8", 60);
     let folds = rolling(40, 10).folds(&history.periods).unwrap();

@@ -180,7 +180,7 @@ fn improvement(method: &Contender<'_>, baseline: &Contender<'_>, same_rows: bool
     let differences = paired_differences(method.row, baseline.row);
     let seeds = differences.len();
     match MeanAndDeviation::of(&differences).interval() {
-        _ if same_rows => format!(
+        Some(_) if same_rows => format!(
             "{claim}; all seeds are tested on the same rows, so that results on other rows may \
              differ, and more seeds do not tell. A backtest tests more of them."
         ),

@@ -195,7 +195,8 @@ fn repeated_times(times: &RowTimes) -> Option<Finding> {
         row: Some(first),
         message: format!(
             "{count} {} the time of another row, the first is row {first}, counted from 0 ({}): \
-             rows that are in the table twice count twice, and the previous row is no baseline",
+             rows that are in the table twice count twice, and with a split by time the previous \
+             row is no baseline",
             if count == 1 { "row has" } else { "rows have" },
             times.text(first)
         ),

@@ -64,11 +64,20 @@ fn other_notation(cell: &str, dialect: CsvDialect) -> String {
     } else {
         ["point", ",", ",", "."]
     };
-    // Reading 3,950 with a decimal comma would be a wrong number without a message.
-    if is_grouped(cell, separator, decimal) {
+    // Reading 3,950 with a decimal comma would be a wrong number without a message. 0,125 has none.
+    let has_leading_zero = cell.trim_start_matches(['-', '+']).starts_with('0');
+    if is_grouped(cell, separator, decimal) && !has_leading_zero {
+        let may_be_decimal = cell.matches(separator).count() == 1 && !cell.contains(decimal);
+        let otherwise = if may_be_decimal {
+            format!(
+                ", or set `decimal` to '{other}' if '{separator}' precedes decimals in the whole \
+                 table"
+            )
+        } else {
+            String::new()
+        };
         return format!(
-            "{} looks like a number with thousands separators; write {}, or set `decimal` to \
-             '{other}' if '{separator}' separates decimals in the whole table",
+            "{} looks like a number with thousands separators; write {}{otherwise}",
             quoted(cell),
             cell.replace(separator, "")
         );

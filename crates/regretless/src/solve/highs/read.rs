@@ -340,7 +340,10 @@ fn error_message(log: &str) -> String {
         }
     }
     match errors.as_slice() {
-        [] => "HiGHS cannot read this as a linear model".into(),
+        // In LP files a column called `free` or `gen` is the usual reason, and HiGHS says nothing.
+        [] => "HiGHS cannot read this as a linear model; in LP files, keywords such as free, gen, \
+               bin, bounds, st and end cannot be names"
+            .into(),
         errors => format!("HiGHS cannot read this: {}", errors.join("; ")),
     }
 }
