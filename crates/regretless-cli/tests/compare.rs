@@ -675,14 +675,21 @@ fn auto_without_validation_rows_is_refused_before_anything_runs() {
 }
 
 #[test]
-fn one_seed_asks_for_more_unless_all_would_test_the_same_rows() {
+fn one_seed_asks_for_more_seeds_and_seeds_on_the_same_rows_do_not() {
     let workspace = TestWorkspace::new();
-    linear_table(&workspace, 200);
-    let methods = "compare --data table.csv --costs a,b --problem problem.toml --methods SPO+";
-    let output = workspace
-        .run(&format!(
-            "{methods} --epochs 100 --learning-rate 0.05 --seeds 1 --out one"
-        ))
+    workspace
+        .run("generate --benchmark KS8 --instances 400 --out .")
         .succeeded();
-    assert!(!output.out.contains("the same rows"), "{}", output.out);
+    let command = "compare --data table.csv --costs c* --problem problem.toml --epochs 20 \
+        --methods MAE(O,S)";
+    for (options, words) in [
+        ("--seeds 1 --out one", "on one seed; more seeds show"),
+        (
+            "--seeds 2 --split order:0.2,0.2 --out order",
+            "more seeds do not tell. A backtest",
+        ),
+    ] {
+        let output = workspace.run(&format!("{command} {options}")).succeeded();
+        assert!(output.out.contains(words), "{}", output.out);
+    }
 }
