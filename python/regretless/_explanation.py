@@ -345,6 +345,9 @@ class Explanation(Result):
     scale_note : str or None
         Where the method leaves the level of the costs open, as MAE(O,S) does, a sentence that says
         so: objectives and prices are then no amounts in the unit of the costs.
+    bias_note : str or None
+        Where the method counts errors on one side only, as MAE(O) does, a sentence that says so:
+        objectives and prices have a bias.
     """
 
     problem: str
@@ -360,8 +363,9 @@ class Explanation(Result):
     features: FeatureEffects
     other_columns: tuple[NamedValue, ...] = ()
     scale_note: str | None = None
+    bias_note: str | None = None
 
-    _omitted_if_none: ClassVar[frozenset[str]] = frozenset({"scale_note"})
+    _omitted_if_none: ClassVar[frozenset[str]] = frozenset({"scale_note", "bias_note"})
     _parts: ClassVar[Mapping[str, type[Result]]] = {
         "costs": ExplainedCost,
         "other_columns": NamedValue,

@@ -123,7 +123,15 @@ fn predicted_amounts_of_scale_invariant_methods_are_no_money() {
     train("MAE(O)");
     let output = workspace.run(explain).succeeded();
     assert!(!output.out.contains(note), "{}", output.out);
-    assert!(!workspace.run(decide).succeeded().err.contains(note));
+    let bias = "ith MAE(O) predicted costs may have a bias";
+    assert!(output.out.contains(bias), "{}", output.out);
+    let json = workspace.run(&format!("{explain} --json")).json();
+    assert!(json["scale_note"].is_null() && json["bias_note"].is_string());
+    let output = workspace.run(decide).succeeded();
+    assert!(!output.err.contains(note) && output.err.contains(bias));
+    train("MSE");
+    let output = workspace.run(explain).succeeded();
+    assert!(!output.out.contains("a bias"), "{}", output.out);
 }
 
 #[test]

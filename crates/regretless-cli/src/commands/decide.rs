@@ -44,8 +44,11 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
         .match_problem(model.problem().kind().as_ref())
         .map_err(in_file(&model_file))?;
     context.warn_about_matching(&model_file, &matching);
-    if let Some(note) = Method::scale_note(&predictor.metadata.method) {
-        context.warn(&format!("note: {note}"));
+    let method = &predictor.metadata.method;
+    for note in [Method::scale_note(method), Method::bias_note(method)] {
+        if let Some(note) = note {
+            context.warn(&format!("note: {note}"));
+        }
     }
     let input = InputFile::open(&data)?;
     let in_input = |error: Error| input.error(error);

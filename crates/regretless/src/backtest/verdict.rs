@@ -204,7 +204,7 @@ fn convergence_remark(results: &BacktestResults) -> Option<String> {
         ),
     };
     Some(format!(
-        "{subject} still decreasing at the end; more epochs or a larger learning rate would change \
+        "{subject} still decreasing at the end; more epochs or a larger learning rate may change \
          the results"
     ))
 }

@@ -102,6 +102,9 @@ pub struct Explanation {
     /// That predicted costs, objectives and prices are right up to a factor only, where that is so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale_note: Option<String>,
+    /// That predicted costs, objectives and prices have a bias, where that is so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bias_note: Option<String>,
     /// Whether the decision is proven optimal for the predicted costs.
     pub is_proven: bool,
     /// The proven quality in words.
@@ -447,6 +450,7 @@ impl RowCase<'_> {
             sense,
             objective: sense.convert(self.solution.objective),
             scale_note: Method::scale_note(&prediction.model.metadata.method),
+            bias_note: Method::bias_note(&prediction.model.metadata.method),
             is_proven: !is_inexact && self.unproven().is_none(),
             status: if is_inexact {
                 "not optimal".into()

@@ -29,6 +29,7 @@ pub use stage::TrainingStage;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::loss::{CostSensitiveSpec, ErrorSide};
 use crate::oracle::Oracle;
 
 /// How a model is trained.
@@ -158,23 +159,37 @@ impl Method {
     /// What follows for predicted costs if the method of this name, as a model states it, is scale
     /// invariant. `auto` states the candidates of its average.
     pub fn scale_note(name: &str) -> Option<String> {
-        let candidates = match name.split_once(": ") {
-            Some((mean, candidates)) if mean.starts_with("mean of ") => candidates,
-            _ => name,
-        };
-        let is_invariant = |candidate: &str| {
-            // The predictor, unless it is linear.
-            let method = candidate.split(" (").next().unwrap_or_default();
-            method
-                .parse::<Self>()
-                .is_ok_and(|method| method.is_scale_invariant())
-        };
-        let mut invariant = candidates.split("; ").filter(|name| is_invariant(name));
-        let candidate = invariant.next()?;
+        let candidate = find_candidate(name, Self::is_scale_invariant)?;
         Some(format!(
             "with {candidate} predicted costs are right up to a factor per row: objectives and \
              prices are not amounts in the unit of the costs"
         ))
+    }
+
+    /// What follows for predicted costs if the method of this name, as a model states it, counts
+    /// errors on one side only and is not scale invariant.
+    pub fn bias_note(name: &str) -> Option<String> {
+        if find_candidate(name, Self::is_scale_invariant).is_some() {
+            return None;
+        }
+        let candidate = find_candidate(name, Self::is_one_sided)?;
+        Some(format!(
+            "with {candidate} predicted costs may have a bias, to the side that does not change \
+             the decision: objectives and prices are no estimates of amounts"
+        ))
+    }
+
+    /// Whether the last stage counts only the errors that can change the decision.
+    fn is_one_sided(&self) -> bool {
+        let Self::Stages(stages) = self else {
+            return false;
+        };
+        let last = stages.last();
+        let spec = last.and_then(|stage| stage.loss.downcast_ref::<CostSensitiveSpec>());
+        spec.is_some_and(|spec| match spec.side {
+            ErrorSide::OneSided | ErrorSide::Sensitive(_) => true,
+            ErrorSide::Both | ErrorSide::Pinball(_) => false,
+        })
     }
 
     /// The only stage of a method.
@@ -199,4 +214,20 @@ impl<S: Into<TrainingStage>> From<S> for Method {
     fn from(stage: S) -> Self {
         Self::Stages(vec![stage.into()])
     }
+}
+
+/// The first method with a property among those that a model states: one, or the candidates of an
+/// average of `auto`.
+fn find_candidate(name: &str, has_property: impl Fn(&Method) -> bool) -> Option<&str> {
+    let candidates = match name.split_once(": ") {
+        Some((mean, candidates)) if mean.starts_with("mean of ") => candidates,
+        _ => name,
+    };
+    candidates.split("; ").find(|candidate| {
+        // Without the predictor, which is named unless it is linear.
+        let method = candidate.split(" (").next().unwrap_or_default();
+        method
+            .parse::<Method>()
+            .is_ok_and(|method| has_property(&method))
+    })
 }

@@ -226,7 +226,7 @@ fn convergence_warning(summary: &ComparisonSummary) -> Option<String> {
         ),
     };
     Some(format!(
-        "{subject} still decreasing at the end; more epochs or a larger learning rate would \
+        "{subject} still decreasing at the end; more epochs or a larger learning rate may \
             change the results."
     ))
 }

@@ -97,7 +97,9 @@ fn decision_sentences(explanation: &Explanation) -> Vec<String> {
         sentences.push(format!("Columns of known cost: {}.", listed(&names)));
     }
     sentences.push(objective);
-    sentences.extend(explanation.scale_note.as_deref().map(sentence_of));
+    for note in [&explanation.scale_note, &explanation.bias_note] {
+        sentences.extend(note.as_deref().map(sentence_of));
+    }
     sentences
 }
 
