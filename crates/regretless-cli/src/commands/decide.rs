@@ -45,10 +45,9 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
         .map_err(in_file(&model_file))?;
     context.warn_about_matching(&model_file, &matching);
     let method = &predictor.metadata.method;
-    for note in [Method::scale_note(method), Method::bias_note(method)] {
-        if let Some(note) = note {
-            context.warn(&format!("note: {note}"));
-        }
+    let notes = [Method::scale_note(method), Method::bias_note(method)];
+    for note in notes.into_iter().flatten() {
+        context.warn(&format!("note: {note}"));
     }
     let input = InputFile::open(&data)?;
     let in_input = |error: Error| input.error(error);
