@@ -347,7 +347,7 @@ class Explanation(Result):
         so: objectives and prices are then no amounts in the unit of the costs.
     bias_note : str or None
         Where the method counts errors on one side only, as MAE(O) does, a sentence that says so:
-        objectives and prices have a bias.
+        objectives and prices may have a bias.
     """
 
     problem: str

@@ -723,6 +723,24 @@ def test_answers_that_change_are_named_before_known_costs_that_change():
         rl.label(problem, COSTS)
 
 
+@pytest.mark.parametrize("period", [2, 3])
+def test_state_is_found_where_the_first_rows_are_ties(period):
+    calls = []
+
+    def alternating(costs):
+        calls.append(costs)
+        return np.arange(6) == np.argsort(costs, kind="stable")[len(calls) % period]
+
+    problem = rl.Problem.from_solver(alternating, 6, sense="minimize")
+    costs = np.repeat(COSTS, 2, axis=0)
+    costs[:80] = 1.0
+    with pytest.raises(ValueError, match="another decision for the same costs"):
+        rl.label(problem, costs)
+    # Ties that are broken at random are no error.
+    calls.clear()
+    assert len(rl.label(problem, np.ones((120, 6)))) == 120
+
+
 def test_objectives_of_terms_that_cancel_may_be_rounded():
     def long_short(costs):
         # Buy the cheapest, sell the dearest; the objective in single precision.

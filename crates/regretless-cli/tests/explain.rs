@@ -235,30 +235,36 @@ fn columns_of_known_cost_are_part_of_the_explained_decision() {
 #[test]
 fn the_gain_of_an_unused_column_may_fall_without_limit() {
     let workspace = TestWorkspace::new();
-    // Two rows are tight at the vertex (4, 0), one of them redundant: its basis is degenerate.
+    // At the optimum (4, 4, 0) four limits hold with equality, and c is in the basis of HiGHS,
+    // which has a range of 0 to 6 for its gain.
     workspace.write(
         "plan.lp",
-        "Maximize\n gain: + 3 a + 1 b\nSubject To\n first: a + b <= 4\n second: a + 2 b <= 4\n \
-         third: a + 3 b <= 4\nEnd\n",
+        "Maximize\n gain: 3 a + 4 b + 3 c\nSubject To\n r0: 2 b + 3 c <= 8\n r1: b + c <= 8\n \
+         r2: a + 2 c <= 4\nBounds\n a <= 4\n b <= 4\n c <= 4\nEnd\n",
     );
     workspace.write(
         "plan.toml",
-        "kind = 'linear'\nfile = 'plan.lp'\ncosts = ['a', 'b']\n",
+        "kind = 'linear'\nfile = 'plan.lp'\ncosts = ['a', 'b', 'c']\n",
     );
-    let mut table = String::from("wind,a,b\n");
-    for row in 0..30 {
-        table.push_str(&format!("{row},{},{}\n", 3 + row % 2, 1 + row % 3));
+    let mut table = String::from("wind,a,b,c\n");
+    for row in 0..12 {
+        table.push_str(&format!("{row},3,4,3\n"));
     }
     workspace.write("table.csv", &table);
     workspace
-        .run("train --data table.csv --costs a,b --problem plan.toml --method ridge(0.001)")
+        .run("train --data table.csv --costs a,b,c --problem plan.toml --method ridge(1)")
         .succeeded();
     let found = workspace
         .run("explain --model model.safetensors --data table.csv --row 0 --json")
         .json();
     assert_eq!(found["ranges"]["method"], "basis");
-    let unused = &found["costs"][1];
+    let unused = &found["costs"][2];
     assert_eq!(unused["value"], 0.0);
     assert!(unused["range"]["lower"].is_null(), "{unused}");
-    assert!(unused["range"]["upper"].is_number(), "{unused}");
+    assert_eq!(unused["range"]["upper"], 6.0);
+    // Both chosen columns are at their upper bounds: their gains may rise without limit.
+    for chosen in [&found["costs"][0], &found["costs"][1]] {
+        assert_eq!(chosen["value"], 4.0);
+        assert!(chosen["range"]["upper"].is_null(), "{chosen}");
+    }
 }

@@ -3,19 +3,20 @@
 //! decision that do not depend on the costs. A function that breaks this would otherwise give wrong
 //! numbers without any message.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use pyo3::prelude::*;
 use regretless::evaluate::Evaluation;
 use regretless::label::LabeledDataset;
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
-use regretless::solve::{Solution, SolveFailure};
+use regretless::solve::SolveFailure;
 use regretless::{Error, Result, Sense};
 
 use crate::call_observer::warn;
 use crate::function_problem::SolverFunction;
 use crate::problem::Problem;
+use crate::solutions::SolveResult;
 
 /// Relative difference of two objectives for the same costs that an exact solver may have: the
 /// usual gap at which MIP solvers stop.
@@ -33,6 +34,11 @@ const ROWS_PER_REPEATED_ROW: usize = 20;
 /// of a period of 3, the other row compares the third with the first of the next period.
 const REPEATS_OF_SINGLE_ROW: usize = 3;
 const REPEATS_PER_ROW: usize = 2;
+
+/// Most rows that are solved again once a function has returned another decision of the same
+/// objective. Functions that break ties in the same way every time never need them; with costs that
+/// are small whole numbers, the first rows may be ties. Untuned.
+const MAX_DOUBTED_ROWS: usize = 10;
 
 /// Factor of the costs of a row that is solved once more to see whether the known cost of its
 /// decision changes with the costs. Small enough to get the same decision for most rows, large
@@ -62,9 +68,20 @@ impl Problem {
         let Some(function) = self.function() else {
             return Ok(());
         };
-        for row in repeated_rows(&labeled.rows(), function.exact) {
-            let Some(message) = other_answer(oracle, labeled, row, observer)? else {
-                continue;
+        let rows = labeled.rows();
+        let mut repeated = repeated_rows(&rows, function.exact);
+        let mut has_more_rows = false;
+        while let Some(row) = repeated.pop_front() {
+            let message = match repeat_answer(oracle, labeled, row, observer)? {
+                RepeatedAnswer::SameDecision => continue,
+                RepeatedAnswer::OtherDecision => {
+                    if !has_more_rows {
+                        repeated.extend(doubted_rows(&rows));
+                        has_more_rows = true;
+                    }
+                    continue;
+                }
+                RepeatedAnswer::OtherObjective(message) => message,
             };
             if function.exact {
                 let remedy = "for a heuristic, pass exact=False to Problem.from_solver";
@@ -167,7 +184,7 @@ impl Problem {
 }
 
 /// The rows of repeated solves, in their order.
-fn repeated_rows(rows: &[usize], is_exact: bool) -> Vec<usize> {
+fn repeated_rows(rows: &[usize], is_exact: bool) -> VecDeque<usize> {
     let most = if is_exact { MAX_REPEATED_ROWS } else { 1 };
     let count = (rows.len() / ROWS_PER_REPEATED_ROW).clamp(1, most);
     let repeats = if count == 1 {
@@ -176,7 +193,7 @@ fn repeated_rows(rows: &[usize], is_exact: bool) -> Vec<usize> {
         REPEATS_PER_ROW
     };
     let distance = (rows.len() / count).max(1);
-    let mut repeated = Vec::with_capacity(count * repeats);
+    let mut repeated = VecDeque::with_capacity(count * repeats);
     for row in rows.iter().step_by(distance).take(count) {
         repeated.extend(std::iter::repeat_n(*row, repeats));
     }
@@ -290,14 +307,17 @@ fn rows_of_different_decisions(labeled: &LabeledDataset) -> Vec<usize> {
         .collect()
 }
 
-/// Solves a labeled row with costs times a factor. Fails when the user interrupts.
+/// Solves a labeled row with costs times a factor.
+///
+/// # Errors
+/// When the user interrupts; that the row has no decision is a result.
 fn solve_scaled(
     oracle: &Oracle,
     labeled: &LabeledDataset,
     row: usize,
     factor: f64,
     observer: &dyn Observer,
-) -> Result<std::result::Result<Solution, SolveFailure>> {
+) -> Result<SolveResult> {
     let mut costs = Vec::new();
     labeled.data().costs().read(row, &mut costs);
     for cost in &mut costs {
@@ -313,25 +333,50 @@ fn solve_scaled(
     Ok(solved)
 }
 
-/// Solves a labeled row again. Returns a message if its objective is another one.
-fn other_answer(
+/// Rows that are solved again, each twice, once a function has returned another decision of the
+/// same objective.
+fn doubted_rows(rows: &[usize]) -> impl Iterator<Item = usize> {
+    let distance = rows.len().div_ceil(MAX_DOUBTED_ROWS).max(1);
+    let spaced = rows.iter().step_by(distance);
+    spaced.flat_map(|row| std::iter::repeat_n(*row, REPEATS_PER_ROW))
+}
+
+/// What a function returns for a row that it has solved before.
+enum RepeatedAnswer {
+    /// The same decision.
+    SameDecision,
+    /// Another decision of the same objective: a tie that is broken at random, or a function with
+    /// state.
+    OtherDecision,
+    /// Another objective, or no decision, as a message.
+    OtherObjective(String),
+}
+
+/// Solves a labeled row again.
+fn repeat_answer(
     oracle: &Oracle,
     labeled: &LabeledDataset,
     row: usize,
     observer: &dyn Observer,
-) -> Result<Option<String>> {
-    let first = labeled.solution(row).objective;
-    let again = solve_scaled(oracle, labeled, row, 1.0, observer)?.map(|found| found.objective);
-    let is_same = |again: &f64| is_same_amount(first, *again, 0.0);
-    if again.as_ref().is_ok_and(is_same) {
-        return Ok(None);
+) -> Result<RepeatedAnswer> {
+    let label = labeled.solution(row);
+    let first = label.objective;
+    let again = solve_scaled(oracle, labeled, row, 1.0, observer)?;
+    if let Ok(again) = &again
+        && is_same_amount(first, again.objective, 0.0)
+    {
+        return Ok(if again.decision == label.decision {
+            RepeatedAnswer::SameDecision
+        } else {
+            RepeatedAnswer::OtherDecision
+        });
     }
     let sense = labeled.sense();
     let then = match again {
-        Ok(objective) => sense.convert(objective).to_string(),
+        Ok(again) => sense.convert(again.objective).to_string(),
         Err(failure) => failure.to_string(),
     };
-    Ok(Some(format!(
+    Ok(RepeatedAnswer::OtherObjective(format!(
         "the function returned another decision for the same costs (row {row}: {}, then \
          {then}): its answer must depend on the costs alone",
         sense.convert(first)

@@ -102,7 +102,7 @@ pub struct Explanation {
     /// That predicted costs, objectives and prices are right up to a factor only, where that is so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale_note: Option<String>,
-    /// That predicted costs, objectives and prices have a bias, where that is so.
+    /// That predicted costs, objectives and prices may have a bias, where that is so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bias_note: Option<String>,
     /// Whether the decision is proven optimal for the predicted costs.

@@ -59,31 +59,29 @@ pub(super) fn parse_f64(cell: &str, dialect: CsvDialect) -> Result<f64, String> 
 
 /// What is wrong with a number in another way of writing.
 fn other_notation(cell: &str, dialect: CsvDialect) -> String {
-    let [here, other, separator, decimal] = if dialect.has_decimal_comma() {
-        ["comma", ".", ".", ","]
+    let [name, decimal, other] = if dialect.has_decimal_comma() {
+        ["comma", ",", "."]
     } else {
-        ["point", ",", ",", "."]
+        ["point", ".", ","]
     };
-    // Reading 3,950 with a decimal comma would be a wrong number without a message. 0,125 has none.
+    // Where the other character separates thousands, reading it as a decimal mark would make 3,950
+    // a wrong number without a message. A number that begins with 0 has no thousands.
     let has_leading_zero = cell.trim_start_matches(['-', '+']).starts_with('0');
-    if is_grouped(cell, separator, decimal) && !has_leading_zero {
-        let may_be_decimal = cell.matches(separator).count() == 1 && !cell.contains(decimal);
+    if is_grouped(cell, other, decimal) && !has_leading_zero {
+        let may_be_decimal = cell.matches(other).count() == 1 && !cell.contains(decimal);
         let otherwise = if may_be_decimal {
-            format!(
-                ", or set `decimal` to '{other}' if '{separator}' precedes decimals in the whole \
-                 table"
-            )
+            format!(", or set `decimal` to '{other}' if it precedes decimals in the whole table")
         } else {
             String::new()
         };
         return format!(
             "{} looks like a number with thousands separators; write {}{otherwise}",
             quoted(cell),
-            cell.replace(separator, "")
+            cell.replace(other, "")
         );
     }
     format!(
-        "{} is not a number; write a decimal {here} and no thousands separators, or set `decimal` \
+        "{} is not a number; write a decimal {name} and no thousands separators, or set `decimal` \
          to '{other}'",
         quoted(cell)
     )
