@@ -22,6 +22,7 @@ from regretless._core import (
     Problem,
     _epoch_remark,
     _epoch_rows,
+    _few_rows_warning,
     _training_plan,
     evaluate,
 )
@@ -251,6 +252,9 @@ def train(
     if plan["stages"][0]["settings"]["train_on_validation"]:
         rows = [rows[0] + rows[1], [], rows[2]]
     loss._start_pool(rows[0])
+    if not is_candidate:
+        names = options["feature_names"] or names_of(X)
+        loss._raise_notes(features, None if names is None else list(names), rows)
     training = Training(problem, features, costs, plan, options, rows, loss)
     started, cpu_started = time.perf_counter(), time.process_time()
     if is_module:
@@ -278,6 +282,9 @@ def train(
         remark = _epoch_remark(report["select"], kept["best_epoch"], kept["epochs"][-1]["epoch"])
         if remark is not None:
             warn(remark)
+    few_rows = None if is_candidate else _few_rows_warning(len(rows[2]))
+    if few_rows is not None:
+        warn(few_rows)
     return model, TrainingReport.from_dict(report)
 
 

@@ -10,9 +10,10 @@ use regretless::backtest::{
     Backtest, BacktestFold, BacktestResults, BacktestTable, GivenMethod, Periods, RollingOrigin,
     TrainingWindow,
 };
-use regretless::data::{FeatureOptions, Matrix, NamedCosts, RowParameters};
+use regretless::data::{FeatureOptions, Finding, Matrix, NamedCosts, RowParameters};
 use regretless::label::{LabeledDataset, Shard};
 use regretless::method::Method;
+use regretless::notes::{EncodedHistory, PlannedTraining};
 use regretless::oracle::Oracle;
 use regretless::{Decision, Split};
 use regretless_cli::backtest::{BacktestFacts, BacktestPage};
@@ -26,12 +27,11 @@ use crate::keywords::search_limits;
 use crate::label::{Labels, check_same_rows, with_labels, with_parameters};
 use crate::loss::parse_method;
 use crate::names::{match_table, reorder_numbers};
+use crate::notes::raise_notes;
 use crate::parameters::ParameterArgs;
 use crate::problem::Problem;
 use crate::results::to_python;
-use crate::train::{
-    dataset, parse_settings, warn_about_decision_scale, warn_about_scale, warn_about_unboundedness,
-};
+use crate::train::{dataset, parse_settings};
 
 /// The scalar settings of a backtest, as JSON.
 #[derive(Deserialize)]
@@ -258,8 +258,6 @@ pub fn run_backtest<'py>(
     let problem = problem.get();
     let plan = BacktestPlan::parse(plan)?;
     let mut backtest = plan.backtest(&methods, settings)?;
-    warn_about_unboundedness(py, problem)?;
-    warn_about_scale(py, problem, &backtest.methods)?;
     let shard: Option<Shard> = shard.map(str::parse).transpose().map_err(to_py_err)?;
     check_same_rows(X, C, "X", "C")?;
     let mut data = dataset(problem, X, C, None, None, FeatureOptions::default())?;
@@ -300,7 +298,17 @@ pub fn run_backtest<'py>(
     let call = PyCall::new(plan.progress);
     let oracle = plan.oracle(problem, &call, data.parameters())?;
     let data = with_labels(py, problem, &call, &oracle, data, labels)?;
-    warn_about_decision_scale(py, problem, &backtest.methods, &data)?;
+    let halves = Split::by_time("time").validation(0.0).test(0.5);
+    let halves = halves.apply_to_times(&times).map_err(to_py_err)?;
+    let (findings, table_notes) = call.run(py, |_| {
+        let encoded = EncodedHistory::new(&data, &halves)?;
+        let findings = encoded.findings(|check| check.run_with_times(&times))?;
+        let methods = &backtest.methods;
+        let planned = PlannedTraining::new(methods, encoded.data(), &oracle, &findings);
+        let notes = planned.notes();
+        Ok((findings, notes))
+    })?;
+    raise_notes(py, problem, &table_notes)?;
     let periods = periods.restrict_to(&data.rows());
     let folds = match folds {
         Some(folds) => folds
@@ -350,7 +358,7 @@ pub fn run_backtest<'py>(
         plan,
         backtest,
         data,
-        times,
+        findings,
         periods,
         folds,
         results,
@@ -366,7 +374,7 @@ pub struct BacktestSource {
     plan: BacktestPlan,
     backtest: Backtest,
     data: Arc<LabeledDataset>,
-    times: Vec<String>,
+    findings: Vec<Finding>,
     periods: Periods,
     folds: Vec<BacktestFold>,
     results: BacktestResults,
@@ -384,7 +392,6 @@ impl BacktestSource {
         facts.time_column.clone_from(&self.plan.time_column);
         facts.commands.push(self.plan.command.clone());
         let page = call.run(py, |observer| {
-            let halves = Split::by_time("time").validation(0.0).test(0.5);
             let input = BacktestPage {
                 results: &self.results,
                 backtest: &self.backtest,
@@ -395,10 +402,10 @@ impl BacktestSource {
                     periods: &self.periods,
                     folds: &self.folds,
                 },
-                halves: halves.apply_to_times(&self.times)?,
+                findings: &self.findings,
                 facts,
             };
-            input.draw(|check| Ok(check.run()), observer)
+            input.draw(observer)
         })?;
         Ok((page.html.clone(), figures_dict(py, &page)?))
     }

@@ -8,7 +8,7 @@ use crate::label::{Labels, check_same_rows};
 use crate::names::match_table;
 use crate::problem::Problem;
 use crate::results::to_python;
-use crate::train::{TimeSplit, dataset, parse_split};
+use crate::train::{TimeSplit, check_table, dataset, parse_split};
 
 /// Check a table for columns and rows that spoil training or its results.
 ///
@@ -31,8 +31,8 @@ use crate::train::{TimeSplit, dataset, parse_split};
 /// -------
 /// list of dict
 ///     Findings with the keys `kind`, `columns`, `message` and, where it is about a row, `row`.
-///     They
-///     are those of `regretless check`, except that the order of rows in time is not checked.
+///     They are those of `regretless check`; the order of rows in time is checked where they are
+///     split by time.
 ///
 /// Raises
 /// ------
@@ -70,12 +70,13 @@ pub fn check<'py>(
         None => parse_split(split, data.len(), u64::from(seed))?,
     };
     let objectives = labels.map(|labels| labels.get().best_objectives());
+    let times = time_split.as_ref().map(TimeSplit::times);
     let findings = PyCall::new(false).run(py, |_| {
         let mut check = DataCheck::new(&data).with_split(&split);
         if let Some(objectives) = &objectives {
             check = check.with_objectives(objectives);
         }
-        Ok(check.run())
+        check_table(times, check)
     })?;
     to_python(py, &findings)
 }

@@ -12,6 +12,7 @@ use regretless::data::{DataCheck, FeatureOptions, NamedCosts, SplitIndices};
 use regretless::experiment::{CellData, CellMethod};
 use regretless::label::LabeledDataset;
 use regretless::method::Method;
+use regretless::notes::{PlannedTraining, findings_of_split};
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless_cli::backtest::DecisionPage;
@@ -23,20 +24,18 @@ use serde::Deserialize;
 
 use crate::arrays::ArrayOwnership;
 use crate::backtest::given_matrix;
-use crate::call_observer::{PyCall, warn};
+use crate::call_observer::PyCall;
 use crate::columns::in_features;
 use crate::error::to_py_err;
 use crate::keywords::search_limits;
 use crate::label::{check_same_rows, given_labels, with_labels, with_parameters};
 use crate::loss::parse_method;
 use crate::names::match_table;
+use crate::notes::raise_notes;
 use crate::parameters::ParameterArgs;
 use crate::problem::Problem;
 use crate::results::to_python;
-use crate::train::{
-    TimeSplit, dataset, parse_settings, parse_split, split_by_rows, warn_about_decision_scale,
-    warn_about_scale, warn_about_unboundedness,
-};
+use crate::train::{TimeSplit, check_table, dataset, parse_settings, parse_split, split_by_rows};
 
 /// The scalar settings of a comparison, as JSON.
 #[derive(Deserialize)]
@@ -165,8 +164,6 @@ pub fn run_comparison<'py>(
         serde_json::from_str(plan).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let mut training = parse_settings(settings, &plan.profile, 0)?;
     let methods = methods_of(methods)?;
-    warn_about_unboundedness(py, problem)?;
-    warn_about_scale(py, problem, &methods)?;
     check_same_rows(X, C, "X", "C")?;
     let time_split = TimeSplit::parse(split, X, C)?;
     let (X, C) = match &time_split {
@@ -179,6 +176,7 @@ pub fn run_comparison<'py>(
     data = with_parameters(data, parameters)?;
     match_table(py, problem, &mut data)?;
     problem.check_width(data.costs().cols())?;
+    let has_random_split = folds.is_none();
     let splits = match folds {
         Some(folds) => {
             let splits = folds.iter().map(|fold| split_by_rows(fold, data.len()));
@@ -209,11 +207,26 @@ pub fn run_comparison<'py>(
         )
         .map_err(to_py_err)?;
     let data = with_labels(py, problem, &call, &oracle, data, labels)?;
-    warn_about_decision_scale(py, problem, &methods, &data)?;
     let cells = cells(problem, &oracle, &data, splits)?;
-    for note in cells[0].data.data().features().encoding_notes() {
-        warn(py, &format!("X: {note}"))?;
-    }
+    let first = &cells[0];
+    let date_column = if split.is_none() && has_random_split {
+        first.data.data().features().date_column()
+    } else {
+        None
+    };
+    let suggested = date_column.map(|column| format!("split=\"time:{column}\""));
+    let times = time_split.as_ref().map(TimeSplit::times);
+    let (findings, notes) = call.run(py, |_| {
+        let check = |check: DataCheck<'_>| check_table(times, check);
+        let findings = findings_of_split(&first.data, &first.split, check)?;
+        let planned = PlannedTraining {
+            time_split: suggested.as_deref(),
+            ..PlannedTraining::new(&methods, &first.data, &oracle, &findings)
+        };
+        let notes = planned.notes();
+        Ok((findings, notes))
+    })?;
+    raise_notes(py, problem, &notes)?;
     let is_selection_given = plan.profile != "default"
         || settings.is_some_and(|settings| settings.contains("select").unwrap_or(false));
     let predictor = match &plan.predictor {
@@ -229,15 +242,13 @@ pub fn run_comparison<'py>(
         unit: String::new(),
     };
     let compared = call.run(py, |observer| {
-        let first = &cells[0];
         if !is_selection_given
             && let Some(note) = avoid_expensive_validation(&mut training, first, &oracle, observer)
         {
             observer.warn(&note);
         }
-        let check = DataCheck::new(first.data.data()).with_split(&first.split);
         let input = ComparisonInput {
-            table: TableReport::with_findings(check.run()),
+            table: TableReport::with_findings(findings),
             data: cells.clone(),
             oracle: &oracle,
             methods,

@@ -8,6 +8,7 @@ use pyo3::types::PyDict;
 use regretless::data::{Dataset, Matrix, NamedCosts, RowParameters};
 use regretless::evaluate::{Evaluation, TrainingOverlap};
 use regretless::label::LabeledDataset;
+use regretless::notes::Note;
 use regretless::observer::Observer;
 use regretless::predict::CostModel;
 use regretless::solve::SearchLimits;
@@ -22,6 +23,7 @@ use crate::label::{
     Labels, check_same_rows, costs_in_column_order, costs_only, with_labels, with_parameters,
 };
 use crate::names::{match_table_of_model, reorder_to_names};
+use crate::notes::raise_notes;
 use crate::parameters::ParameterArgs;
 use crate::predict::Model;
 use crate::problem::Problem;
@@ -171,8 +173,9 @@ impl<'py> EvaluationArgs<'_, 'py> {
             observer.end();
             Ok(evaluation)
         })?;
-        self.problem
-            .warn_about_negative_regrets(py, &evaluation, &data, &data.rows())?;
+        let kind = oracle.problem().as_ref();
+        let note = Note::of_regrets(&evaluation.regrets, &data, &data.rows(), kind);
+        raise_notes(py, self.problem, note.as_slice())?;
         Ok(EvaluatedTable {
             evaluation,
             data,

@@ -5,15 +5,12 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use pyo3::prelude::*;
-use regretless::evaluate::Evaluation;
 use regretless::label::LabeledDataset;
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::solve::SolveFailure;
-use regretless::{Error, Result, Sense};
+use regretless::{Error, Result};
 
-use crate::call_observer::warn;
 use crate::function_problem::SolverFunction;
 use crate::problem::Problem;
 use crate::solutions::SolveResult;
@@ -44,13 +41,6 @@ const MAX_DOUBTED_ROWS: usize = 10;
 /// decision changes with the costs. Small enough to get the same decision for most rows, large
 /// enough that a tax of a few percent is no rounding.
 const PROBED_COST_FACTOR: f64 = 1.25;
-
-/// Relative regret below 0 that is more than rounding of objectives.
-const NEGATIVE_REGRET_TOLERANCE: f64 = 1e-6;
-
-/// Share of negative regrets among all that are not 0 from which on the sense of the problem is
-/// questioned. Untuned: a heuristic has regrets of both signs.
-const MIN_WRONG_SENSE_RATIO: f64 = 0.9;
 
 impl Problem {
     /// Solves one or two labeled rows of a function again: the first one and, in larger tables, one
@@ -132,54 +122,6 @@ impl Problem {
             }
         }
         Ok(())
-    }
-
-    /// Warns where a function's decision under predicted costs is better than its decision under
-    /// the true ones.
-    pub fn warn_about_negative_regrets(
-        &self,
-        py: Python<'_>,
-        evaluation: &Evaluation,
-        data: &LabeledDataset,
-        rows: &[usize],
-    ) -> PyResult<()> {
-        if !self.function().is_some_and(|function| function.exact) {
-            return Ok(());
-        }
-        let (mut count, mut positive) = (0, 0);
-        let mut has_extra_costs = false;
-        for (regret, row) in evaluation.regrets.iter().zip(rows) {
-            // Not a quotient, which an objective of 0 does not have.
-            let tolerance = NEGATIVE_REGRET_TOLERANCE * data.optimal_objective(*row).abs();
-            count += usize::from(*regret < -tolerance);
-            positive += usize::from(*regret > tolerance);
-            has_extra_costs |= data.solution(*row).decision.fixed() != 0.0;
-        }
-        if count == 0 {
-            return Ok(());
-        }
-        let subject = if count == 1 { "row has" } else { "rows have" };
-        let mut message = format!(
-            "{count} {subject} negative regret: the function is not optimal there; regret is \
-             relative to its own decisions; pass exact=False to Problem.from_solver if it is a \
-             heuristic"
-        );
-        if count as f64 >= MIN_WRONG_SENSE_RATIO * (count + positive) as f64 {
-            let (verb, other) = match data.sense() {
-                Sense::Minimize => ("minimize", "maximize"),
-                Sense::Maximize => ("maximize", "minimize"),
-            };
-            message += &format!(
-                "; hardly any row has positive regret: does the function really {verb}, or is the \
-                 sense \"{other}\"?"
-            );
-        }
-        if has_extra_costs {
-            message += "; it returns objectives that are more than costs times decision: the \
-                        difference may depend on the decision and the row's parameters, not on \
-                        the costs";
-        }
-        warn(py, &message)
     }
 }
 

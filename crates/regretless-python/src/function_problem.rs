@@ -308,6 +308,11 @@ impl ProblemKind for FunctionProblem {
         self.function.check.is_some() || self.function.parameters.is_empty()
     }
 
+    fn heuristic_remedy(&self) -> Option<&'static str> {
+        let remedy = "pass exact=False to Problem.from_solver if it is a heuristic";
+        self.has_exact_solver().then_some(remedy)
+    }
+
     fn has_exact_solver(&self) -> bool {
         self.function.exact
     }

@@ -12,6 +12,7 @@ use regretless::data::{
     CostNames, Dataset, FeatureShape, Features, Matrix, NamedCosts, RowParameters,
 };
 use regretless::label::{LabelStore, LabeledDataset, Shard};
+use regretless::notes::Note;
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::solve::{SearchLimits, Solution, SolveFailure};
@@ -23,6 +24,7 @@ use crate::frames::{FrameTemplate, table_like};
 use crate::function_problem::SolverFunction;
 use crate::keywords::{refuse_unknown, search_limits};
 use crate::names::{column_names, match_table, reorder_to_names};
+use crate::notes::raise_notes;
 use crate::parameters::ParameterArgs;
 use crate::problem::Problem;
 use crate::solutions::{dense_rows, failure_text};
@@ -356,11 +358,13 @@ pub fn with_labels(
         }
         let labeled = Arc::clone(&labels.get().labeled);
         let joined = detached(py, || labeled.with_dataset(data, oracle))?;
+        raise_notes(py, problem, &Note::of_labels(&joined, oracle))?;
         return Ok(Arc::new(joined));
     }
     let work = |observer: &dyn Observer| solve_feasible(problem, data, oracle, observer);
     let (labeled, failed) = call.run(py, work)?;
     warn_about_failed_rows(py, &failed)?;
+    raise_notes(py, problem, &Note::of_labels(&labeled, oracle))?;
     Ok(Arc::new(labeled))
 }
 

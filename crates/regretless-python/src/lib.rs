@@ -37,6 +37,7 @@ mod label;
 mod linear;
 mod loss;
 mod names;
+mod notes;
 mod parameters;
 mod predict;
 mod problem;
@@ -80,7 +81,9 @@ mod _core {
     #[pymodule_export]
     use super::solver::Solver;
     #[pymodule_export]
-    use super::train::{default_settings, epoch_remark, epoch_rows, train, training_plan};
+    use super::train::{
+        default_settings, epoch_remark, epoch_rows, few_rows_warning, train, training_plan,
+    };
 
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "the name that Python uses")]

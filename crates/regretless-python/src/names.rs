@@ -6,6 +6,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use regretless::data::{CostMatching, CostNames, Dataset, Matrix, NamedCosts};
+use regretless::notes::Note;
 
 use crate::arrays::{ArrayOwnership, array2, exact_matrix, finite_matrix};
 use crate::error::to_py_err;
@@ -85,13 +86,8 @@ fn match_names(
     let matching =
         CostMatching::with_problem(NamedCosts::new(argument, names), problem.problem.as_ref())
             .map_err(to_py_err)?;
-    if let Some(warning) = matching.warning() {
-        problem.warn_once_about(py, warning, Some(names))?;
-    }
-    if names.len() == problem.problem.num_costs()
-        && let Some(note) = problem.problem.position_note(names)
-    {
-        problem.warn_once_about(py, &note, Some(names))?;
+    for note in Note::of_matching(problem.problem.as_ref(), names, &matching) {
+        problem.warn_once_about(py, &note.text, Some(names))?;
     }
     Ok(matching)
 }

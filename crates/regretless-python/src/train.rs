@@ -7,11 +7,13 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use regretless::checkpoint::CheckpointFolder;
-use regretless::data::{CostNames, Dataset, FeatureOptions, Split, SplitIndices, SplitRule};
+use regretless::data::{
+    CostNames, DataCheck, Dataset, FeatureOptions, Finding, Split, SplitIndices, SplitRule,
+};
 use regretless::evaluate::Evaluation;
-use regretless::label::LabeledDataset;
 use regretless::loss::InstanceWeighting;
 use regretless::method::{Method, TrainingStage};
+use regretless::notes::{FinishedTraining, PlannedTraining, findings_of_split};
 use regretless::optimizer::Optimizer;
 use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::train::TrainingContext;
@@ -20,13 +22,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::arrays::{ArrayOwnership, matrix, row_numbers, vector};
-use crate::call_observer::{PyCall, warn};
+use crate::call_observer::PyCall;
 use crate::columns::{in_features, training_features};
 use crate::error::to_py_err;
 use crate::keywords::{refuse_renamed, search_limits, seed_number};
 use crate::label::{check_same_rows, given_labels, with_labels, with_parameters};
 use crate::loss::parse_method;
 use crate::names::{column_names, match_table};
+use crate::notes::raise_notes;
 use crate::parameters::{ParameterArgs, given_parameters};
 use crate::predict::Model;
 use crate::problem::Problem;
@@ -228,6 +231,11 @@ impl<'py> TimeSplit<'py> {
         Ok(Some(Self { x, c, split, times }))
     }
 
+    /// The time of every row.
+    pub fn times(&self) -> &[String] {
+        &self.times
+    }
+
     /// The rows of each part.
     pub fn apply(&self, rows: usize) -> PyResult<SplitIndices> {
         if self.times.len() != rows {
@@ -237,6 +245,17 @@ impl<'py> TimeSplit<'py> {
             )));
         }
         self.split.apply_to_times(&self.times).map_err(to_py_err)
+    }
+}
+
+/// The findings of a table, with the order of its rows where their times are known.
+pub fn check_table(
+    times: Option<&[String]>,
+    check: DataCheck<'_>,
+) -> regretless::Result<Vec<Finding>> {
+    match times {
+        Some(times) => check.run_with_times(times),
+        None => Ok(check.run()),
     }
 }
 
@@ -347,36 +366,6 @@ pub fn dataset(
         }
         other => to_py_err(other),
     })
-}
-
-/// Warns where a prediction may make the objective unbounded.
-pub fn warn_about_unboundedness(py: Python<'_>, problem: &Problem) -> PyResult<()> {
-    match problem.problem.unboundedness_note() {
-        Some(note) => problem.warn_once(py, &note),
-        None => Ok(()),
-    }
-}
-
-/// Warns where methods ignore the level of predicted costs and it matters.
-pub fn warn_about_scale(py: Python<'_>, problem: &Problem, methods: &[Method]) -> PyResult<()> {
-    match Method::scale_warning(methods, problem.problem.as_ref()) {
-        Some(warning) => problem.warn_once(py, &warning),
-        None => Ok(()),
-    }
-}
-
-/// As [`warn_about_scale`], for decisions with known costs of their own.
-pub fn warn_about_decision_scale(
-    py: Python<'_>,
-    problem: &Problem,
-    methods: &[Method],
-    data: &LabeledDataset,
-) -> PyResult<()> {
-    let kind = problem.problem.as_ref();
-    match Method::decision_scale_warning(methods, kind, data, &data.rows()) {
-        Some(warning) => problem.warn_once(py, &warning),
-        None => Ok(()),
-    }
 }
 
 /// Warns where columns of the costs are among the features.
@@ -554,6 +543,13 @@ struct StagePlan {
 pub fn epoch_remark(select: &str, best: usize, last: usize) -> PyResult<Option<String>> {
     let criterion: SelectionCriterion = select.parse().map_err(to_py_err)?;
     Ok(criterion.epoch_remark(best, last, "initial model", "epochs"))
+}
+
+/// What training says about the regret of few rows, for predictors of the user's own.
+#[pyfunction]
+#[pyo3(name = "_few_rows_warning")]
+pub fn few_rows_warning(rows: usize) -> Option<String> {
+    Evaluation::few_rows_warning("test", rows)
 }
 
 /// The training rows of an epoch, in the order in which training visits them.
@@ -807,14 +803,14 @@ pub fn train<'py>(
         return Ok(result.cast_into::<PyTuple>()?);
     }
     let (python_problem, given_features, given_costs) = (problem, X, C);
+    let is_method_default = method.is_none() && candidates.is_none();
     let problem = problem.get();
     let mut method = match (method, candidates) {
         (None, Some(_)) => Method::auto(),
         (None, None) => Method::default_for(problem.problem.as_ref()),
         (Some(method), _) => parse_method(Some(method))?,
     };
-    warn_about_unboundedness(py, problem)?;
-    warn_about_scale(py, problem, std::slice::from_ref(&method))?;
+    let planned_method = method.clone();
     match &mut method {
         Method::Auto { candidates, .. } => candidates.extend(candidate_methods),
         Method::Stages(_) | Method::LeastSquares { .. } | Method::InvalidCombination(_)
@@ -854,15 +850,14 @@ pub fn train<'py>(
     if let Some(weights) = weights {
         data = with_row_weights(data, weights)?;
     }
-    let split = match &time_split {
+    let is_split_given = split.is_some();
+    let by_time = time_split.as_ref();
+    let split = match by_time {
         Some(by_time) => by_time.apply(data.len())?,
         None => parse_split(split, data.len(), u64::from(seed))?,
     };
     problem.check_width(data.costs().cols())?;
     data = data.encoded(&split.train).map_err(in_features)?;
-    for note in data.features().encoding_notes() {
-        warn(py, &format!("X: {note}"))?;
-    }
     let encoding = EncodingSummary::of(&data);
     let call = PyCall::new(progress);
     let oracle = problem
@@ -877,7 +872,26 @@ pub fn train<'py>(
     trainer.method.check_problem(&oracle).map_err(to_py_err)?;
     let data = with_labels(py, problem, &call, &oracle, data, labels)?;
     let split = split.restrict_to(&data.rows()).map_err(to_py_err)?;
-    let outcome = call.run(py, |observer| {
+    let date_column = if is_split_given {
+        None
+    } else {
+        data.data().features().date_column()
+    };
+    let time_split = date_column.map(|column| format!("split=\"time:{column}\""));
+    let times = by_time.map(TimeSplit::times);
+    let notes = call.run(py, |_| {
+        let check = |check: DataCheck<'_>| check_table(times, check);
+        let findings = findings_of_split(&data, &split, check)?;
+        let methods = std::slice::from_ref(&planned_method);
+        let planned = PlannedTraining {
+            method_setting: is_method_default.then_some("method="),
+            time_split: time_split.as_deref(),
+            ..PlannedTraining::new(methods, &data, &oracle, &findings)
+        };
+        Ok(planned.notes())
+    })?;
+    raise_notes(py, problem, &notes)?;
+    let (outcome, notes) = call.run(py, |observer| {
         let context = TrainingContext {
             data: &data,
             split: &split,
@@ -896,17 +910,17 @@ pub fn train<'py>(
         if let Some(checkpoints) = checkpoints {
             checkpoints.remove()?;
         }
-        Ok(outcome)
+        let finished = FinishedTraining {
+            trainer: &trainer,
+            fit: &outcome.trained,
+            outcome: Some(&outcome),
+            context: &context,
+            epochs_setting: "epochs",
+        };
+        let notes = finished.notes();
+        Ok((outcome, notes))
     })?;
-    if let Some(remark) = trainer.epoch_remark(&outcome.trained.report, "epochs") {
-        warn(py, &remark)?;
-    }
-    if let Some(warning) = Evaluation::few_rows_warning("test", split.test.len()) {
-        warn(py, &warning)?;
-    }
-    if let Some(test) = &outcome.test {
-        problem.warn_about_negative_regrets(py, test, &data, &split.test)?;
-    }
+    raise_notes(py, problem, &notes)?;
     let fields = to_python(py, &trainer.summary(&outcome))?;
     fields.set_item("rounds", to_python(py, &outcome.trained.report.rounds)?)?;
     fields.set_item("encoding", encoding.encoded)?;

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use crate::data::{Dataset, FeatureShape, Matrix};
+use crate::data::{Dataset, FeatureShape, Matrix, SplitIndices};
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluation;
 use crate::problem::ProblemSpec;
@@ -37,10 +37,47 @@ impl Baseline {
     /// All baselines.
     pub const ALL: [Self; 3] = [Self::LeastSquares, Self::TrainingMean, Self::PreviousRow];
 
+    /// What it means where it decides better than a model.
+    pub fn implication(self) -> &'static str {
+        match self {
+            Self::LeastSquares => "a linear regression decides better here",
+            Self::TrainingMean => "decisions without a model are better here",
+            Self::PreviousRow => "repeating the row before decides better here",
+        }
+    }
+
+    /// Whether the rows before the test rows are known when these are decided, and have the same
+    /// items.
+    pub fn has_previous_rows_for(data: &Dataset, split: &SplitIndices) -> bool {
+        let has_rows = split.is_chronological && !split.test.contains(&0);
+        has_rows && Self::has_previous_rows(data)
+    }
+
     /// Whether the costs of the row before are those of the same items: positions of a long table
     /// with different items are other items in every row.
     pub fn has_previous_rows(data: &Dataset) -> bool {
         !data.has_absent_costs() || data.cost_names().are_explicit()
+    }
+
+    /// The evaluation for the comparison with a model, which does not depend on it: none where it
+    /// is not wanted or fails.
+    ///
+    /// # Errors
+    /// When the user interrupts.
+    pub(crate) fn compare_if(
+        self,
+        is_wanted: bool,
+        context: &TrainingContext<'_>,
+        problem: &ProblemSpec,
+    ) -> Result<Option<Evaluation>> {
+        if !is_wanted {
+            return Ok(None);
+        }
+        match self.evaluate(context, problem) {
+            Ok(evaluation) => Ok(Some(evaluation)),
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            Err(_) => Ok(None),
+        }
     }
 
     /// The evaluation of its decisions on the test rows.

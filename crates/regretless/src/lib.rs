@@ -50,6 +50,7 @@ pub mod label;
 pub mod loss;
 pub mod method;
 pub mod model;
+pub mod notes;
 pub mod observer;
 pub mod optimizer;
 pub mod oracle;

@@ -10,6 +10,7 @@ use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluation;
 use crate::label::{DataPart, DataSplit, FeatureLayout, Row};
+use crate::notes::{FinishedTraining, Note, PlannedTraining, findings_of_split};
 use crate::observer::{NoopObserver, Observer};
 use crate::oracle::{Heuristic, Oracle};
 use crate::parallel::Threads;
@@ -48,6 +49,7 @@ pub struct Model {
     limits: SearchLimits,
     heuristic: Option<Heuristic>,
     report: Option<TrainReport>,
+    notes: Vec<Note>,
 }
 
 /// Predicted costs of rows and the decisions they lead to.
@@ -97,6 +99,7 @@ impl Model {
             limits: SearchLimits::default(),
             heuristic: None,
             report: None,
+            notes: Vec::new(),
         })
     }
 
@@ -161,8 +164,9 @@ impl Model {
         Ok(self)
     }
 
-    pub(crate) fn with_report(mut self, report: TrainReport) -> Self {
+    pub(crate) fn with_report(mut self, report: TrainReport, notes: Vec<Note>) -> Self {
         self.report = Some(report);
+        self.notes = notes;
         self
     }
 
@@ -179,6 +183,13 @@ impl Model {
     /// What happened in training; none for a model that was read from a file.
     pub fn report(&self) -> Option<&TrainReport> {
         self.report.as_ref()
+    }
+
+    /// What the user should know about the training besides its report: drift between training and
+    /// test rows, for example. The observer of the training got these notes as warnings. None for a
+    /// model that was read from a file.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
     }
 
     /// Reads the rows of a table that need not have costs: the features as the model expects them,
@@ -493,6 +504,9 @@ impl Trainer {
         let problem = data.problem_for_table(problem)?;
         let oracle = Oracle::new(problem.kind().clone()).with_threads(Threads::new(self.threads)?);
         let oracle = data.bind(oracle)?;
+        let kind = problem.kind().as_ref();
+        let (cost_names, matching) = data.matching(kind)?;
+        let mut notes = Note::of_matching(kind, &cost_names, &matching);
         let labeled = data.label(&problem, &oracle, observer)?;
         let split = data.indices().clone().restrict_to(&labeled.rows())?;
         let context = TrainingContext {
@@ -501,10 +515,31 @@ impl Trainer {
             oracle: &oracle,
             observer,
         };
+        let findings = findings_of_split(&labeled, &split, |check| Ok(check.run()))?;
+        let methods = std::slice::from_ref(&self.method);
+        notes.extend(Note::of_labels(&labeled, &oracle));
+        notes.extend(PlannedTraining::new(methods, &labeled, &oracle, &findings).notes());
+        warn(&notes, observer);
         let trained = self.train(&context, problem.spec(), None)?;
+        let finished = FinishedTraining {
+            trainer: self,
+            fit: &trained,
+            outcome: None,
+            context: &context,
+            epochs_setting: "epochs",
+        };
+        let outcome_notes = finished.notes();
+        warn(&outcome_notes, observer);
+        notes.extend(outcome_notes);
         let model = Model::assemble(trained.model, problem)?;
         Ok(model
             .with_threads(self.threads)?
-            .with_report(trained.report))
+            .with_report(trained.report, notes))
+    }
+}
+
+fn warn(notes: &[Note], observer: &dyn Observer) {
+    for note in notes {
+        observer.warn(&note.text);
     }
 }

@@ -133,6 +133,13 @@ pub struct CandidateReport {
     pub seconds: f64,
 }
 
+impl CandidateReport {
+    /// Its predictor and its method.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.predictor, self.method)
+    }
+}
+
 /// What `auto` expects of its model, from rows that models were not trained on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchReport {

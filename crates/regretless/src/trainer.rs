@@ -67,6 +67,9 @@ pub struct TrainingOutcome {
     pub training_mean: Option<Evaluation>,
     /// Of least squares, on the test rows; none where their solves take long.
     pub least_squares: Option<Evaluation>,
+    /// Of decisions for the costs of the row before, on the test rows; none where rows are not in
+    /// order of time, and where their solves take long.
+    pub previous_row: Option<Evaluation>,
     /// The heuristic that made decisions, if they were not exact.
     pub heuristic: Option<Heuristic>,
     /// The labels of all rows by their proven quality.
@@ -75,6 +78,24 @@ pub struct TrainingOutcome {
     pub has_time_limit: bool,
     /// Numbers of rows and how they were divided, in words.
     pub split: String,
+}
+
+impl TrainingOutcome {
+    /// The evaluation of a baseline on the test rows, if it was compared.
+    pub fn baseline(&self, baseline: Baseline) -> Option<&Evaluation> {
+        match baseline {
+            Baseline::LeastSquares => self.least_squares.as_ref(),
+            Baseline::TrainingMean => self.training_mean.as_ref(),
+            Baseline::PreviousRow => self.previous_row.as_ref(),
+        }
+    }
+
+    /// The evaluation of a baseline that decides better than the model.
+    pub fn better_baseline(&self, baseline: Baseline) -> Option<&Evaluation> {
+        let test = self.test.as_ref()?;
+        let evaluation = self.baseline(baseline)?;
+        (evaluation.regret < test.regret).then_some(evaluation)
+    }
 }
 
 /// The summary of a training in reports.
@@ -262,14 +283,6 @@ impl Trainer {
         checkpoints: Option<&CheckpointFolder>,
     ) -> Result<TrainingOutcome> {
         self.announce_solves(context);
-        if let Some(warning) = Method::decision_scale_warning(
-            std::slice::from_ref(&self.method),
-            context.oracle.problem().as_ref(),
-            context.data,
-            &context.split.train,
-        ) {
-            context.observer.warn(&warning);
-        }
         let mut trained = self.train(context, problem, checkpoints)?;
         let held_out = trained.validation.take();
         let evaluate_rows = |rows: &[usize]| -> Result<Option<Evaluation>> {
@@ -290,30 +303,13 @@ impl Trainer {
             None => evaluate_rows(&context.split.validation)?,
         };
         let test = evaluate_rows(&context.split.test)?;
-        if let Some(test) = &test
-            && test.normalized_regret.is_nan()
-        {
-            context.observer.warn(
-                "the best objective of every test row is 0, so that regret cannot be divided by \
-                 it; is the problem to be minimized or maximized?",
-            );
-        }
-        let training_mean = match Baseline::TrainingMean.evaluate(context, problem) {
-            _ if context.split.test.is_empty() => None,
-            Ok(evaluation) => Some(evaluation),
-            Err(Error::Interrupted) => return Err(Error::Interrupted),
-            // The model does not depend on it.
-            Err(_) => None,
-        };
-        let least_squares = if context.has_cheap_test() {
-            match Baseline::LeastSquares.evaluate(context, problem) {
-                Ok(evaluation) => Some(evaluation),
-                Err(Error::Interrupted) => return Err(Error::Interrupted),
-                Err(_) => None,
-            }
-        } else {
-            None
-        };
+        let has_test = !context.split.test.is_empty();
+        let training_mean = Baseline::TrainingMean.compare_if(has_test, context, problem)?;
+        let has_cheap_test = context.has_cheap_test();
+        let least_squares = Baseline::LeastSquares.compare_if(has_cheap_test, context, problem)?;
+        let has_previous_rows = Baseline::has_previous_rows_for(context.data.data(), context.split);
+        let is_compared = has_cheap_test && has_previous_rows;
+        let previous_row = Baseline::PreviousRow.compare_if(is_compared, context, problem)?;
         trained
             .model
             .record_regret(validation.as_ref(), test.as_ref());
@@ -323,6 +319,7 @@ impl Trainer {
             test,
             training_mean,
             least_squares,
+            previous_row,
             heuristic: context.oracle.heuristic(),
             labels: context.data.label_counts(&context.data.rows()),
             has_time_limit: context.oracle.limits().seconds.is_some(),

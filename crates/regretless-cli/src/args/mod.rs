@@ -82,7 +82,7 @@ Examples:
 
 It reports constant, duplicate and nearly duplicate features, features that give costs away,
 outliers that dominate the loss, rows out of time order, and drift between training and test rows.
-Findings are hints: the exit code is 0. train and compare print the first of them.")]
+Findings are hints: the exit code is 0. train, compare and backtest print the first of them.")]
     Check(CommandArgs<CheckOptions>),
 
     /// Solve every row of a table once and store the optimal decisions next to it

@@ -1,7 +1,6 @@
 //! `check`: defects of a table that make training useless or its results too good to be true.
 
 use regretless::data::{DataCheck, Dataset, Finding, SplitRule, TableSource};
-use regretless::label::LabeledDataset;
 use regretless::{Problem, Result};
 use serde_json::json;
 
@@ -11,8 +10,6 @@ use crate::args::CheckOptions;
 use crate::input::{in_file, table_and_problem, table_source};
 use crate::output::{CommandReport, grouped};
 
-/// Most findings that other commands print; `check` prints all.
-const MAX_PRINTED_FINDINGS: usize = 8;
 /// Width of the column of kinds: that of the longest, `near-duplicate`.
 const KIND_WIDTH: usize = 14;
 
@@ -27,26 +24,9 @@ impl From<Vec<Finding>> for DataFindings {
 }
 
 impl DataFindings {
-    /// Checks a table that was read from these files.
-    pub fn of(source: &TableSource, check: DataCheck<'_>, split: &SplitRule) -> Result<Self> {
-        let time_column = match split {
-            SplitRule::Time { column, .. } => Some(column.as_str()),
-            SplitRule::Fractions(_) | SplitRule::Ordered(_) | SplitRule::Counts(_) => None,
-        };
-        Ok(Self(source.check(check, time_column)?))
-    }
-
-    /// Prints a line for each of the first findings, and how many there are in total.
-    pub fn warn(&self, context: &CommandContext) {
-        for finding in self.0.iter().take(MAX_PRINTED_FINDINGS) {
-            context.warn(&format!("check: {}", finding.message));
-        }
-        if self.0.len() > MAX_PRINTED_FINDINGS {
-            let count = grouped(self.0.len() as u64);
-            context.warn(&format!(
-                "check: {count} findings in total; `regretless check` lists all"
-            ));
-        }
+    /// All of them.
+    pub fn list(&self) -> &[Finding] {
+        &self.0
     }
 
     /// One sentence per finding.
@@ -102,7 +82,7 @@ pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandRe
     if let Some(objectives) = &objectives {
         check = check.with_objectives(objectives);
     }
-    let findings = DataFindings::of(&source, check, &rule)?;
+    let findings: DataFindings = source.check(check, rule.time_column())?.into();
     let mut report = CommandReport {
         json: json!({
             "rows": data.len(),
@@ -135,19 +115,7 @@ fn objectives(
     let oracle = oracle(problem, &data, &options.execution).map_err(in_file(file))?;
     let labels = store(file, &options.execution);
     let labeled = labeled(data, source, &labels, problem, &oracle, context);
-    Ok(best_objectives(&labeled.map_err(in_file(file))?.data))
-}
-
-/// The best objective of every row; NaN where a row has no label.
-pub fn best_objectives(data: &LabeledDataset) -> Vec<f64> {
-    let objective = |row| {
-        if data.has_label(row) {
-            data.optimal_objective(row)
-        } else {
-            f64::NAN
-        }
-    };
-    (0..data.len()).map(objective).collect()
+    Ok(labeled.map_err(in_file(file))?.data.best_objectives())
 }
 
 /// A number of things: `1 feature`, `2 features`.

@@ -11,11 +11,11 @@ use regretless::data::{
 };
 use regretless::experiment::CellData;
 use regretless::label::LabeledDataset;
+use regretless::notes::findings_of_split;
 use regretless::problem::Benchmark;
 use regretless::{Error, Problem, Result};
 
-use super::check::{DataFindings, best_objectives};
-use super::encoding::EncodingReport;
+use super::check::DataFindings;
 use super::skipped_rows::SkippedRows;
 use super::{CommandContext, UnusedColumns, labeled, oracle, store};
 use crate::args::{DataOptions, ExecutionOptions, ProblemOptions};
@@ -119,18 +119,13 @@ impl<'a> DataSource<'a> {
         })
     }
 
-    /// Suggests a split by time where the user's table has a column of dates.
-    pub fn suggest_time_split(&self) -> Result<()> {
+    /// The split by time that is suggested where the user's table has a column of dates.
+    pub fn time_split(&self) -> Result<Option<String>> {
         let DataOrigin::Table(table) = &self.origin else {
-            return Ok(());
+            return Ok(None);
         };
-        if let Some(column) = table.source.date_column()? {
-            self.context.warn(&format!(
-                "note: rows are split at random; if future rows are to be decided, test on the \
-                 latest ones: --split 'time:{column}'"
-            ));
-        }
-        Ok(())
+        let column = table.source.date_column()?;
+        Ok(column.map(|column| format!("--split 'time:{column}'")))
     }
 
     /// Names of the columns that features are made of in the user's table; `None` for built-in data
@@ -212,7 +207,6 @@ impl<'a> DataSource<'a> {
                 let seeds: Vec<u32> = seeds.collect();
                 let splits = table_splits(&split, &source, data.len(), &seeds)?;
                 let encoded = encoded_features(&data, &splits).map_err(in_file(file))?;
-                warn_about_encoding(&encoded, context);
                 let labels = store(file, execution);
                 let oracle = oracle(&problem, &data, execution).map_err(in_file(file))?;
                 let labeled = labeled(data, &source, &labels, &problem, &oracle, context);
@@ -231,7 +225,7 @@ impl<'a> DataSource<'a> {
                 let cells = cells.map(|(number, split)| data_split(number, split));
                 let cells: Vec<CellData> = cells.collect::<Result<_>>()?;
                 let findings = match cells.first() {
-                    Some(cell) => Some(checked(cell, &source, &split, context)?),
+                    Some(cell) => Some(checked(cell, &source, &split)?),
                     None => None,
                 };
                 Ok(LabeledSplits {
@@ -244,20 +238,10 @@ impl<'a> DataSource<'a> {
     }
 }
 
-/// Checks a labeled table and prints the first findings.
-fn checked(
-    cell: &CellData,
-    source: &TableSource,
-    split: &SplitRule,
-    context: &CommandContext,
-) -> Result<DataFindings> {
-    let objectives = best_objectives(&cell.data);
-    let check = DataCheck::new(cell.data.data())
-        .with_split(&cell.split)
-        .with_objectives(&objectives);
-    let findings = DataFindings::of(source, check, split)?;
-    findings.warn(context);
-    Ok(findings)
+/// Checks a labeled table.
+fn checked(cell: &CellData, source: &TableSource, split: &SplitRule) -> Result<DataFindings> {
+    let check = |check: DataCheck<'_>| source.check(check, split.time_column());
+    Ok(findings_of_split(&cell.data, &cell.split, check)?.into())
 }
 
 /// The features of a table with texts, dates or gaps, encoded for the split of each seed; none for
@@ -272,14 +256,6 @@ fn encoded_features(data: &Dataset, splits: &[SplitIndices]) -> Result<Vec<Arc<F
         }
     }
     Ok(encoded)
-}
-
-/// Says what the encoding of the first seed does with values that are unknown.
-fn warn_about_encoding(encoded: &[Arc<Features>], context: &CommandContext) {
-    let Some(features) = encoded.first() else {
-        return;
-    };
-    EncodingReport::of(features).warn(context);
 }
 
 /// Labeled rows with the encoded features of each seed.

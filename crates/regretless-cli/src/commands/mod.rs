@@ -8,11 +8,12 @@ use regretless::data::{
 };
 use regretless::evaluate::TrainingOverlap;
 use regretless::label::{LabelReport, LabelStore, LabeledDataset};
+use regretless::notes::{Note, NoteKind};
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::CostModel;
-use regretless::{Error, Method, Problem, Result};
+use regretless::{Error, Problem, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -75,31 +76,26 @@ impl CommandContext {
     /// Reorders the costs of a table to match the problem; warns where they, or numbers of the
     /// problem, match by position only.
     fn match_table(&self, data: &mut Dataset, file: &Path, problem: &Problem) -> Result<()> {
-        let names = data.cost_names();
-        if names.len() == problem.num_costs()
-            && let Some(note) = problem.kind().position_note(names)
-        {
-            self.warn(&format!("note: {}: {note}", file.display()));
-        }
-        let actual = NamedCosts::new("the table", data.cost_names());
-        let matching =
-            CostMatching::with_problem(actual, problem.kind().as_ref()).map_err(in_file(file))?;
+        let names = data.cost_names().clone();
+        let actual = NamedCosts::new("the table", &names);
+        let kind = problem.kind().as_ref();
+        let matching = CostMatching::with_problem(actual, kind).map_err(in_file(file))?;
         data.apply(&matching).map_err(in_file(file))?;
-        self.warn_about_matching(file, &matching);
+        for note in Note::of_matching(kind, &names, &matching) {
+            self.warn(&format!("note: {}: {}", file.display(), note.text));
+        }
         Ok(())
     }
 
-    /// Notes where a prediction may make the objective unbounded.
-    fn warn_about_unboundedness(&self, problem: &Problem) {
-        if let Some(note) = problem.kind().unboundedness_note() {
-            self.warn(&format!("note: {note}"));
-        }
-    }
-
-    /// Warns where methods ignore the level of predicted costs and it matters.
-    fn warn_about_scale(&self, methods: &[Method], problem: &Problem) {
-        if let Some(warning) = Method::scale_warning(methods, problem.kind().as_ref()) {
-            self.warn(&format!("warning: {warning}"));
+    /// Prints a line for each note.
+    pub fn print_notes<'n>(&self, notes: impl IntoIterator<Item = &'n Note>) {
+        for note in notes {
+            let word = match note.kind {
+                NoteKind::DataCheck(_) => "check",
+                NoteKind::Scale => "warning",
+                _ => "note",
+            };
+            self.warn(&format!("{word}: {}", note.text));
         }
     }
 
@@ -313,18 +309,7 @@ fn labeled(
         .warnings
         .iter()
         .for_each(|warning| context.warn(&format!("note: {warning}")));
-    if let Some(heuristic) = oracle.heuristic() {
-        context.warn(&format!(
-            "note: labels are decisions of '{heuristic}', which need not be optimal"
-        ));
-    }
-    if oracle.limits().seconds.is_some() {
-        context.warn("note: solves have a time limit: results are not reproducible");
-    }
-    let counts = labeled.label_counts(&labeled.rows());
-    if !counts.are_optimal() && oracle.heuristic().is_none() {
-        context.warn(&format!("note: labels: {counts}"));
-    }
+    context.print_notes(&Note::of_labels(&labeled, oracle));
     if report.stored_rows > 0 {
         let [stored, rows, solved] = [report.stored_rows, report.rows, report.solved_rows]
             .map(|count| grouped(count as u64));

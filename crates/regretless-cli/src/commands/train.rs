@@ -3,11 +3,13 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use regretless::baseline::Baseline;
 use regretless::checkpoint::{CheckpointFolder, ResultFiles};
 use regretless::error::InputPlace;
 use regretless::evaluate::Evaluation;
 use regretless::experiment::CellData;
 use regretless::method::Method;
+use regretless::notes::{FinishedTraining, Note, NoteKind, PlannedTraining};
 use regretless::predict::{CostModel, PredictorSpec};
 use regretless::report::{CandidateReport, ScoringKind, TrainReport};
 use regretless::review::{DecisionReview, ReviewOptions};
@@ -116,9 +118,11 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
         &options.execution,
         context,
     )?;
-    if has_default_split {
-        source.suggest_time_split()?;
-    }
+    let time_split = if has_default_split {
+        source.time_split()?
+    } else {
+        None
+    };
     // The settings that are written name the features, so that they do not depend on the columns
     // that the table has when they are used again.
     if options.data.features.is_none() {
@@ -140,18 +144,19 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
         data,
         split,
     } = data_split;
-    context.warn_about_unboundedness(problem);
-    if has_default_method && trainer.method != Method::default() {
-        context.warn(&format!(
-            "note: the method is {}, not {}: other columns of the problem have known costs, so \
-             that the level of the predicted costs matters; --method chooses another one",
-            trainer.method,
-            Method::default()
-        ));
-    } else {
-        context.warn_about_scale(std::slice::from_ref(&trainer.method), problem);
-    }
     let oracle = &oracle(problem, data.data(), &options.execution)?;
+    let findings = data_splits.findings.as_ref();
+    let planned = PlannedTraining {
+        method_setting: has_default_method.then_some("--method"),
+        time_split: time_split.as_deref(),
+        ..PlannedTraining::new(
+            std::slice::from_ref(&trainer.method),
+            data,
+            oracle,
+            findings.map_or(&[], DataFindings::list),
+        )
+    };
+    context.print_notes(&planned.notes());
     let training = TrainingContext {
         data,
         split,
@@ -164,14 +169,25 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
     }
     let settings = settings::text(&options, "train")?;
     let outcome = trainer.fit_and_evaluate(&training, problem.spec(), Some(&checkpoints))?;
+    let finished = FinishedTraining {
+        trainer: &trainer,
+        fit: &outcome.trained,
+        outcome: Some(&outcome),
+        context: &training,
+        epochs_setting: "--epochs",
+    };
+    let notes = finished.notes();
+    let in_report = |note: &&Note| TrainCommandResult::is_in_report(note.kind);
+    context.print_notes(notes.iter().filter(|note| !in_report(note)));
     let encoding = EncodingReport::of(data.data().features());
     let result = TrainCommandResult {
+        notes: &notes,
         trainer: &trainer,
         outcome: &outcome,
         unused_columns: unused_columns.with(&encoding),
         encoding,
         skipped_rows: &data_splits.skipped_rows,
-        findings: data_splits.findings.as_ref(),
+        findings,
     };
     write(&out, &result, &settings, &results)?;
     checkpoints.remove()?;
@@ -291,6 +307,8 @@ fn resolve(mut options: TrainOptions) -> Result<ResolvedTraining> {
 struct TrainCommandResult<'a> {
     trainer: &'a Trainer,
     outcome: &'a TrainingOutcome,
+    /// Notes about the outcome.
+    notes: &'a [Note],
     unused_columns: UnusedColumns,
     encoding: EncodingReport,
     skipped_rows: &'a SkippedRows,
@@ -298,6 +316,20 @@ struct TrainCommandResult<'a> {
 }
 
 impl TrainCommandResult<'_> {
+    /// Whether notes of a kind are lines of the report, next to the numbers they are about.
+    fn is_in_report(kind: NoteKind) -> bool {
+        matches!(
+            kind,
+            NoteKind::Epochs | NoteKind::FewTestRows | NoteKind::BetterBaseline(_)
+        )
+    }
+
+    /// The notes of a kind.
+    fn texts(&self, kind: NoteKind) -> impl Iterator<Item = &str> {
+        let notes = self.notes.iter().filter(move |note| note.kind == kind);
+        notes.map(|note| note.text.as_str())
+    }
+
     fn json(&self) -> Result<serde_json::Value> {
         let mut report = json(&self.trainer.summary(self.outcome))?;
         report["unused_columns"] = self.unused_columns.json();
@@ -341,39 +373,11 @@ impl TrainCommandResult<'_> {
                 trained.best_epoch()
             ));
         }
-        if let Some(remark) = self.trainer.epoch_remark(trained, "--epochs") {
+        for remark in self.texts(NoteKind::Epochs) {
             report.line(format!("                     {remark}"));
         }
-        for (name, part) in [
-            ("validation regret", &self.outcome.validation),
-            ("test regret", &self.outcome.test),
-            ("training mean", &self.outcome.training_mean),
-        ] {
-            if let Some(part) = part {
-                let normalized = percent(part.normalized_regret);
-                let baseline = if name == "training mean" {
-                    ": the test regret of decisions without a model"
-                } else {
-                    ""
-                };
-                report.line(format!(
-                    "  {name:<18} {} (normalized {normalized}){baseline}",
-                    number(part.regret)
-                ));
-            }
-        }
-        if let (Some(test), Some(linear)) = (&self.outcome.test, &self.outcome.least_squares)
-            && linear.regret < test.regret
-        {
-            report.line(format!(
-                "  least squares      {} (normalized {}): a linear regression decides better here",
-                number(linear.regret),
-                percent(linear.normalized_regret)
-            ));
-        }
-        if let Some(test) = &self.outcome.test
-            && let Some(warning) = Evaluation::few_rows_warning("test", test.instances)
-        {
+        self.report_regrets(&mut report);
+        for warning in self.texts(NoteKind::FewTestRows) {
             report.line(format!("  {warning}"));
         }
         if let Some(heuristic) = self.outcome.heuristic {
@@ -458,6 +462,39 @@ impl TrainCommandResult<'_> {
         }
     }
 
+    /// The regrets of the model and of baselines: of the training mean always, of others where
+    /// they decide better.
+    fn report_regrets(&self, report: &mut CommandReport) {
+        let mut add = |name: &str, evaluation: &Evaluation, remark: &str| {
+            report.line(format!(
+                "  {name:<18} {} (normalized {}){remark}",
+                number(evaluation.regret),
+                percent(evaluation.normalized_regret)
+            ));
+        };
+        if let Some(validation) = &self.outcome.validation {
+            add("validation regret", validation, "");
+        }
+        if let Some(test) = &self.outcome.test {
+            add("test regret", test, "");
+        }
+        for baseline in [
+            Baseline::TrainingMean,
+            Baseline::LeastSquares,
+            Baseline::PreviousRow,
+        ] {
+            if let Some(better) = self.outcome.better_baseline(baseline) {
+                let remark = format!(": {}", baseline.implication());
+                add(&baseline.to_string(), better, &remark);
+            } else if let (Baseline::TrainingMean, Some(mean)) =
+                (baseline, &self.outcome.training_mean)
+            {
+                let remark = ": the test regret of decisions without a model";
+                add("training mean", mean, remark);
+            }
+        }
+    }
+
     /// The candidates of `auto` and the chosen one.
     fn report_candidates(&self, report: &mut CommandReport) {
         let mut entries: Vec<&CandidateReport> = self.outcome.trained.candidates.iter().collect();
@@ -475,7 +512,7 @@ impl TrainCommandResult<'_> {
                 ScoringKind::Unscored => "not scored".into(),
                 ScoringKind::Failed => "failed".into(),
             };
-            let name = format!("{} {}", entry.predictor, entry.method);
+            let name = entry.name();
             let chosen = if entry.is_chosen { "  <" } else { "" };
             report.line(format!(
                 "  tried {name:<52} {score} in {:.2} s{chosen}",

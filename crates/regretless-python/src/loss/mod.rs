@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use regretless::data::Matrix;
+use regretless::data::{FeatureOptions, Matrix, SplitIndices};
 use regretless::evaluate::Evaluation;
 use regretless::label::LabeledDataset;
 use regretless::loss::InstanceWeighting;
 use regretless::method::{Method, TrainingStage};
+use regretless::notes::{PlannedTraining, findings_of_split};
 use regretless::observer::NoopObserver;
 use regretless::oracle::{Oracle, SolutionPool, SolveCounts, StepId};
 use regretless::solve::SearchLimits;
@@ -21,10 +22,12 @@ use regretless::{Error, Result};
 use crate::arrays::{ArrayOwnership, ArrayRows, array1, array2, f64_rows, row_numbers, rows_of};
 use crate::call::lock;
 use crate::call_observer::{PyCall, detached};
+use crate::columns::training_features;
 use crate::error::to_py_err;
 use crate::keywords::{refuse_unknown, seed_number};
 use crate::label::{costs_only, given_labels, with_labels};
 use crate::names::check_order_of_table;
+use crate::notes::raise_notes;
 use crate::parameters::ParameterArgs;
 use crate::problem::Problem;
 use crate::results::to_python;
@@ -318,6 +321,33 @@ impl Loss {
     #[pyo3(name = "_labeled_rows")]
     fn labeled_rows(&self) -> Vec<usize> {
         self.data.rows()
+    }
+
+    /// Raise the notes about the table and this loss, before a predictor of the user's own is
+    /// trained on them.
+    #[pyo3(name = "_raise_notes")]
+    fn raise_notes(
+        &self,
+        py: Python<'_>,
+        features: &Bound<'_, PyAny>,
+        names: Option<Vec<String>>,
+        split: [Vec<usize>; 3],
+    ) -> PyResult<()> {
+        let features = training_features(features, names, FeatureOptions::default())?;
+        let data = self.data.with_features(features).map_err(to_py_err)?;
+        let [train, validation, test] = split;
+        let split = SplitIndices {
+            train,
+            validation,
+            test,
+            ..SplitIndices::default()
+        };
+        let methods = [Method::Stages(vec![self.stage.clone()])];
+        let notes = detached(py, || {
+            let findings = findings_of_split(&data, &split, |check| Ok(check.run()))?;
+            Ok(PlannedTraining::new(&methods, &data, &self.oracle, &findings).notes())
+        })?;
+        raise_notes(py, self.problem.get(), &notes)
     }
 
     /// Start the solution pool with the labels of these rows only, those that are trained on.

@@ -679,9 +679,6 @@ impl<'a> AutoSearch<'a> {
             timed_solve_seconds: self.timed_solve_seconds(),
         };
         let search = self.search_report(&regrets, is_least_squares, num_folds);
-        if let Some(verdict) = search.as_ref().and_then(SearchReport::note) {
-            self.context.observer.inform(&verdict);
-        }
         Ok(FitResult {
             model,
             report,

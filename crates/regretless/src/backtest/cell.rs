@@ -16,6 +16,7 @@ use crate::label::LabeledDataset;
 use crate::method::Method;
 use crate::observer::Observer;
 use crate::predict::{CostModel, PredictorSpec};
+use crate::report::CandidateReport;
 use crate::settings::TrainingSettings;
 use crate::solve::SolveStatus;
 use crate::train::{TrainingContext, linear_fit};
@@ -35,6 +36,9 @@ pub(super) struct FoldRecord {
     /// Whether the training loss was still decreasing at the end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_not_converged: bool,
+    /// The candidates of `auto` that are part of its model: predictors and methods.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub chosen: Vec<String>,
     /// The decided rows, in the order of the fold.
     pub rows: Vec<DecidedRow>,
 }
@@ -130,12 +134,15 @@ struct FoldPrediction {
     model: Option<CostModel>,
     /// Whether the training loss was still decreasing at the end.
     is_not_converged: bool,
+    /// What `auto` chose.
+    chosen: Vec<String>,
 }
 
 /// A model that was trained on a fold.
 struct FoldFit {
     model: CostModel,
     is_not_converged: bool,
+    chosen: Vec<String>,
 }
 
 impl CellRun<'_> {
@@ -162,6 +169,7 @@ impl CellRun<'_> {
             id,
             model_hash: predicted.model.as_ref().map(model_hash).transpose()?,
             is_not_converged: predicted.is_not_converged,
+            chosen: predicted.chosen,
             rows: self.decide(&predicted.costs)?,
         };
         let model = predicted.model.filter(|_| keeps_model);
@@ -268,6 +276,7 @@ impl CellRun<'_> {
                 let fit = self.train(method)?;
                 return Ok(FoldPrediction {
                     is_not_converged: fit.is_not_converged,
+                    chosen: fit.chosen,
                     ..self.predict_by(fit.model)?
                 });
             }
@@ -289,6 +298,7 @@ impl CellRun<'_> {
             costs,
             model: None,
             is_not_converged: false,
+            chosen: Vec::new(),
         })
     }
 
@@ -299,6 +309,7 @@ impl CellRun<'_> {
             costs,
             model,
             is_not_converged: false,
+            chosen: Vec::new(),
         })
     }
 
@@ -319,7 +330,9 @@ impl CellRun<'_> {
         };
         let context = self.context(part);
         let trained = trainer.train(&context, self.table.spec, None)?;
+        let chosen = trained.candidates.iter().filter(|entry| entry.is_chosen);
         Ok(FoldFit {
+            chosen: chosen.map(CandidateReport::name).collect(),
             model: trained.model,
             is_not_converged: method.reports_convergence()
                 && trained.report.has_converged() == Some(false),

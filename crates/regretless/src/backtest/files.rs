@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::results::{BacktestResults, FailedMethod, MethodHistory};
+use super::results::{BacktestResults, ChosenCandidates, FailedMethod, MethodHistory};
 use super::verdict::{BacktestVerdict, MethodSaving};
 use crate::data::atomic_write::write_atomically;
 use crate::data::csv::{name_cell, shortest};
@@ -40,6 +40,9 @@ struct MethodSummary<'a> {
     cost_per_period: f64,
     regret_per_period: f64,
     unproven_decisions: usize,
+    /// What `auto` chose in each training.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    chosen: &'a [ChosenCandidates],
     /// None for the reference.
     saving: Option<&'a MethodSaving>,
 }
@@ -66,6 +69,7 @@ impl BacktestResults {
                 cost_per_period: method.total_cost() / count,
                 regret_per_period: method.total_regret() / count,
                 unproven_decisions: method.unproven,
+                chosen: &method.chosen,
                 saving: savings.iter().find(|saving| saving.name == method.name),
             });
         }

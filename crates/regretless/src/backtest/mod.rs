@@ -23,7 +23,9 @@ mod verdict;
 pub use folds::{BacktestFold, RollingOrigin, TrainingWindow};
 pub use method::GivenMethod;
 pub use periods::Periods;
-pub use results::{BacktestDecision, BacktestResults, FailedMethod, MethodHistory};
+pub use results::{
+    BacktestDecision, BacktestResults, ChosenCandidates, FailedMethod, MethodHistory,
+};
 pub(crate) use runner::LatestFit;
 pub use runner::{Backtest, BacktestTable};
 pub use verdict::{BacktestVerdict, MethodSaving};

@@ -11,6 +11,7 @@ use super::runner::{Backtest, BacktestTable};
 use super::verdict::BacktestVerdict;
 use crate::data::{CostNames, RowParameters};
 use crate::error::{Error, Result};
+use crate::notes::{negative_regret_sentence, negative_regrets};
 use crate::sense::Sense;
 
 /// Outcome of a backtest. Costs are objectives under the true costs, in the user's sense.
@@ -55,8 +56,22 @@ pub struct MethodHistory {
     pub unproven: usize,
     /// Trainings whose loss was still decreasing at the end.
     pub not_converged: usize,
+    /// What `auto` chose in each training; empty for other methods.
+    pub chosen: Vec<ChosenCandidates>,
+    /// Decisions that are better than the optimal ones of the user's solver, though it is said to
+    /// be exact.
+    pub negative_regrets: usize,
     /// Whether its decisions were given, such as those of the present practice.
     pub is_given: bool,
+}
+
+/// The candidates of `auto` that became part of the model of a training.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ChosenCandidates {
+    /// The first period that the model decided.
+    pub first_period: String,
+    /// Predictors and methods.
+    pub candidates: Vec<String>,
 }
 
 /// The decision of one row.
@@ -178,6 +193,8 @@ impl BacktestResults {
             rows.sort_by_key(|placed| (placed.period, placed.row));
             let mut history = MethodHistory::new(method.name, decided.len(), &rows);
             history.is_given = method.has_given_decisions;
+            history.chosen = chosen_candidates(&method.records, table);
+            history.negative_regrets = history.count_negative_regrets(table);
             let is_unfinished = |record: &&FoldRecord| record.is_not_converged;
             history.not_converged = method.records.iter().filter(is_unfinished).count();
             methods.push(history);
@@ -200,7 +217,20 @@ impl BacktestResults {
             parameters: table.data.data().parameters().cloned(),
         };
         results.verdict = BacktestVerdict::new(&results);
+        let remark = results.negative_regret_remark(table);
+        results.verdict.remarks.extend(remark);
         Ok(results)
+    }
+
+    /// Where the user's solver is not as exact as it is said to be: the method that shows it most.
+    fn negative_regret_remark(&self, table: &BacktestTable<'_>) -> Option<String> {
+        let most = self
+            .methods
+            .iter()
+            .max_by_key(|method| method.negative_regrets)?;
+        let problem = table.oracle.problem().as_ref();
+        let sentence = negative_regret_sentence(most.negative_regrets, problem)?;
+        Some(format!("{}: {sentence}", most.name))
     }
 
     /// The name of a column of a row's decision.
@@ -209,6 +239,24 @@ impl BacktestResults {
         let own = parameters.and_then(|parameters| parameters.item_name(row, column));
         own.map_or_else(|| self.columns.get(column), Cow::Borrowed)
     }
+}
+
+/// What `auto` chose in its trainings, in the order of the folds.
+fn chosen_candidates(records: &[FoldRecord], table: &BacktestTable<'_>) -> Vec<ChosenCandidates> {
+    let by_row = table.periods.by_row();
+    let mut records: Vec<&FoldRecord> = records.iter().collect();
+    records.retain(|record| !record.chosen.is_empty());
+    records.sort_by_key(|record| record.id.seed);
+    let mut chosen = Vec::with_capacity(records.len());
+    for record in records {
+        let decided = table.folds[record.id.seed as usize].test.iter();
+        let first = decided.map(|row| by_row[row]).min().unwrap_or(0);
+        chosen.push(ChosenCandidates {
+            first_period: table.periods.name(first).to_owned(),
+            candidates: record.chosen.clone(),
+        });
+    }
+    chosen
 }
 
 impl MethodHistory {
@@ -220,6 +268,8 @@ impl MethodHistory {
             decisions: Vec::with_capacity(rows.len()),
             unproven: 0,
             not_converged: 0,
+            chosen: Vec::new(),
+            negative_regrets: 0,
             is_given: false,
         };
         for placed in rows {
@@ -244,6 +294,13 @@ impl MethodHistory {
             });
         }
         history
+    }
+
+    fn count_negative_regrets(&self, table: &BacktestTable<'_>) -> usize {
+        let decisions = || self.decisions.iter();
+        let regrets: Vec<f64> = decisions().map(|decision| decision.regret).collect();
+        let rows: Vec<usize> = decisions().map(|decision| decision.row).collect();
+        negative_regrets(&regrets, table.data, &rows, table.oracle.problem().as_ref())
     }
 
     /// Sum of the costs of all periods.

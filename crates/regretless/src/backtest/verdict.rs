@@ -1,12 +1,15 @@
 //! What follows from a backtest: how much each method saves against least squares, how certain that
 //! is, and one sentence.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::block_bootstrap::{CONFIDENCE, MeanInterval, simultaneous_intervals};
 use super::results::{BacktestResults, MethodHistory};
 use crate::experiment::ConfidenceInterval;
-use crate::text::amount;
+use crate::text::{amount, first_names, plural};
 
 /// Fewest decided periods from which anything follows. Below, the intervals of the bootstrap are
 /// too narrow.
@@ -110,6 +113,7 @@ impl BacktestVerdict {
                 "too few periods to tell: {periods} were decided, at least {MIN_PERIODS} are needed"
             );
             self.remarks.extend(convergence_remark(results));
+            self.remarks.extend(chosen_remarks(results));
             return;
         }
         let phrase = AmountPhrase::new(results);
@@ -142,6 +146,7 @@ impl BacktestVerdict {
         }
         self.remarks.extend(present_remark(results));
         self.remarks.extend(convergence_remark(results));
+        self.remarks.extend(chosen_remarks(results));
         let without: Vec<&str> = self
             .savings
             .iter()
@@ -207,6 +212,35 @@ fn convergence_remark(results: &BacktestResults) -> Option<String> {
         "{subject} still decreasing at the end; more epochs or a larger learning rate may change \
          the results"
     ))
+}
+
+/// What `auto` chose, and in how many of its trainings, the most frequent first.
+fn chosen_remarks(results: &BacktestResults) -> Vec<String> {
+    let mut remarks = Vec::new();
+    for method in &results.methods {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for chosen in &method.chosen {
+            for candidate in &chosen.candidates {
+                *counts.entry(candidate).or_default() += 1;
+            }
+        }
+        if counts.is_empty() {
+            continue;
+        }
+        let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+        counts.sort_by_key(|(_, count)| Reverse(*count));
+        let described = counts
+            .iter()
+            .map(|(candidate, count)| format!("{candidate} ({count})"));
+        remarks.push(format!(
+            "{} chose, in {} training{}: {}",
+            method.name,
+            method.chosen.len(),
+            plural(method.chosen.len()),
+            first_names(described)
+        ));
+    }
+    remarks
 }
 
 /// What a method saves in each period; rounding errors are no difference.
@@ -319,10 +353,7 @@ impl BacktestResults {
 
     /// An amount per period as people say it, with the digits of the precision: `1,240 EUR a day`.
     pub(crate) fn amount_text(&self, per_period: f64, precision: f64) -> String {
-        let phrase = AmountPhrase::new(self);
-        let [value, precision] =
-            [per_period, precision].map(|value| value * phrase.periods_per_time);
-        phrase.with_unit(&amount(value, precision))
+        AmountPhrase::new(self).with_unit(&amount(per_period, precision))
     }
 
     /// A mean per period and its interval: `1,240 EUR a day`, `95 %: 890 to 1,610`.
@@ -331,10 +362,10 @@ impl BacktestResults {
     }
 }
 
-/// How amounts are called in sentences: per day where times are dates, else per period.
+/// How amounts are called in sentences. They are those per period of the tables, so that there is
+/// one number for one thing; where every day is a period, a period is called a day.
 struct AmountPhrase<'a> {
     unit: &'a str,
-    periods_per_time: f64,
     time: &'static str,
     is_maximize: bool,
 }
@@ -343,16 +374,17 @@ impl<'a> AmountPhrase<'a> {
     fn new(results: &'a BacktestResults) -> Self {
         Self {
             unit: results.unit.as_deref().unwrap_or_default(),
-            periods_per_time: results.days_per_period.map_or(1.0, |days| 1.0 / days),
-            time: results.days_per_period.map_or("per period", |_| "a day"),
+            time: match results.days_per_period {
+                Some(1.0) => "a day",
+                Some(_) | None => "per period",
+            },
             is_maximize: results.sense.is_maximize(),
         }
     }
 
     /// `1,240 EUR a day` and the interval `95 %: 890 to 1,610`.
     fn amounts(&self, interval: ConfidenceInterval) -> [String; 2] {
-        let [mean, lower, upper] = [interval.mean, interval.lower, interval.upper]
-            .map(|value| value * self.periods_per_time);
+        let ConfidenceInterval { mean, lower, upper } = interval;
         let precision = upper - lower;
         let [mean, lower, upper] = [mean, lower, upper].map(|value| amount(value, precision));
         let percent = 100.0 * CONFIDENCE;

@@ -91,10 +91,7 @@ impl Split {
 
     /// The column with the times of the rows, if they are split by time.
     pub fn time_column(&self) -> Option<&str> {
-        match &self.rule {
-            SplitRule::Time { column, .. } => Some(column),
-            SplitRule::Fractions(_) | SplitRule::Ordered(_) | SplitRule::Counts(_) => None,
-        }
+        self.rule.time_column()
     }
 
     /// The row numbers of each part of a table with this many rows.
@@ -218,6 +215,14 @@ pub enum SplitRule {
 }
 
 impl SplitRule {
+    /// The column with the times of the rows, if they are split by time.
+    pub fn time_column(&self) -> Option<&str> {
+        match self {
+            Self::Time { column, .. } => Some(column),
+            Self::Fractions(_) | Self::Ordered(_) | Self::Counts(_) => None,
+        }
+    }
+
     /// The split with the seed of its random draw.
     pub fn with_seed(&self, seed: u64) -> Split {
         Split::new(self.clone(), seed)

@@ -13,10 +13,12 @@ use crate::baseline::Baseline;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, regrets_from_results, rows_per_chunk};
 use crate::method::Method;
+use crate::notes::{negative_regret_sentence, negative_regrets};
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveCounts};
 use crate::parallel::Timer;
 use crate::predict::{CostModel, PredictorSpec};
+use crate::problem::ProblemKind;
 use crate::report::{CandidateReport, EpochReport, StopReason, TrainReport};
 use crate::settings::TrainingSettings;
 use crate::train::{FitResult, TrainingContext, linear_fit};
@@ -86,6 +88,16 @@ impl CellRecord {
             CellOutcome::Failed(_) => None,
         }
     }
+
+    /// What to say where the user's solver is not as exact as it is said to be: the run that shows
+    /// it most.
+    pub fn negative_regret_remark(runs: &[Self], problem: &dyn ProblemKind) -> Option<String> {
+        let negative_regrets = |run: &Self| run.metrics().map_or(0, |found| found.negative_regrets);
+        let most = runs.iter().max_by_key(|run| negative_regrets(run))?;
+        let sentence = negative_regret_sentence(negative_regrets(most), problem)?;
+        let CellId { name, seed, .. } = &most.id;
+        Some(format!("{name}, seed {seed}: {sentence}"))
+    }
 }
 
 /// How a cell ended.
@@ -132,6 +144,14 @@ pub struct CellMetrics {
     /// Candidates of `auto`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<CandidateReport>,
+    /// Test rows whose decision is better than the optimal one of the user's solver, though it is
+    /// said to be exact.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub negative_regrets: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// The model after one epoch, or before the first.
@@ -216,30 +236,43 @@ impl ExperimentCell {
             oracle,
             observer,
         };
+        let metrics = self.measure(data, &context)?;
+        let problem = oracle.problem().as_ref();
+        let regrets = &metrics.test.regrets;
+        Ok(CellMetrics {
+            negative_regrets: negative_regrets(regrets, &data.data, &data.split.test, problem),
+            ..metrics
+        })
+    }
+
+    fn measure(&self, data: &CellData, context: &TrainingContext<'_>) -> Result<CellMetrics> {
+        let TrainingContext {
+            oracle, observer, ..
+        } = *context;
         let timer = Timer::start();
         match &self.training.method {
             CellMethod::Trained(method) => {
-                let trained = self.train(method, data, &context)?;
+                let trained = self.train(method, data, context)?;
                 let cpu_seconds = timer.cpu_seconds();
                 let converged = if method.reports_convergence() {
                     trained.report.has_converged()
                 } else {
                     None
                 };
-                let (test, examples) = self.evaluate(&trained, &context)?;
+                let (test, examples) = self.evaluate(&trained, context)?;
                 Ok(CellMetrics {
                     cpu_seconds,
                     converged,
-                    test_rows: RowRegret::of_few(&test, &context),
+                    test_rows: RowRegret::of_few(&test, context),
                     examples,
                     candidates: trained.candidates,
                     ..CellMetrics::of_training(test, &trained.report)
                 })
             }
             CellMethod::Baseline(baseline) => {
-                let test = baseline.evaluate(&context, data.problem.spec())?;
+                let test = baseline.evaluate(context, data.problem.spec())?;
                 Ok(CellMetrics {
-                    test_rows: RowRegret::of_few(&test, &context),
+                    test_rows: RowRegret::of_few(&test, context),
                     seconds: timer.seconds(),
                     cpu_seconds: timer.cpu_seconds(),
                     ..CellMetrics::untrained(test)
@@ -260,7 +293,7 @@ impl ExperimentCell {
                 let rows = &data.split.test;
                 let test = Evaluation::in_chunks(predict, &data.data, rows, oracle, observer)?;
                 Ok(CellMetrics {
-                    test_rows: RowRegret::of_few(&test, &context),
+                    test_rows: RowRegret::of_few(&test, context),
                     ..CellMetrics::untrained(test)
                 })
             }
@@ -350,6 +383,7 @@ impl CellMetrics {
             examples: Vec::new(),
             test_rows: Vec::new(),
             candidates: Vec::new(),
+            negative_regrets: 0,
         }
     }
 

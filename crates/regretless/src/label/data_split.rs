@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{LabelStore, LabeledDataset};
 use crate::data::{
-    CostMatching, Dataset, FeatureEncoding, FeatureShape, Features, Matrix, NamedCosts,
+    CostMatching, CostNames, Dataset, FeatureEncoding, FeatureShape, Features, Matrix, NamedCosts,
     RowParameters, Split, SplitIndices,
 };
 use crate::error::{Error, Result};
@@ -118,6 +118,16 @@ impl DataSplit {
     /// Values that no training row has and gaps that were handled in encoding, for people.
     pub fn encoding_notes(&self) -> Vec<String> {
         self.with_table(|data| data.features().encoding_notes().to_vec())
+    }
+
+    /// How the costs of the table are matched to those of a problem.
+    pub(crate) fn matching(&self, problem: &dyn ProblemKind) -> Result<(CostNames, CostMatching)> {
+        self.with_table(|data| {
+            let names = data.cost_names();
+            let matching =
+                CostMatching::with_problem(NamedCosts::new("the table", names), problem)?;
+            Ok((names.clone(), matching))
+        })
     }
 
     /// Keeps labels in a folder, so that no row is solved twice.

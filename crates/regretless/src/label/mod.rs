@@ -460,6 +460,15 @@ impl LabeledDataset {
         &self.labels
     }
 
+    /// The minimized best objective of every row; NaN where a row has no label.
+    pub fn best_objectives(&self) -> Vec<f64> {
+        let mut objectives = vec![f64::NAN; self.len()];
+        for row in self.rows() {
+            objectives[row] = self.optimal_objective(row);
+        }
+        objectives
+    }
+
     /// The labels of these rows by their proven quality.
     pub fn label_counts(&self, rows: &[usize]) -> LabelCounts {
         let mut counts = LabelCounts {

@@ -129,6 +129,10 @@ impl ProblemKind for FunctionProblem {
         &self.columns
     }
 
+    fn heuristic_remedy(&self) -> Option<&'static str> {
+        Some("solve it exactly, or read regret as relative to it")
+    }
+
     fn row_problem(&self, values: &[f64]) -> std::result::Result<Arc<dyn ProblemKind>, String> {
         Ok(Arc::new(Self {
             name: self.name.clone(),

@@ -393,6 +393,12 @@ pub trait ProblemKind: Send + Sync + fmt::Debug + std::any::Any {
         true
     }
 
+    /// What a user can do whose own solver is said to be exact and returns worse decisions than
+    /// others that are known; none for solvers of our own and for heuristics.
+    fn heuristic_remedy(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Names of the rows of a linear problem; empty for other problems.
     fn row_names(&self) -> &[String] {
         &[]

@@ -37,6 +37,7 @@ mod measure;
 mod methods;
 mod model_files;
 mod multiple_choice_knapsack;
+mod notes;
 mod present;
 mod problem_of_model;
 mod regret;

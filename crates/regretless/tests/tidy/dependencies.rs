@@ -23,13 +23,20 @@ const COMMON: [&str; 13] = [
 ];
 
 /// Each module and the others it may use.
-const ARROWS: [(&str, &[&str]); 29] = [
+const ARROWS: [(&str, &[&str]); 30] = [
     ("sense", &["data", "predict", "solve"]),
     (
         "model",
         &[
-            "trainer", "train", "report", "predict", "evaluate", "label", "oracle", "problem",
-            "solve", "data",
+            "notes", "trainer", "train", "report", "predict", "evaluate", "label", "oracle",
+            "problem", "solve", "data",
+        ],
+    ),
+    (
+        "notes",
+        &[
+            "trainer", "baseline", "train", "method", "report", "evaluate", "label", "oracle",
+            "problem", "data",
         ],
     ),
     (
@@ -114,14 +121,16 @@ const ARROWS: [(&str, &[&str]); 29] = [
     (
         "experiment",
         &[
-            "trainer", "baseline", "train", "method", "report", "settings", "loss", "predict",
-            "evaluate", "label", "oracle", "problem", "solve", "data",
+            "notes", "trainer", "baseline", "train", "method", "report", "settings", "loss",
+            "predict", "evaluate", "label", "oracle", "problem", "solve", "data",
         ],
     ),
     (
         "backtest",
         &[
             "experiment",
+            "notes",
+            "report",
             "trainer",
             "baseline",
             "train",

@@ -11,6 +11,7 @@ use regretless::backtest::{
 use regretless::data::{CostNames, DataCheck, SplitIndices, SplitRule, TableSource};
 use regretless::label::{LabeledDataset, Shard};
 use regretless::method::Method;
+use regretless::notes::{EncodedHistory, PlannedTraining};
 use regretless::oracle::Oracle;
 use regretless::{Error, Problem, Result};
 
@@ -112,8 +113,11 @@ pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<Comman
     check_settings(&folder, &options, context)?;
     let history = read_history(&options, &time, context)?;
     let methods = options.methods.as_deref().unwrap_or_default();
-    context.warn_about_unboundedness(&history.problem);
-    context.warn_about_scale(methods, &history.problem);
+    let encoded = EncodedHistory::new(&history.data, &history.halves(&time)?)?;
+    let check = |check: DataCheck<'_>| history.source.check(check, Some(&time));
+    let findings = encoded.findings(check)?;
+    let planned = PlannedTraining::new(methods, encoded.data(), &history.oracle, &findings);
+    context.print_notes(&planned.notes());
     let given = given::methods(&options, &history)?;
     let mut backtest = backtest_of(&options, folder.clone());
     if !selection_is_given
@@ -142,17 +146,15 @@ pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<Comman
             results.write(&folder)?;
             let mut report = report::report(&results, &history, &folder)?;
             if page.is_wanted() {
-                let halves = history.halves(&time)?;
                 let facts = facts(&options, &page, &folder, &history, context);
                 let drawn = BacktestPage {
                     results: &results,
                     backtest: &backtest,
                     table: history.table(),
-                    halves,
+                    findings: &findings,
                     facts,
                 };
-                let check = |check: DataCheck<'_>| history.source.check(check, Some(&time));
-                let drawn = drawn.draw(check, &context.progress)?;
+                let drawn = drawn.draw(&context.progress)?;
                 drawn.write(&page, context, &mut report)?;
             }
             Ok(report)

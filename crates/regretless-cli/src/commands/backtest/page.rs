@@ -4,13 +4,12 @@ use std::path::PathBuf;
 
 use regretless::Result;
 use regretless::backtest::{Backtest, BacktestResults, BacktestTable};
-use regretless::data::{DataCheck, Finding, SplitIndices};
+use regretless::data::Finding;
 use regretless::observer::Observer;
 use regretless::review::{DecisionReview, ReviewOptions};
 use regretless_report::PageSummary;
 
 use super::super::UnusedColumns;
-use super::super::check::best_objectives;
 use super::super::decision_page::{DecisionPage, Fact, TableFacts};
 use super::super::encoding::EncodingReport;
 use super::report::title;
@@ -24,8 +23,8 @@ pub struct BacktestPage<'a> {
     pub backtest: &'a Backtest,
     /// The history.
     pub table: BacktestTable<'a>,
-    /// Its earlier rows for training, the later ones for testing: what the data check compares.
-    pub halves: SplitIndices,
+    /// What the data check found in it.
+    pub findings: &'a [Finding],
     /// Where everything comes from.
     pub facts: BacktestFacts,
 }
@@ -50,16 +49,12 @@ pub struct BacktestFacts {
 }
 
 impl BacktestPage<'_> {
-    /// Draws the page. One model or a few are fitted again; `check` runs the check of the table.
+    /// Draws the page. One model or a few are fitted again.
     ///
     /// # Errors
     /// When the file of coordinates does not fit the problem, a model cannot be fitted again, or
     /// the user interrupts.
-    pub fn draw(
-        &self,
-        check: impl FnOnce(DataCheck<'_>) -> Result<Vec<Finding>>,
-        observer: &dyn Observer,
-    ) -> Result<DecisionPage> {
+    pub fn draw(&self, observer: &dyn Observer) -> Result<DecisionPage> {
         let options = ReviewOptions {
             coordinates: self.facts.coordinates.as_deref(),
             ..ReviewOptions::default()
@@ -71,35 +66,13 @@ impl BacktestPage<'_> {
             &options,
             observer,
         )?;
+        let messages = self.findings.iter().map(|finding| &finding.message);
         let summary = PageSummary {
-            data_check: Some(self.findings(check)?),
+            data_check: Some(messages.cloned().collect()),
             checks_halves: true,
             ..self.summary()
         };
         Ok(DecisionPage::of_review(&review, summary))
-    }
-
-    /// Checks the table; its earliest rows are compared with the latest ones.
-    fn findings(
-        &self,
-        check: impl FnOnce(DataCheck<'_>) -> Result<Vec<Finding>>,
-    ) -> Result<Vec<String>> {
-        let data = self.table.data;
-        let halves = self.halves.clone().restrict_to(&data.rows())?;
-        let encoded = data.data().encoded_features(&halves.train)?;
-        let encoded = encoded.map(|features| data.with_features(features));
-        let encoded = encoded.transpose()?;
-        let labeled = encoded.as_ref().unwrap_or(data);
-        let objectives = best_objectives(labeled);
-        let findings = check(
-            DataCheck::new(labeled.data())
-                .with_split(&halves)
-                .with_objectives(&objectives),
-        )?;
-        Ok(findings
-            .into_iter()
-            .map(|finding| finding.message)
-            .collect())
     }
 
     /// What the page says besides the review.

@@ -257,16 +257,15 @@ pub(super) struct Conclusion {
 }
 
 impl Conclusion {
-    /// What the terminal prints: the verdict in detail and warnings, and the headline where it
-    /// claims nothing, which the page has above them.
-    pub fn printed(&self) -> Vec<&str> {
-        let claims_nothing = |headline: &&String| headline.starts_with(UNCERTAIN_CLAIM);
-        let doubt = self.headline.as_ref().filter(claims_nothing);
-        self.sentences
-            .iter()
-            .chain(doubt)
-            .map(String::as_str)
-            .collect()
+    /// What the terminal prints: the verdict in detail and warnings, and, where the headline of the
+    /// page claims nothing, that; the verdict has its numbers.
+    pub fn printed(&self) -> Vec<String> {
+        let mut printed = self.sentences.clone();
+        let headline = self.headline.as_deref().unwrap_or_default();
+        if headline.starts_with(UNCERTAIN_CLAIM) {
+            printed.push(format!("{UNCERTAIN_CLAIM}."));
+        }
+        printed
     }
 }
 
@@ -393,6 +392,9 @@ impl Comparison {
             sentences.extend(verdict.references(predictor));
         }
         sentences.extend(Evaluation::few_rows_warning("test", self.min_test_rows()));
+        let problem = self.data[0].problem.kind().as_ref();
+        let remark = CellRecord::negative_regret_remark(&result.runs, problem);
+        sentences.extend(remark.map(|remark| format!("{remark}.")));
         let headline = if is_complete {
             verdict.headline()
         } else {

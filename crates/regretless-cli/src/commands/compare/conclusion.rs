@@ -44,8 +44,6 @@ impl ComparisonVerdict<'_> {
     /// that is trained for decisions has less regret than the best one that is not, which is a
     /// baseline or minimizes a prediction error. None where one of both is missing.
     pub fn headline(&self) -> Option<String> {
-        let is_trained_for_decisions =
-            |row: &SummaryRow| !row.is_baseline && minimized_error(&row.compared).is_none();
         let decision = lowest_regret(self.summary, is_trained_for_decisions)?;
         let other = lowest_regret(self.summary, |row| !is_trained_for_decisions(row))?;
         let [with, without] = [&decision, &other].map(|contender| {
@@ -97,14 +95,23 @@ impl ComparisonVerdict<'_> {
         ))
     }
 
-    /// Whether the best trained method has less regret than the best baseline.
+    /// Whether the best trained method has less regret than the reference: the best baseline or,
+    /// where a method that minimizes a prediction error is better than that, this method. The
+    /// headline has the same reference.
     fn verdict(&self) -> Option<String> {
         let method = lowest_regret(self.summary, |row| !row.is_baseline)?;
         let baseline = lowest_regret(self.summary, |row| row.is_baseline)?;
-        if method.regret < baseline.regret {
-            Some(improvement(&method, &baseline, self.same_rows))
+        if method.regret >= baseline.regret {
+            return self.no_improvement(&method, &baseline);
+        }
+        let Some(decision) = lowest_regret(self.summary, is_trained_for_decisions) else {
+            return Some(improvement(&method, &baseline, self.same_rows));
+        };
+        let other = lowest_regret(self.summary, |row| !is_trained_for_decisions(row))?;
+        if decision.regret < other.regret {
+            Some(improvement(&decision, &other, self.same_rows))
         } else {
-            self.no_improvement(&method, &baseline)
+            self.no_improvement(&decision, &other)
         }
     }
 
@@ -116,7 +123,12 @@ impl ComparisonVerdict<'_> {
             }
             CellMethod::Baseline(Baseline::PreviousRow) => "repeating the last row is enough here",
             CellMethod::Given { .. } => "this forecaster is enough here",
-            CellMethod::Trained(_) => return None,
+            CellMethod::Trained(_) => "training for decisions does not pay off here",
+        };
+        let [group, rest] = if baseline.row.is_baseline {
+            ["method", "the best method"]
+        } else {
+            ["method that is trained for decisions", "the best of them"]
         };
         // The regret of a method that has not converged may still improve.
         let (condition, end) = if has_converged(method.row) {
@@ -125,8 +137,8 @@ impl ComparisonVerdict<'_> {
             (", as trained here,", String::new())
         };
         Some(format!(
-            "No method{condition} decides better than {} (mean test regret {}; the best method, \
-             {}, has {}){end}.",
+            "No {group}{condition} decides better than {} (mean test regret {}; {rest}, {}, has \
+             {}){end}.",
             baseline.row.method,
             self.amount(baseline.regret),
             method.row.method,
@@ -173,8 +185,13 @@ fn improvement(method: &Contender<'_>, baseline: &Contender<'_>, same_rows: bool
     } else {
         String::new()
     };
+    let kind = if baseline.row.is_baseline {
+        "baseline"
+    } else {
+        "method that is not trained for decisions"
+    };
     let claim = format!(
-        "{} has {reduction}less test regret than {}, the best baseline",
+        "{} has {reduction}less test regret than {}, the best {kind}",
         method.row.method, baseline.row.method
     );
     let differences = paired_differences(method.row, baseline.row);
@@ -192,6 +209,11 @@ fn improvement(method: &Contender<'_>, baseline: &Contender<'_>, same_rows: bool
             format!("{claim}; the difference over {seeds} seeds is significant (95 %).")
         }
     }
+}
+
+/// Whether a method minimizes more than a prediction error.
+fn is_trained_for_decisions(row: &SummaryRow) -> bool {
+    !row.is_baseline && minimized_error(&row.compared).is_none()
 }
 
 /// Whether the training loss has converged on at least half of the seeds.

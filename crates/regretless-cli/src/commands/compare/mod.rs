@@ -11,12 +11,14 @@ use std::path::Path;
 use regretless::experiment::DecisionLayout;
 use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, Normalization};
 use regretless::method::Method;
+use regretless::notes::PlannedTraining;
 use regretless::observer::Observer;
 use regretless::parallel::Threads;
 use regretless::problem::Benchmark;
 use regretless::{Error, Result};
 use serde_json::Value;
 
+use super::check::DataFindings;
 use super::data_split::{DataSource, LabeledSplits, standard_split};
 use super::train::check_utf8;
 use super::{CommandContext, decision_page, first_names, oracle};
@@ -54,8 +56,6 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     decision_page::check(&page_options, options.unit.as_deref(), context)?;
     let comparison = comparison_of(&mut options, given, context)?;
     let problem = &comparison.data[0].problem;
-    context.warn_about_unboundedness(problem);
-    context.warn_about_scale(options.methods.as_deref().unwrap_or_default(), problem);
     let spec = problem.spec();
     let layout = DecisionLayout::for_problem(spec, page_options.coordinates.as_deref())?;
     let runs = comparison.runner.cell_ids()?;
@@ -333,9 +333,11 @@ fn comparison_of(
         &options.execution,
         context,
     )?;
-    if !given.split {
-        source.suggest_time_split()?;
-    }
+    let time_split = if given.split {
+        None
+    } else {
+        source.time_split()?
+    };
     if options.data.features.is_none() {
         options.data.features = source.feature_names();
     }
@@ -347,6 +349,16 @@ fn comparison_of(
         findings,
     } = source.data_splits(first..past)?;
     let oracle = oracle(&data[0].problem, data[0].data.data(), &options.execution)?;
+    let planned = PlannedTraining {
+        time_split: time_split.as_deref(),
+        ..PlannedTraining::new(
+            options.methods.as_deref().unwrap_or_default(),
+            &data[0].data,
+            &oracle,
+            findings.as_ref().map_or(&[], DataFindings::list),
+        )
+    };
+    context.print_notes(&planned.notes());
     let mut training = options.training.settings(standard_profile(options), 0);
     if !given.selection {
         for data in &data {

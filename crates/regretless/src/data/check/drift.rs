@@ -2,8 +2,8 @@
 //! every feature and cost, with Bonferroni's correction for their number.
 
 use super::statistics::{column_at, evenly_spaced};
-use super::{Finding, FindingKind};
-use crate::data::{Dataset, FeatureShape, FeatureSourceKind, SplitIndices};
+use super::{DataCheck, Finding, FindingKind};
+use crate::data::{FeatureShape, FeatureSourceKind, SplitIndices};
 
 /// Probability of a finding in a table without drift, over all columns together.
 const FALSE_ALARM_PROBABILITY: f64 = 0.001;
@@ -15,11 +15,31 @@ const MIN_ROWS: usize = 20;
 const MAX_ROWS: usize = 5000;
 const MAX_COSTS: usize = 400;
 
-pub(super) fn find(data: &Dataset, split: &SplitIndices, findings: &mut Vec<Finding>) {
-    let (later, later_name) = if split.test.is_empty() {
-        (&split.validation, "validation")
+/// The two parts that are compared, by their names.
+#[derive(Clone, Copy)]
+struct PartNames {
+    earlier: &'static str,
+    later: &'static str,
+}
+
+pub(super) fn find(check: &DataCheck<'_>, split: &SplitIndices, findings: &mut Vec<Finding>) {
+    let data = check.data;
+    let has_test = !split.test.is_empty();
+    let later = if has_test {
+        &split.test
     } else {
-        (&split.test, "test")
+        &split.validation
+    };
+    let (earlier_name, later_name) = if check.are_halves {
+        ("the earlier half", "the later half")
+    } else if has_test {
+        ("training rows", "test rows")
+    } else {
+        ("training rows", "validation rows")
+    };
+    let names = PartNames {
+        earlier: earlier_name,
+        later: later_name,
     };
     if split.train.len().min(later.len()) < MIN_ROWS {
         return;
@@ -46,7 +66,7 @@ pub(super) fn find(data: &Dataset, split: &SplitIndices, findings: &mut Vec<Find
             drifting.push(DriftingColumn { name, distance });
         }
     }
-    findings.extend(drift("feature", drifting, later_name));
+    findings.extend(drift("feature", drifting, names));
     let mut drifting = Vec::new();
     for column in costs {
         let samples = [&train, &later].map(|rows| column_at(data.costs(), column, rows));
@@ -55,7 +75,7 @@ pub(super) fn find(data: &Dataset, split: &SplitIndices, findings: &mut Vec<Find
             drifting.push(DriftingColumn { name, distance });
         }
     }
-    findings.extend(drift("cost", drifting, later_name));
+    findings.extend(drift("cost", drifting, names));
 }
 
 struct DriftingColumn {
@@ -64,7 +84,7 @@ struct DriftingColumn {
 }
 
 /// One finding for all columns of a role: where the season changes, most of them differ.
-fn drift(role: &str, columns: Vec<DriftingColumn>, later: &str) -> Option<Finding> {
+fn drift(role: &str, columns: Vec<DriftingColumn>, parts: PartNames) -> Option<Finding> {
     let most = columns
         .iter()
         .max_by(|a, b| a.distance.total_cmp(&b.distance))?;
@@ -78,8 +98,9 @@ fn drift(role: &str, columns: Vec<DriftingColumn>, later: &str) -> Option<Findin
     } else {
         format!(", most of all {name}")
     };
+    let PartNames { earlier, later } = parts;
     let message = format!(
-        "{subject} another distribution in {later} rows than in training rows{most_of_all} \
+        "{subject} another distribution in {later} than in {earlier}{most_of_all} \
          (Kolmogorov–Smirnov distance {distance:.2})"
     );
     Some(Finding {

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::row_times::RowTimes;
 use super::{Dataset, FeatureShape, SplitIndices};
+use crate::error::{Error, Result};
 
 mod columns;
 mod drift;
@@ -93,6 +94,8 @@ pub struct DataCheck<'a> {
     split: Option<&'a SplitIndices>,
     objectives: Option<&'a [f64]>,
     times: Option<&'a RowTimes>,
+    /// Whether the split divides a history into halves, neither of which is for training.
+    are_halves: bool,
 }
 
 impl<'a> DataCheck<'a> {
@@ -103,6 +106,7 @@ impl<'a> DataCheck<'a> {
             split: None,
             objectives: None,
             times: None,
+            are_halves: false,
         }
     }
 
@@ -111,6 +115,15 @@ impl<'a> DataCheck<'a> {
     pub fn with_split(self, split: &'a SplitIndices) -> Self {
         Self {
             split: Some(split),
+            ..self
+        }
+    }
+
+    /// The split divides a history into an earlier and a later half, and findings call them so.
+    #[must_use]
+    pub(crate) fn of_halves(self) -> Self {
+        Self {
+            are_halves: true,
             ..self
         }
     }
@@ -133,6 +146,24 @@ impl<'a> DataCheck<'a> {
         }
     }
 
+    /// The findings of a table whose rows have these times, one per row: their order is checked,
+    /// too.
+    ///
+    /// # Errors
+    /// When a text is no time, or there is not one for each row.
+    pub fn run_with_times(&self, texts: &[String]) -> Result<Vec<Finding>> {
+        let mut times = RowTimes::default();
+        for (row, text) in texts.iter().enumerate() {
+            let refused = |message| Error::data(format!("row {row} (counted from 0): {message}"));
+            times.push(text).map_err(refused)?;
+        }
+        if times.len() != self.data.len() {
+            let (times, rows) = (times.len(), self.data.len());
+            return Err(Error::data(format!("{times} times for {rows} rows")));
+        }
+        Ok(self.with_times(&times).run())
+    }
+
     /// All findings, by kind and then by column.
     pub fn run(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
@@ -144,7 +175,7 @@ impl<'a> DataCheck<'a> {
             findings.extend(repeated_times(times));
         }
         if let Some(split) = self.split {
-            drift::find(self.data, split, &mut findings);
+            drift::find(self, split, &mut findings);
         }
         findings.sort_by_key(|finding| finding.kind);
         findings

@@ -1034,6 +1034,15 @@ impl Features {
         self.raw.as_ref().and_then(|raw| raw.encoding.as_ref())
     }
 
+    /// The first column of the table that is a date, once features are encoded.
+    pub fn date_column(&self) -> Option<String> {
+        let sources = self.sources();
+        let date = sources
+            .iter()
+            .find(|source| source.kind == FeatureSourceKind::Date)?;
+        self.column_names().into_iter().nth(date.column)
+    }
+
     /// Where each feature comes from.
     pub(crate) fn sources(&self) -> Vec<FeatureSource> {
         let plain = |column: usize| FeatureSource {

@@ -1,0 +1,145 @@
+//! Every note that a training of the library can give is given where it belongs, and nowhere else.
+//!
+//! `testdata/notes/cases.json` has the tables and the texts; the command line and the Python
+//! package are tested with the same file.
+
+use std::sync::Mutex;
+
+use regretless::data::{FeatureOptions, Layout, SplitRule, TableSource, WideColumns};
+use regretless::observer::Observer;
+use regretless::{Dataset, Error, Method, Problem, Trainer};
+use serde_json::{Value, json};
+
+use super::common::reference_data;
+
+/// Keeps warnings.
+#[derive(Default)]
+struct WarningLog(Mutex<Vec<String>>);
+
+impl Observer for WarningLog {
+    fn warn(&self, text: &str) {
+        self.0.lock().unwrap().push(text.to_owned());
+    }
+}
+
+/// The cases with their defaults, and the defaults.
+fn cases() -> (Vec<Value>, Value) {
+    let text = std::fs::read_to_string(reference_data().join("notes/cases.json")).unwrap();
+    let file: Value = serde_json::from_str(&text).unwrap();
+    let cases = file["cases"].as_array().unwrap().iter();
+    let complete = cases.map(|case| with_defaults(case, &file["defaults"]));
+    (complete.collect(), file["defaults"].clone())
+}
+
+fn with_defaults(case: &Value, defaults: &Value) -> Value {
+    let mut complete = defaults.clone();
+    for (name, value) in case.as_object().unwrap() {
+        complete[name] = value.clone();
+    }
+    complete
+}
+
+/// What `Trainer::fit` says in a case; `None` where it says nothing, for a reason.
+fn expected_text(case: &Value) -> Option<&str> {
+    let is_linear = ["unbounded.toml", "set_ups.toml"].contains(&case["problem"].as_str()?);
+    if is_linear && !cfg!(feature = "highs") {
+        return None;
+    }
+    if case["absent"]["fit"].is_string() {
+        return None;
+    }
+    let texts = &case["text"];
+    texts["fit"].as_str().or_else(|| texts["all"].as_str())
+}
+
+/// The notes of the model that is trained in a case.
+fn notes(case: &Value) -> Vec<String> {
+    let folder = reference_data().join("notes");
+    let text = |name: &str| case[name].as_str().unwrap();
+    let features = case["features"].as_array().unwrap().iter();
+    let source = TableSource::Csv {
+        file: folder.join(text("table")),
+        layout: Layout::Wide(WideColumns {
+            features: features.map(|name| name.as_str().unwrap().into()).collect(),
+            costs: vec!["c_*".into()],
+            ignore: Vec::new(),
+            options: FeatureOptions::default(),
+        }),
+        dialect: Default::default(),
+        parameters: Vec::new(),
+    };
+    let data: Dataset = source.read().unwrap();
+    let rule: SplitRule = text("split").parse().unwrap();
+    let split = source.split(&rule.with_seed(0), data.len()).unwrap();
+    let method: Method = text("method").parse().unwrap();
+    let mut trainer = Trainer::new(method).threads(1);
+    let settings = &case["settings"];
+    if let Some(epochs) = settings["epochs"].as_u64() {
+        trainer.settings.epochs = epochs as usize;
+    }
+    if let Some(rate) = settings["learning_rate"].as_f64() {
+        trainer.settings.learning_rate = rate;
+    }
+    if let Some(select) = settings["select"].as_str() {
+        trainer.settings.select = select.parse().unwrap();
+    }
+    let problem = Problem::from_file(folder.join(text("problem"))).unwrap();
+    let log = WarningLog::default();
+    let data = data.split_by(split).unwrap();
+    let model = trainer.fit_with(&problem, &data, &log).unwrap();
+    let notes: Vec<String> = model.notes().iter().map(|note| note.text.clone()).collect();
+    let warnings = log.0.into_inner().unwrap();
+    for note in &notes {
+        assert!(warnings.contains(note), "no warning: {note}");
+    }
+    notes
+}
+
+#[test]
+fn a_model_has_every_note_about_its_training_and_none_about_a_clean_table() {
+    let (cases, defaults) = cases();
+    let mut missing = Vec::new();
+    let mut texts = Vec::new();
+    for case in &cases {
+        let Some(text) = expected_text(case) else {
+            continue;
+        };
+        texts.push(text);
+        let found = notes(case);
+        if !found.iter().any(|note| note.contains(text)) {
+            missing.push(format!("no '{text}' in {found:?}"));
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+    assert!(texts.len() > 10, "{texts:?}");
+    let clean = with_defaults(&json!({"table": "clean.csv"}), &defaults);
+    assert_eq!(notes(&clean), Vec::<String>::new());
+}
+
+#[test]
+fn a_note_that_an_interface_lacks_has_a_reason() {
+    for case in cases().0 {
+        for interface in ["train", "compare", "backtest", "sklearn", "fit"] {
+            let has_text = case["text"]["all"].is_string() || case["text"][interface].is_string();
+            let reason = case["absent"][interface].as_str().unwrap_or_default();
+            assert!(
+                has_text || reason.len() > 10,
+                "{}: {interface}",
+                case["note"]
+            );
+        }
+    }
+}
+
+#[test]
+fn times_of_another_number_of_rows_are_refused_by_a_check() {
+    let data = Dataset::generate(&Problem::benchmark("KS8").unwrap(), 20).unwrap();
+    let check = regretless::data::DataCheck::new(&data);
+    let days = |count: usize| -> Vec<String> { (0..count).map(|day| day.to_string()).collect() };
+    assert!(check.run_with_times(&days(20)).unwrap().is_empty());
+    let error: Error = check.run_with_times(&days(19)).unwrap_err();
+    assert!(
+        error.to_string().contains("19 times for 20 rows"),
+        "{error}"
+    );
+}
