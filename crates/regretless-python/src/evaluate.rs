@@ -172,7 +172,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
             Ok(evaluation)
         })?;
         self.problem
-            .warn_about_negative_regrets(py, &evaluation, &data, &data.rows())?;
+            .warn_about_negative_regrets(py, &evaluation, &oracle, &data, &data.rows())?;
         Ok(EvaluatedTable {
             evaluation,
             data,

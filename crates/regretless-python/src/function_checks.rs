@@ -45,11 +45,18 @@ const MAX_DOUBTED_ROWS: usize = 10;
 /// enough that a tax of a few percent is no rounding.
 const PROBED_COST_FACTOR: f64 = 1.25;
 
+/// What negative regret, and a label that is worse than that of another row, say of a function.
+const NOT_OPTIMAL: &str = "either the function is not optimal there (for a heuristic, pass \
+                           exact=False to Problem.from_solver), or its objective has terms besides \
+                           costs times decision, such as quadratic or fixed ones (then return the \
+                           pair (decision, objective), or regret leaves them out)";
+
 /// Relative regret below 0 that is more than rounding of objectives.
 const NEGATIVE_REGRET_TOLERANCE: f64 = 1e-6;
 
-/// Share of negative regrets among all that are not 0 from which on the sense of the problem is
-/// questioned. Untuned: a heuristic has regrets of both signs.
+/// Share of negative regrets among all that are not 0, or of better labels of other rows among all
+/// that are not equal, from which on the sense of the problem is questioned. Untuned: a heuristic,
+/// and a function with further terms, has both.
 const MIN_WRONG_SENSE_RATIO: f64 = 0.9;
 
 impl Problem {
@@ -91,13 +98,19 @@ impl Problem {
             // One warning about a heuristic is enough.
             return Ok(());
         }
-        let Some(error) = known_costs_error(function, oracle, labeled, observer)? else {
+        let error = known_costs_error(function, oracle, labeled, observer)?;
+        if !function.exact {
+            if let Some(error) = error {
+                observer.warn(&error.message());
+            }
             return Ok(());
-        };
-        if function.exact {
+        }
+        if let Some(error) = error {
             return Err(error);
         }
-        observer.warn(&error.message());
+        if let Some(message) = worse_labels(oracle, labeled) {
+            observer.warn(&message);
+        }
         Ok(())
     }
 
@@ -112,9 +125,9 @@ impl Problem {
         labeled: &LabeledDataset,
         observer: &dyn Observer,
     ) -> Result<()> {
-        if self.function().is_none() {
+        let Some(function) = self.function() else {
             return Ok(());
-        }
+        };
         for row in rows_of_different_decisions(labeled) {
             let Ok(solution) = solve_scaled(oracle, labeled, row, 1.0, observer)? else {
                 continue;
@@ -131,15 +144,21 @@ impl Problem {
                 return Err(Error::data(message).with_remedy(remedy));
             }
         }
+        if function.exact
+            && let Some(message) = worse_labels(oracle, labeled)
+        {
+            observer.warn(&message);
+        }
         Ok(())
     }
 
     /// Warns where a function's decision under predicted costs is better than its decision under
-    /// the true ones.
+    /// the true ones, unless the warning about its labels has the same cause.
     pub fn warn_about_negative_regrets(
         &self,
         py: Python<'_>,
         evaluation: &Evaluation,
+        oracle: &Oracle,
         data: &LabeledDataset,
         rows: &[usize],
     ) -> PyResult<()> {
@@ -147,40 +166,69 @@ impl Problem {
             return Ok(());
         }
         let (mut count, mut positive) = (0, 0);
-        let mut has_extra_costs = false;
         for (regret, row) in evaluation.regrets.iter().zip(rows) {
             // Not a quotient, which an objective of 0 does not have.
             let tolerance = NEGATIVE_REGRET_TOLERANCE * data.optimal_objective(*row).abs();
             count += usize::from(*regret < -tolerance);
             positive += usize::from(*regret > tolerance);
-            has_extra_costs |= data.solution(*row).decision.fixed() != 0.0;
         }
-        if count == 0 {
+        if count == 0 || worse_labels(oracle, data).is_some() {
             return Ok(());
         }
         let subject = if count == 1 { "row has" } else { "rows have" };
-        let mut message = format!(
-            "{count} {subject} negative regret: the function is not optimal there; regret is \
-             relative to its own decisions; pass exact=False to Problem.from_solver if it is a \
-             heuristic"
-        );
-        if count as f64 >= MIN_WRONG_SENSE_RATIO * (count + positive) as f64 {
-            let (verb, other) = match data.sense() {
-                Sense::Minimize => ("minimize", "maximize"),
-                Sense::Maximize => ("maximize", "minimize"),
-            };
+        let mut message = format!("{count} {subject} negative regret: {NOT_OPTIMAL}");
+        if is_sense_doubtful(count, positive) {
             message += &format!(
-                "; hardly any row has positive regret: does the function really {verb}, or is the \
-                 sense \"{other}\"?"
+                "; hardly any row has positive regret: {}",
+                question_of_sense(data.sense())
             );
         }
-        if has_extra_costs {
-            message += "; it returns objectives that are more than costs times decision: the \
-                        difference may depend on the decision and the row's parameters, not on \
-                        the costs";
-        }
+        message += remark_on_known_costs(data, rows);
         warn(py, &message)
     }
+}
+
+/// A warning where the label of a row is worse, by the row's own costs, than that of another row.
+fn worse_labels(oracle: &Oracle, labeled: &LabeledDataset) -> Option<String> {
+    let compared = labeled.compare_labels(oracle);
+    let [row, other] = compared.worse_rows.first()?;
+    let mut message = format!(
+        "in {} of {} compared rows, costs times decision is better for the decision of another row \
+         (in row {row} for that of row {other}): {NOT_OPTIMAL}",
+        compared.worse_rows.len(),
+        compared.rows
+    );
+    if is_sense_doubtful(compared.better_pairs, compared.worse_pairs) {
+        message += &format!(
+            "; hardly any decision of another row is worse: {}",
+            question_of_sense(labeled.sense())
+        );
+    }
+    message += remark_on_known_costs(labeled, &labeled.rows());
+    Some(message)
+}
+
+/// Whether a function is wrong nearly as often as one of the other sense.
+fn is_sense_doubtful(wrong: usize, right: usize) -> bool {
+    wrong as f64 >= MIN_WRONG_SENSE_RATIO * (wrong + right) as f64
+}
+
+fn question_of_sense(sense: Sense) -> String {
+    let (verb, other) = match sense {
+        Sense::Minimize => ("minimize", "maximize"),
+        Sense::Maximize => ("maximize", "minimize"),
+    };
+    format!("does the function really {verb}, or is the sense \"{other}\"?")
+}
+
+/// What else may be wrong with a function that returns pairs of decision and objective.
+fn remark_on_known_costs(data: &LabeledDataset, rows: &[usize]) -> &'static str {
+    let has_known_costs = |row: &usize| data.solution(*row).decision.fixed() != 0.0;
+    if !rows.iter().any(has_known_costs) {
+        return "";
+    }
+    "; it returns objectives that are more than costs times decision: the difference may depend on \
+     the decision and the row's parameters, not on the costs"
 }
 
 /// The rows of repeated solves, in their order.

@@ -905,7 +905,7 @@ pub fn train<'py>(
         warn(py, &warning)?;
     }
     if let Some(test) = &outcome.test {
-        problem.warn_about_negative_regrets(py, test, &data, &split.test)?;
+        problem.warn_about_negative_regrets(py, test, &oracle, &data, &split.test)?;
     }
     let fields = to_python(py, &trainer.summary(&outcome))?;
     fields.set_item("rounds", to_python(py, &outcome.trained.report.rounds)?)?;
