@@ -1,8 +1,8 @@
 """Linear problems from the solver models inside PyEPO's models.
 
-PyEPO keeps a model of Gurobi, Pyomo or OR-Tools, whose coefficients can be read. Models that were
-written in PyEPO's modeling language (``pyepo.dsl``), and models of Pyomo and OR-Tools, are used only
-after a few cost vectors have the same optimum in PyEPO and here.
+PyEPO keeps a model of Gurobi, Pyomo or OR-Tools, whose coefficients can be read. Matrices of models
+that were written in PyEPO's modeling language (``pyepo.dsl``), and those of Pyomo and OR-Tools, are
+used only after a few cost vectors have the same optimum in PyEPO and here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Conversion between PyEPO's optimization models and problems of this package.
 
 ``from_pyepo(model)`` recognizes PyEPO's own shortest path, knapsack, TSP and CVRP models, and reads
-linear models of Gurobi, Pyomo and OR-Tools, also those of PyEPO's modeling language (``pyepo.dsl``),
-as a matrix with all their constraints; both are solved by the built-in solvers, without a license.
+linear models of Gurobi, Pyomo and OR-Tools, also those of PyEPO's modeling language
+(``pyepo.dsl``), as a matrix with all their constraints; both are solved by the built-in solvers,
+without a license.
 Any other model is called through its own ``setObj`` and ``solve``, one call at a time, with a
 warning that says why. ``as_pyepo(problem)`` is an ``optModel`` for ``optDataset``,
 ``SPOPlus`` and the rest of PyEPO, with ``addConstr``, ``relax`` and the attributes of PyEPO's own
