@@ -19,6 +19,9 @@ model = as_pyepo(from_pyepo(gurobi_model))
 dataset = pyepo.data.dataset.optDataset(model, X, C)
 torch.manual_seed(0)
 predictor = torch.nn.Linear(5, C.shape[1])
+with torch.no_grad():
+    # Outputs are costs: they begin at the mean of the training rows.
+    predictor.bias.copy_(torch.as_tensor(C.mean(axis=0)))
 loss = pyepo.func.SPOPlus(model, processes=1)
 optimizer = torch.optim.Adam(predictor.parameters(), lr=0.05)
 for _ in range(5):

@@ -15,6 +15,8 @@ test_labels = rl.label(problem, C[train:])
 network = torch.nn.Sequential(
     torch.nn.Linear(X.shape[1], 32), torch.nn.ReLU(), torch.nn.Linear(32, C.shape[1])
 )
+# Outputs are numbers around 0: costs are mean + deviation * output.
+mean, deviation = torch.from_numpy(C[:train].mean(axis=0)), torch.from_numpy(C[:train].std(axis=0))
 loss = DecisionLoss(problem, C[:train], loss="SPO+", labels=labels)
 optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
 
@@ -22,7 +24,7 @@ optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
 def regret() -> float:
     """Return the normalized regret on the test rows."""
     with torch.no_grad():
-        predictions = network(inputs[train:]).numpy()
+        predictions = (mean + deviation * network(inputs[train:])).numpy()
     result = rl.evaluate(problem, predictions, C=C[train:], labels=test_labels)
     return result.normalized_regret
 
@@ -31,6 +33,6 @@ print(f"untrained: {regret():.1%}")
 for _ in range(10):
     for rows in torch.randperm(train).split(32):
         optimizer.zero_grad()
-        loss(network(inputs[rows]), rows).backward()
+        loss(mean + deviation * network(inputs[rows]), rows).backward()
         optimizer.step()
 print(f"after 10 epochs: {regret():.1%}")

@@ -647,6 +647,13 @@ class ModulePrediction:
 def as_features(X: Any) -> np.ndarray:
     """Return features as float64 numbers of shape (n, p) or (n, d, p)."""
     features = as_numeric_array(X, "X").astype(np.float64)
+    if features.ndim > 3:
+        shape = ", ".join(map(str, features.shape[1:]))
+        raise ValueError(
+            f"X has {features.ndim} dimensions, such as images; rows and columns are 2: give "
+            "X.reshape(len(X), -1), and begin the module with "
+            f"torch.nn.Unflatten(1, ({shape}))"
+        )
     if features.ndim not in (2, 3):
         dimensions = "1 dimension" if features.ndim == 1 else f"{features.ndim} dimensions"
         raise ValueError(f"X has {dimensions}; rows and columns are 2")

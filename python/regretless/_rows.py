@@ -18,6 +18,7 @@ from regretless._names import costs_in_order, names_of, with_names
 from regretless._numbers import as_numeric_array
 from regretless._own_loss import OwnLoss
 from regretless._parameters import parameter_columns, select_rows
+from regretless._start_scale import warn_about_start
 
 
 class LabeledRows:
@@ -59,6 +60,8 @@ class LabeledRows:
         self.weights = None if weights is None else check_weights(weights, C)
         self.blocks: list[Loss] = []
         self.tables: list[np.ndarray] = []
+        # The labels of each block, whether they were given, and its parameters: for copies.
+        self.sources: list[tuple[Labels, bool, Any]] = []
         # The parameters of each block, one row of bytes per row.
         self.parameter_keys: list[list[bytes]] = []
         # Row numbers run through all blocks. The index from costs to row number is built for a
@@ -71,6 +74,8 @@ class LabeledRows:
         self._rounded_alike: dict[bytes, tuple[int, int]] = {}
         # Before rows are solved, or without any.
         _check_loss(problem, loss)
+        # The pool of a checkpoint, until there are rows.
+        self._resumed_pool: dict[str, Any] | None = None
         # Rows that can be given by number; those that are added later cannot.
         self.given_rows = 0
         if C is not None:
@@ -82,6 +87,7 @@ class LabeledRows:
     def add(self, costs: np.ndarray, labels: Any = None, parameters: Any = None) -> None:
         """Add a block of rows in the order of the problem's costs; solve them without labels."""
         table = with_names(costs, self.problem.cost_names)
+        were_given = labels is not None
         if labels is None:
             labels = label(self.problem, table, parameters=parameters, threads=self.threads)
         elif not isinstance(labels, Labels):
@@ -103,7 +109,73 @@ class LabeledRows:
             )
         )
         self.tables.append(costs)
+        self.sources.append((labels, were_given, parameters))
         self.parameter_keys.append(parameter_keys(self.problem, parameters, len(costs)))
+
+    def warn_about_start(self, predictions: np.ndarray, rows: np.ndarray) -> None:
+        """Warn where the predictions of the first batch are far from the costs of these rows."""
+        # Of a loss of one's own it is not known what scale it compares.
+        if isinstance(self.name, OwnLoss) or predictions.ndim != 2 or len(predictions) != len(rows):
+            return
+        if len(rows):
+            costs = (
+                np.concatenate(self.tables)[rows] if len(self.tables) > 1 else self.tables[0][rows]
+            )
+            warn_about_start(predictions, costs, self.blocks[0]._is_scale_invariant)
+
+    def pool_state(self) -> dict[str, Any] | None:
+        """Return the solution pool as a dict of lists and numbers; None without one."""
+        return self.blocks[0]._pool_state() if self.blocks else None
+
+    def set_pool_state(self, state: dict[str, Any] | None) -> None:
+        """Replace the solution pool by one of :meth:`pool_state`."""
+        if self.blocks:
+            self.blocks[0]._set_pool_state(state)
+        else:
+            self._resumed_pool = state
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> LabeledRows:
+        """Return rows with a solution pool of their own; labels, which never change, are shared."""
+        twin = object.__new__(type(self))
+        twin.__setstate__(self._state([labels for labels, _, _ in self.sources]))
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self._state([stored_labels(*source[:2]) for source in self.sources])
+
+    def _state(self, labels: list[Any]) -> dict[str, Any]:
+        """Return what the rows are made from again, with the labels of each block."""
+        return {
+            "problem": self.problem,
+            "loss": self.name,
+            "seed": self.seed,
+            "threads": self.threads,
+            "rescale_loss": self.rescale_loss,
+            "weights": self.weights,
+            "given_rows": self.given_rows,
+            "tables": self.tables,
+            "labels": labels,
+            "were_given": [were_given for _, were_given, _ in self.sources],
+            "parameters": [parameters for _, _, parameters in self.sources],
+            "pending": [block._has_pending_labels() for block in self.blocks],
+            "pool": self.pool_state(),
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        settings = {name: state[name] for name in ("seed", "threads", "rescale_loss")}
+        LabeledRows.__init__(self, state["problem"], None, state["loss"], **settings)
+        self.weights, self.given_rows = state["weights"], state["given_rows"]
+        blocks = zip(state["tables"], state["labels"], state["parameters"], state["pending"])
+        for costs, labels, parameters, is_pending in blocks:
+            self.add(costs, labels, parameters)
+            if not is_pending:
+                self.blocks[-1]._add_labels_to_pool()
+            elif len(self.blocks) == 1:
+                self.blocks[0]._defer_labels()
+        for number, was_given in enumerate(state["were_given"]):
+            labels, _, parameters = self.sources[number]
+            self.sources[number] = (labels, was_given, parameters)
+        self.set_pool_state(state["pool"])
 
     def find(self, wanted: Any, labels: Any = None, parameters: Any = None) -> np.ndarray:
         """Return row numbers; rows of costs that are not in the table are added.
@@ -162,6 +234,8 @@ class LabeledRows:
             if is_first:
                 # These rows may be for validation: then their labels must not join the pool.
                 self.blocks[0]._defer_labels()
+                if self._resumed_pool is not None:
+                    self.set_pool_state(self._resumed_pool)
             row_of = self._index(table.dtype)
         return np.array([row_of[key] for key in keys], dtype=np.int64)
 
@@ -303,6 +377,25 @@ def selected_rows(rows: Any, count: int) -> list[int]:
         if not -count <= row < count:
             raise IndexError(f"row {row} does not exist; there are {count}")
     return (array % count).tolist() if count else []
+
+
+def stored_labels(labels: Labels, were_given: bool) -> np.ndarray | None:
+    """Return the given labels of a block as decisions; None where the rows are solved again.
+
+    Raises
+    ------
+    TypeError
+        Where decisions are in single precision, which may not be all their digits.
+    """
+    if not were_given:
+        return None
+    decisions = np.asarray(labels.decisions)
+    if not np.isfinite(decisions).all() or (decisions != np.round(decisions)).any():
+        raise TypeError(
+            "given labels can be pickled where all decisions are whole numbers; leave labels out, "
+            "so that the rows are solved again, or use copy.deepcopy"
+        )
+    return decisions
 
 
 def parameter_keys(problem: Problem, parameters: Any, rows: int) -> list[bytes]:

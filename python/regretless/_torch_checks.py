@@ -1,13 +1,17 @@
-"""What the modules for torch refuse: second derivatives, and numbers that are not floats."""
+"""What the modules for torch share: refusals, and tensors as arrays.
+
+Refused are second derivatives, and numbers that are not floats.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-__all__ = ["check_rows", "check_tensor", "differentiable_once"]
+__all__ = ["check_rows", "check_tensor", "differentiable_once", "numpy_view"]
 
 
 def check_tensor(values: Any, what: str) -> None:
@@ -77,6 +81,16 @@ def differentiable_once(gradients: Tensor, inputs: Tensor, refusal: str) -> Tens
         The message of the error.
     """
     return _Refusal.apply(gradients, inputs, refusal)
+
+
+def numpy_view(values: Any) -> np.ndarray:
+    """Return the numbers of a tensor as an array, without a copy for contiguous CPU tensors."""
+    if isinstance(values, Tensor):
+        values = values.detach().cpu().contiguous()
+        if values.dtype in (torch.float16, torch.bfloat16):
+            values = values.float()
+        values = values.numpy()
+    return np.asarray(values)
 
 
 class _Refusal(torch.autograd.Function):

@@ -13,7 +13,12 @@ from torch import Tensor
 
 from regretless import CostSensitiveSpec
 from regretless._renamed import refuse_renamed
-from regretless._torch_checks import check_tensor
+from regretless._start_scale import warn_about_start
+from regretless._torch_checks import check_tensor, numpy_view
+
+_STARTED: set[tuple[str, int]] = set()
+"""Losses and numbers of costs whose first predictions were compared with the costs: once, since
+that waits for the device."""
 
 MIN_NORM = 1e-12
 """Vectors with a smaller norm have no direction. That of the Rust library."""
@@ -100,6 +105,9 @@ def cost_sensitive_loss(
 
     Notes
     -----
+    Predictions are costs in their unit, as for :class:`DecisionLoss`; the first ones of a loss and
+    number of costs are compared with the costs.
+
     Gradients of losses with S shrink like d^-1.5 (MAE) or d^-2 (MSE) in d costs: use Adam.
     Predictions of norm zero have no direction: their gradient is divided by the norm of the true
     costs.
@@ -123,6 +131,8 @@ def cost_sensitive_loss(
     check_shape("weights", weights, predictions.shape[:1])
     if weights is not None and spec.weighting is None:
         raise ValueError("weights are those of the component C, which the loss does not have")
+    if predictions.requires_grad and not is_traced():
+        check_start(predictions, C, spec)
     if spec.scale_invariant:
         cost_norms = C.norm(dim=1, keepdim=True).clamp_min(MIN_NORM)
         errors = normalize(predictions, cost_norms) - C / cost_norms
@@ -146,6 +156,26 @@ def cost_sensitive_loss(
     if reduction == "mean":
         return values.mean()
     return values.sum() if reduction == "sum" else values
+
+
+def is_traced() -> bool:
+    """Return whether torch records operations instead of computing numbers."""
+    compiler = getattr(torch, "compiler", None)
+    return bool(compiler is not None and compiler.is_compiling())
+
+
+def check_start(predictions: Tensor, C: Tensor, spec: CostSensitiveSpec) -> None:
+    """Compare the first predictions of a loss with the costs."""
+    key = (spec.name, predictions.shape[1])
+    if key in _STARTED:
+        return
+    _STARTED.add(key)
+    try:
+        numbers, costs = numpy_view(predictions), numpy_view(C)
+    except RuntimeError:
+        # Tensors of torch.func have no numbers.
+        return
+    warn_about_start(numbers, costs, spec.scale_invariant)
 
 
 def check_shape(what: str, values: Tensor | None, shape: torch.Size) -> None:

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from regretless import Problem
 from regretless._parameters import as_arrays
 from regretless._renamed import refuse_renamed
-from regretless._torch_checks import check_rows, differentiable_once
+from regretless._torch_checks import check_rows, differentiable_once, numpy_view
 
 NO_SECOND_DERIVATIVE = (
     "the estimated derivative of a decision cannot be differentiated again: leave out "
@@ -58,6 +58,10 @@ class DecisionLayer(nn.Module):
     -----
     The estimates of DBB and DPO have no derivative of their own: to differentiate a gradient made
     with ``create_graph=True`` raises a ``RuntimeError``. That of NID is linear.
+
+    Costs in half precision (float16, bfloat16, as under ``torch.autocast``) are decided by as they
+    are, with three or two digits, so that ties are common: pass ``costs.float()`` where the network
+    computed them in single precision. Decisions have the type of the costs.
 
     Examples
     --------
@@ -130,8 +134,7 @@ class DecisionLayer(nn.Module):
         Tensor of shape (n, d)
         """
         check_rows(costs, "costs")
-        rows = np.ascontiguousarray(costs.detach().cpu().numpy())
-        solved = self.problem.solve_all(rows, parameters=array_parameters(parameters))
+        solved = self.problem.solve_all(numpy_view(costs), parameters=array_parameters(parameters))
         return torch.from_numpy(solved.decisions).to(costs)
 
 

@@ -1,9 +1,11 @@
 """Conversion between PyEPO's optimization models and problems of this package.
 
 ``from_pyepo(model)`` recognizes PyEPO's own shortest path, knapsack, TSP and CVRP models, and reads
-linear Gurobi models (``optGrbModel``) as a matrix with all their constraints; both are solved by
-the built-in solvers, without a license. Any other model is called through its own ``setObj`` and
-``solve``, one call at a time. ``as_pyepo(problem)`` is an ``optModel`` for ``optDataset``,
+linear models of Gurobi, Pyomo and OR-Tools, also those of PyEPO's modeling language
+(``pyepo.dsl``), as a matrix with all their constraints; both are solved by the built-in solvers,
+without a license.
+Any other model is called through its own ``setObj`` and ``solve``, one call at a time, with a
+warning that says why. ``as_pyepo(problem)`` is an ``optModel`` for ``optDataset``,
 ``SPOPlus`` and the rest of PyEPO, with ``addConstr``, ``relax`` and the attributes of PyEPO's own
 models. ``shortestPathModel``, ``knapsackModel``, ``tspModel`` and ``vrpModel`` of this module take
 the arguments of PyEPO's classes.
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regretless import Problem
+from regretless._user_warnings import warn
 
 if TYPE_CHECKING:
     from pyepo.model.opt import optModel
@@ -44,12 +47,31 @@ def from_pyepo(model: optModel, *, thread_safe: bool = False) -> Problem:
     -------
     regretless.Problem
         A built-in problem, a linear problem, or one that calls the model.
+
+    Warns
+    -----
+    UserWarning
+        Where the model has no matrix that can be read, so that it is called row by row, with the
+        reason.
     """
+    from regretless._pyepo_matrix import NoMatrix, linear_problem
     from regretless._pyepo_model import SolvedModel, problem_of
 
     if isinstance(model, SolvedModel):
         return problem_of(model)
-    return recognize(model) or read_linear(model) or wrap_solver(model, thread_safe)
+    known = recognize(model)
+    if known is not None:
+        return known
+    try:
+        return linear_problem(model)
+    except NoMatrix as reason:
+        warn(
+            f"the PyEPO model becomes a Python function, which is called for every row and is "
+            f"slower than PyEPO itself, since no matrix can be read from it: {reason}. If the "
+            "solver's model inside is linear, give that to Problem.from_gurobipy, from_pyomo or "
+            "from_ortools with the variables whose costs are predicted"
+        )
+        return wrap_solver(model, thread_safe)
 
 
 def recognize(model: optModel) -> Problem | None:
@@ -108,47 +130,19 @@ def is_gurobi(model: optModel) -> bool:
     return isinstance(model, optGrbModel)
 
 
-def read_linear(model: optModel) -> Problem | None:
-    """Return the problem of a linear Gurobi model.
-
-    ``None`` for other models, and where the model does more than set costs and solve.
-    """
-    if not is_gurobi(model):
-        return None
-    from pyepo.model.grb.grbmodel import optGrbModel
-
-    from regretless.problems import from_gurobipy
-
-    kind = type(model)
-    is_plain = kind.setObj is optGrbModel.setObj and kind.solve is optGrbModel.solve
-    variables = model.x.tolist() if hasattr(model.x, "tolist") else list(model.x.values())
-    model._model.update()
-    # PyEPO drops the constant of the objective, from_gurobipy keeps it.
-    if (
-        not is_plain
-        or model._model.ObjCon != 0
-        or any(isinstance(variable, list) for variable in variables)
-    ):
-        return None
-    if len({variable.index for variable in variables}) != model.num_cost:
-        return None
-    try:
-        return from_gurobipy(model._model, costs=variables)
-    except ValueError:
-        return None
-
-
 def wrap_solver(model: optModel, thread_safe: bool) -> Problem:
     """Return a problem whose solver calls go to a copy of the model."""
+    from regretless._pyepo_matrix import solution_of
+
     own = model.copy()
     gurobi = is_gurobi(model)
 
     def solve(costs: np.ndarray) -> tuple[np.ndarray, float]:
         own.setObj(costs)
-        decision, objective = own.solve()
+        solution = solution_of(own)
         if gurobi and own._model.Status == GUROBI_INTERRUPTED:
             raise KeyboardInterrupt
-        return np.asarray(decision, dtype=np.float64), float(objective)
+        return solution
 
     return Problem.from_solver(
         solve,

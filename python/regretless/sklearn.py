@@ -36,6 +36,7 @@ from regretless._sklearn_checks import (
     check_not_transformed,
     check_sample_weight,
     check_width,
+    is_closed_form,
     validation_rows,
     warn_if_transformed,
 )
@@ -57,7 +58,8 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
     problem : regretless.Problem, str, dict or None, default None
         The problem; text and dicts as :class:`regretless.Problem` takes them. Without a problem
         the estimator predicts any target: it trains on the elementwise error of the method (MAE
-        for ``"MAE(O,S)"``, else MSE) and scores by R².
+        for ``"MAE(O,S)"``, else MSE; ``"least squares"`` and ``"ridge(…)"`` as they are) and scores
+        by R².
     method : str, default "MAE(O,S)"
         A method's name, as :func:`regretless.train` takes it.
     predictor : str, optional
@@ -169,7 +171,10 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
         sample_weight : array_like of shape (n,), optional
             How much each row counts: the weighted mean of the losses is minimized, and the epoch
             with the best weighted mean over the validation rows is kept. Rows of weight 0 are
-            left out. The method ``"auto"`` has no weights.
+            left out, and a row of weight 2 counts as two rows. Validation rows and batches are
+            drawn by position, so that a repeated row gives exactly the model of a row of weight 2
+            only where there are none: ``validation=0`` with ``"least squares"``, ``"ridge(…)"`` or
+            all rows in one batch.
         labels : regretless.Labels, optional
             Optimal decisions of the rows (:func:`regretless.label`); solved here by default.
         parameters : DataFrame, mapping or list of str, optional
@@ -448,6 +453,8 @@ for _method in ("transform", "fit_transform"):
 
 def _elementwise_loss(method: str) -> str:
     """Return the loss without decisions that belongs to a method."""
+    if is_closed_form(method):
+        return method
     return "MAE" if method.upper().startswith("MAE") else "MSE"
 
 

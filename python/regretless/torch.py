@@ -10,7 +10,7 @@ Examples
 --------
 >>> loss = DecisionLoss(problem, C, loss="SPO+")  # labels every row, once
 >>> for features, rows in loader:
-...     loss(network(features), rows).backward()
+...     loss(mean + deviation * network(features), rows).backward()
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -28,7 +27,7 @@ from regretless._names import names_of
 from regretless._own_loss import OwnLoss
 from regretless._renamed import refuse_renamed
 from regretless._rows import LabeledRows
-from regretless._torch_checks import check_tensor, differentiable_once
+from regretless._torch_checks import check_tensor, differentiable_once, numpy_view
 from regretless._torch_cost_sensitive import cost_sensitive_loss
 from regretless._torch_layer import DecisionLayer, array_parameters
 
@@ -86,9 +85,16 @@ class DecisionLoss(nn.Module):
 
     Notes
     -----
+    Predictions are costs in their unit: let a network predict mean + deviation · output. A warning
+    says where the predictions of the first batch are far from its costs.
+
     Perturbed losses draw new noise in every epoch: call :meth:`begin_epoch`. Losses with a solution
     pool (``MAP``, ``SPO+ cache 5%``) have one pool for all rows, and add solutions to it in
     training mode only, as :func:`regretless.train` does.
+
+    ``state_dict`` holds the epoch, the batch and the pool, so that a loop that resumes from a
+    checkpoint gets the same values. Copies (``copy.deepcopy``) have a pool of their own. A pickled
+    module holds its table; rows that were solved when it was made are solved again.
 
     There is no second derivative: to differentiate a gradient made with ``create_graph=True``
     raises a ``RuntimeError``. :func:`cost_sensitive_loss` has one.
@@ -96,7 +102,7 @@ class DecisionLoss(nn.Module):
     Examples
     --------
     >>> loss = DecisionLoss(problem, C, loss="SPO+", labels=rl.label(problem, C))
-    >>> loss(network(features), rows).backward()
+    >>> loss(mean + deviation * network(features), rows).backward()
     """
 
     @refuse_renamed("DecisionLoss")
@@ -119,6 +125,8 @@ class DecisionLoss(nn.Module):
             raise ValueError(f"reduction is 'mean', 'sum' or 'none', not '{reduction}'")
         self.reduction = reduction
         self.epoch, self.batch = 0, 0
+        # The predictions of the first batch are compared with its costs.
+        self.has_started = False
         weights = numpy_view(weights) if isinstance(weights, Tensor) else weights
         parameters = array_parameters(parameters)
         self.rows = LabeledRows(
@@ -143,6 +151,21 @@ class DecisionLoss(nn.Module):
             Counted from 0. The same epoch draws the same noise whenever it is run.
         """
         self.epoch, self.batch = epoch, 0
+
+    def get_extra_state(self) -> dict[str, Any]:
+        """Return what a checkpoint holds: the epoch, the batch and the solution pool."""
+        return {"epoch": self.epoch, "batch": self.batch, "pool": self.rows.pool_state()}
+
+    def set_extra_state(self, state: dict[str, Any]) -> None:
+        """Continue from a checkpoint.
+
+        Parameters
+        ----------
+        state : dict
+            From :meth:`get_extra_state`, of a module with the same problem, table and loss.
+        """
+        self.epoch, self.batch, self.has_started = state["epoch"], state["batch"], True
+        self.rows.set_pool_state(state["pool"])
 
     @refuse_renamed("DecisionLoss.forward")
     def forward(
@@ -179,6 +202,9 @@ class DecisionLoss(nn.Module):
         check_tensor(predictions, "predictions")
         wanted = numpy_view(C) if names_of(C) is None else C
         rows = self.rows.find(wanted, labels, array_parameters(parameters))
+        if self.training and not self.has_started:
+            self.has_started = True
+            self.rows.warn_about_start(numpy_view(predictions), rows)
         evaluate = partial(
             self.rows.evaluate,
             rows=rows,
@@ -216,13 +242,3 @@ class _LossFunction(torch.autograd.Function):
         factor = upstream.unsqueeze(1) if upstream.ndim else upstream * ctx.row_weight
         result = differentiable_once(gradients * factor, predictions, NO_SECOND_DERIVATIVE)
         return result, None, None
-
-
-def numpy_view(values: Any) -> np.ndarray:
-    """Return the numbers of a tensor as an array, without a copy for contiguous CPU tensors."""
-    if isinstance(values, Tensor):
-        values = values.detach().cpu().contiguous()
-        if values.dtype in (torch.float16, torch.bfloat16):
-            values = values.float()
-        values = values.numpy()
-    return np.asarray(values)

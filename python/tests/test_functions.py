@@ -417,22 +417,38 @@ def careless(costs):
     return np.arange(len(costs)) == min(seen, key=lambda item: costs[item])
 
 
+BOTH_CAUSES = "either the function is not optimal .*exact=False.*, or its objective has terms"
+
+
 def test_negative_regret_of_a_function_that_claims_to_be_exact_is_reported():
-    problem = rl.Problem.from_solver(careless, 6, sense="minimize")
-    message = r"^\d+ rows have negative regret: the function is not optimal there; .*exact=False"
+    # Rows with parameters of their own are not compared with each other.
+    problem = rl.Problem.from_solver(
+        lambda costs, _: careless(costs), 6, sense="minimize", parameters=["day"]
+    )
+    settings = {"parameters": {"day": np.arange(len(COSTS))}}
+    message = rf"^\d+ rows have negative regret: {BOTH_CAUSES}"
     with pytest.warns(UserWarning, match=message) as found:
-        regrets = rl.regret(problem, COSTS[::-1], COSTS)
+        regrets = rl.regret(problem, COSTS[::-1], COSTS, **settings)
     assert len(found) == 1
     assert str(found[0].message).startswith(f"{(regrets < -1e-6).sum()} rows")
     with pytest.warns(UserWarning, match=message):
-        rl.evaluate(problem, COSTS[::-1], C=COSTS)
+        rl.evaluate(problem, COSTS[::-1], C=COSTS, **settings)
+
+
+def test_a_function_that_claims_to_be_exact_is_not_worse_than_its_answers_for_other_rows():
+    problem = rl.Problem.from_solver(careless, 6, sense="minimize")
+    for use in (lambda p: rl.label(p, COSTS), lambda p: rl.regret(p, COSTS[::-1], COSTS)):
+        message = rf"^in \d+ of 60 compared rows, .*{BOTH_CAUSES}"
+        with pytest.warns(UserWarning, match=message) as found:
+            use(problem)
+        assert len(found) == 1
     exact = rl.Problem.top_k(6, k=1, sense="minimize")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         rl.evaluate(exact, COSTS[::-1], C=COSTS)
 
 
-@pytest.mark.filterwarnings("ignore:.*negative regret")
+@pytest.mark.filterwarnings("ignore:.*either the function is not optimal")
 def test_an_explanation_that_finds_a_better_decision_proves_nothing():
     problem = rl.Problem.from_solver(careless, 6, sense="minimize")
     model, _ = rl.train(problem, X, COSTS, "MSE", epochs=5)
@@ -854,6 +870,46 @@ USES_OF_LABELS = {
 }
 
 
+def split_order(costs):
+    """Ten units at prices that rise by 1 with every unit: costs·x + x·x / 2 is least."""
+    ascending = np.sort(costs)
+    prices = (10 + np.cumsum(ascending)) / np.arange(1, len(costs) + 1)
+    return np.maximum(prices[ascending < prices][-1] - costs, 0)
+
+
+@pytest.mark.parametrize("use", USES_OF_LABELS)
+def test_a_quadratic_objective_is_named_as_a_cause_wherever_rows_are_labeled(use):
+    problem = rl.Problem.from_solver(split_order, 6, sense="minimize", binary=False)
+    remedy = f"{BOTH_CAUSES}.* such as quadratic .* return the pair"
+    with pytest.warns(UserWarning, match=remedy) as found:
+        USES_OF_LABELS[use](problem, X, COSTS)
+    causes = [str(warning.message) for warning in found if "quadratic" in str(warning.message)]
+    assert len(causes) == 1
+    assert "does the function really" not in causes[0]
+
+
+def test_a_quadratic_objective_that_is_returned_is_part_of_regret():
+    def solve(costs):
+        amounts = split_order(costs)
+        return amounts, costs @ amounts + amounts @ amounts / 2
+
+    problem = rl.Problem.from_solver(solve, 6, sense="minimize", binary=False)
+    predicted = COSTS[::-1] * 0.9
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        regrets = rl.regret(problem, predicted, COSTS)
+
+    def objective(costs, amounts):
+        return costs @ amounts + amounts @ amounts / 2
+
+    expected = [
+        objective(true, split_order(guess)) - objective(true, split_order(true))
+        for true, guess in zip(COSTS.astype(float), predicted.astype(float))
+    ]
+    assert min(expected) > 0
+    np.testing.assert_allclose(regrets, expected, atol=1e-4)
+
+
 @pytest.mark.parametrize("use", USES_OF_LABELS)
 @pytest.mark.parametrize("period, worse_at", PERIODIC)
 def test_answers_that_alternate_are_found_wherever_rows_are_labeled(use, period, worse_at):
@@ -884,6 +940,7 @@ def test_alternating_answers_that_the_first_row_does_not_show_are_found_in_large
 
 def test_negative_regret_relative_to_an_objective_of_zero_is_reported():
     problem = rl.Problem.from_solver(lambda costs: np.eye(2)[np.argmax(costs)], 2, sense="minimize")
+    # Equal rows have equal labels, none of which is better for another row.
     costs = np.tile([-1.0, 0.0], (12, 1))
     with pytest.warns(UserWarning, match="12 rows have negative regret"):
         rl.evaluate(problem, -costs - 1.5, C=costs)

@@ -109,6 +109,20 @@ def test_a_module_of_the_wrong_shape_is_refused(knapsack):
         rl.train(problem, X, C, method="auto", predictor=linear_module(X, C), **SETTINGS)
 
 
+def test_images_are_refused_with_the_layer_that_takes_them_flat(knapsack):
+    torch = pytest.importorskip("torch")
+    problem, _, C = knapsack
+    images = np.random.default_rng(0).normal(size=(150, 2, 4, 4))
+    convolution = torch.nn.Conv2d(2, 3, 3)
+    layers = [convolution, torch.nn.Flatten(), torch.nn.Linear(12, 8)]
+    words = r"give X.reshape\(len\(X\), -1\), and begin .* torch.nn.Unflatten\(1, \(2, 4, 4\)\)"
+    with pytest.raises(ValueError, match=words):
+        rl.train(problem, images, C, predictor=torch.nn.Sequential(*layers), **SETTINGS)
+    flat = torch.nn.Sequential(torch.nn.Unflatten(1, (2, 4, 4)), *layers)
+    model, _ = rl.train(problem, images.reshape(150, -1), C, predictor=flat, **SETTINGS)
+    assert model.predict(images.reshape(150, -1)).shape == (150, 8)
+
+
 def test_training_stops_by_patience(knapsack):
     problem, X, C = knapsack
     settings = {**SETTINGS, "epochs": 200, "learning_rate": 1e-9, "patience": 2}

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -136,8 +137,12 @@ def best_of_depots(costs, curved):
 
 @pytest.mark.parametrize("curved", [False, True])
 def test_models_of_the_user_are_right_on_every_thread(curved):
-    """Linear ones become a matrix; others are called, one call at a time."""
-    problem = from_pyepo(Depots(curved))
+    """Linear ones become a matrix; others are called, one call at a time, with a warning."""
+    if curved:
+        with pytest.warns(UserWarning, match="slower than PyEPO itself.*quadratic"):
+            problem = from_pyepo(Depots(curved))
+    else:
+        problem = from_pyepo(Depots(curved))
     assert (problem.sense, problem.num_costs) == ("maximize", 8)
     costs = np.random.default_rng(0).uniform(0.1, 2, size=(40, 8)).astype(np.float32)
     right = best_of_depots(costs, curved)
@@ -147,6 +152,44 @@ def test_models_of_the_user_are_right_on_every_thread(curved):
     assert (problem.to_dict()["kind"] == "linear_arrays") == (not curved)
     if not curved:
         assert pickle.loads(pickle.dumps(problem)) == problem
+
+
+def small_language_model():
+    """Twelve of the least costs, six of which are predicted, with an own cost for the others."""
+    from pyepo import dsl
+
+    x, y = dsl.Variable(6, vtype=pyepo.EPO.BINARY), dsl.Variable(6, vtype=pyepo.EPO.BINARY)
+    costs = dsl.Parameter(6)
+    known = np.linspace(0.1, 0.9, 6)
+    objective = dsl.Minimize(costs @ x + (known @ y + 3.0))
+    return dsl.Problem(objective, [x.sum() + y.sum() >= 4, x.sum() >= 2])
+
+
+@pytest.mark.parametrize("backend", ["gurobi", "pyomo", "ortools"])
+def test_models_of_pyepos_language_become_a_matrix(backend):
+    if backend != "gurobi":
+        pytest.importorskip(backend, reason=f"{backend} is not installed")
+    options = {"solver": "gurobi_direct"} if backend == "pyomo" else {}
+    model = small_language_model().compile(backend=backend, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        problem = from_pyepo(model)
+    assert problem.to_dict()["kind"] == "linear_arrays"
+    for costs in np.random.default_rng(1).uniform(-1, 2, size=(10, 6)):
+        model.setObj(costs)
+        decision, objective = model.solve()
+        solution = problem.solve(costs)
+        assert solution.objective == pytest.approx(objective, abs=1e-5)
+        np.testing.assert_allclose(solution.decision, decision[model.c_pred_index], atol=1e-6)
+
+
+def test_models_that_are_called_return_the_predicted_part_of_their_decisions():
+    model = small_language_model().compile(backend="gurobi")
+    problem = ours.wrap_solver(model, thread_safe=False)
+    costs = np.random.default_rng(2).uniform(-1, 2, size=6)
+    assert problem.solve(costs).objective == pytest.approx(
+        from_pyepo(model).solve(costs).objective, abs=1e-5
+    )
 
 
 def test_changes_of_a_known_model_are_kept():

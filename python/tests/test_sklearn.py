@@ -49,6 +49,9 @@ CHECKED = [
     DecisionFocusedRegressor(method="MSE", predictor="mlp:16", epochs=40),
     DecisionFocusedRegressor(TAKE_IT_OR_NOT),
     DecisionFocusedRegressor(TAKE_IT_OR_NOT, method="SPO+", epochs=20),
+    DecisionFocusedRegressor(method="ridge(0.1)", validation=0.0),
+    DecisionFocusedRegressor(TAKE_IT_OR_NOT, method="ridge(0.1)", validation=0),
+    DecisionFocusedRegressor(method="least squares", validation=0),
 ]
 
 
@@ -58,7 +61,7 @@ def test_every_check_of_scikit_learn_passes(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", [CHECKED[0], CHECKED[2]])
+@pytest.mark.parametrize("estimator", [CHECKED[0], CHECKED[2], CHECKED[5]])
 def test_checks_that_are_expected_to_fail_fail(estimator):
     """The list of exceptions has no entry too many."""
     with warnings.catch_warnings():
@@ -276,9 +279,42 @@ def test_invalid_sample_weights_are_refused(weights, words):
             call(X, C, sample_weight=weights)
 
 
-def test_auto_has_no_sample_weights():
-    with pytest.raises(ValueError, match="row weights"):
-        deciding(method="auto").fit(X, C, sample_weight=WEIGHTS)
+def test_auto_takes_sample_weights():
+    signal = X @ np.random.default_rng(0).normal(size=(5, 12))
+    signs = np.tile([1.0, -1.0], 150)
+    costs = 20.0 + signs[:, None] * signal
+    for sign in (1.0, -1.0):
+        weights = np.where(signs == sign, 1.0, 1e-3)
+        estimator = DecisionFocusedRegressor(KS, method="auto 2s", random_state=0)
+        heavy = signs == sign
+        estimator.fit(X, costs, sample_weight=weights)
+        assert estimator.score(X[heavy], costs[heavy]) > -0.01
+        assert estimator.score(X[~heavy], costs[~heavy]) < -0.1
+
+
+@pytest.mark.parametrize("method", ["MSE", "MAE(O,S)", "MAE(C,O,S)", "SPO+", "least squares"])
+def test_a_row_of_weight_two_is_two_rows_where_all_rows_are_one_batch(method):
+    counts = np.arange(len(X)) % 4
+    repeated = np.repeat(np.arange(len(X)), counts)
+    batch = {} if method == "least squares" else {"batch_size": 10_000, "epochs": 20}
+    estimator = DecisionFocusedRegressor(KS, method, validation=0, random_state=0, **batch)
+    weighted = estimator.fit(X, C, sample_weight=counts).predict(X)
+    expected = estimator.fit(X[repeated], C[repeated]).predict(X)
+    np.testing.assert_allclose(weighted, expected, rtol=2e-5, atol=2e-5)
+    assert np.abs(estimator.fit(X, C).predict(X) - expected).max() > 1e-2
+
+
+def test_gaps_and_categories_of_rows_of_weight_zero_are_not_seen():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    table = pd.DataFrame({"size": [1.0, 2.0, 3.0, 90.0] * 20, "kind": ["a", "b", "b", "rare"] * 20})
+    table.loc[0, "size"] = np.nan
+    costs = np.random.default_rng(0).uniform(1, 2, size=(80, 12))
+    counts = np.where(table["kind"] == "rare", 0.0, 1.0)
+    estimator = DecisionFocusedRegressor(KS, "least squares", validation=0, random_state=0)
+    weighted = estimator.fit(table, costs, sample_weight=counts).predict(table[:3])
+    kept = counts > 0
+    expected = estimator.fit(table[kept], costs[kept]).predict(table[:3])
+    np.testing.assert_allclose(weighted, expected, rtol=1e-6)
 
 
 def test_scores_are_weighted_by_rows():

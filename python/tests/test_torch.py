@@ -1,5 +1,9 @@
 """Losses and layers for PyTorch."""
 
+import copy
+import pickle
+import warnings
+
 import numpy as np
 import pytest
 
@@ -93,6 +97,94 @@ def test_half_precision_comes_back_in_half_precision():
     value = DecisionLoss(problem, costs, "SPO+", labels=labels)(half, torch.arange(4))
     value.backward()
     assert value.dtype == half.grad.dtype == torch.bfloat16 and bool((half.grad != 0).any())
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("gradient", ["DBB", "NID", "DPO"])
+def test_layers_take_half_precision(gradient, dtype):
+    problem = rl.Problem("SP4x4")
+    _, costs = rl.generate("SP4x4", instances=6, seed=0)
+    predicted = torch.from_numpy(costs).to(dtype).requires_grad_()
+    layer = DecisionLayer(problem, gradient=gradient)
+    decisions = layer(predicted)
+    (decisions * torch.arange(1.0, costs.shape[1] + 1).to(dtype)).sum().backward()
+    assert decisions.dtype == predicted.grad.dtype == dtype
+    assert bool(predicted.grad.isfinite().all()) and bool((predicted.grad != 0).any())
+    rounded = problem.solve_all(predicted.detach().float().numpy()).decisions
+    np.testing.assert_array_equal(layer.decide(predicted).float().numpy(), rounded)
+
+
+def test_layers_work_under_autocast():
+    problem = rl.Problem("SP4x4")
+    network = torch.nn.Linear(5, problem.num_costs)
+    features = torch.randn(6, 5)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        decisions = DecisionLayer(problem)(network(features))
+        decisions.sum().backward()
+    assert decisions.dtype == torch.bfloat16
+    assert network.weight.grad.dtype == torch.float32
+
+
+def batches_of(loss, predicted, epoch):
+    """Return the losses of one epoch of three batches."""
+    loss.begin_epoch(epoch)
+    rows = torch.randperm(30, generator=torch.Generator().manual_seed(epoch)).split(10)
+    return [float(loss(predicted[part] + 0.1 * epoch, part)) for part in rows]
+
+
+COPIED = ["MAE(O,S)", "SPO+", "PFYL", "MAP", "SPO+ cache 30%", "NCE cache 50%"]
+
+
+@pytest.mark.parametrize("name", COPIED)
+def test_a_loop_that_resumes_from_a_checkpoint_gets_the_same_values(name, tmp_path):
+    problem = rl.Problem("SP4x4")
+    _, costs = rl.generate("SP4x4", instances=30, seed=0)
+    predicted = torch.from_numpy(costs[::-1].copy())
+    loss = DecisionLoss(problem, costs, name, seed=3)
+    for epoch in range(2):
+        batches_of(loss, predicted, epoch)
+    torch.save(loss.state_dict(), tmp_path / "checkpoint.pt")
+    expected = batches_of(loss, predicted, 2)
+    resumed = DecisionLoss(problem, costs, name, seed=3)
+    resumed.load_state_dict(torch.load(tmp_path / "checkpoint.pt", weights_only=True))
+    assert resumed.epoch == 1
+    assert batches_of(resumed, predicted, 2) == expected
+
+
+@pytest.mark.parametrize("twin_of", [copy.deepcopy, lambda loss: pickle.loads(pickle.dumps(loss))])
+@pytest.mark.parametrize("name", COPIED)
+def test_modules_are_copied_and_pickled_with_their_rows_and_pools(name, twin_of):
+    problem = rl.Problem("KS12")
+    _, costs = rl.generate("KS12", instances=30, seed=0)
+    _, others = rl.generate("KS12", instances=4, seed=1)
+    predicted = torch.from_numpy(costs[::-1].copy())
+    loss = DecisionLoss(problem, costs, name, seed=3, weights=np.arange(1.0, 31.0))
+    batches_of(loss, predicted, 0)
+    twin = twin_of(loss)
+    assert batches_of(twin, predicted, 1) == batches_of(loss, predicted, 1)
+    # The copies train apart from each other, and rows that join later come with them.
+    plain = DecisionLoss(problem, costs, name, seed=3)
+    batches_of(plain, predicted, 0)
+    given = DecisionLoss(problem, costs, name, labels=rl.label(problem, costs), seed=3)
+    for original in (plain, given):
+        original(torch.from_numpy(others[::-1].copy()), torch.from_numpy(others))
+        state = original.state_dict()
+        twin = twin_of(original)
+        batches_of(twin, predicted, 5)
+        assert original.state_dict() == state
+        again = twin_of(original)
+        assert batches_of(again, predicted, 6) == batches_of(original, predicted, 6)
+
+
+def test_given_labels_that_are_no_whole_numbers_are_copied_and_not_pickled():
+    problem = rl.Problem.from_arrays(np.ones((1, 2)), [1.0], sense="maximize", upper=0.3)
+    costs = np.array([[1.0, 2.0], [2.0, 1.0]])
+    loss = DecisionLoss(problem, costs, "SPO+", labels=rl.label(problem, costs))
+    predicted = torch.tensor([[3.0, 1.0], [1.0, 1.0]])
+    twin = copy.deepcopy(loss)
+    assert float(twin(predicted, torch.arange(2))) == float(loss(predicted, torch.arange(2)))
+    with pytest.raises(TypeError, match="leave labels out, .* or use copy.deepcopy"):
+        pickle.dumps(loss)
 
 
 def test_rows_are_found_by_their_costs_and_labeled_once(monkeypatch):
@@ -681,3 +773,54 @@ def test_predictions_that_are_no_floating_point_tensor_are_refused():
     for gradient in ("DBB", "NID", "DPO"):
         with pytest.raises(TypeError, match="costs must be floating-point"):
             DecisionLayer(problem, gradient)(predictions.long())
+
+
+def first_batch_warning(loss, predicted, costs):
+    """Return what a module says of its first batch, and that it says it once."""
+    module = DecisionLoss(rl.Problem("KS12"), costs, loss)
+    found = []
+    for _ in range(2):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            module(predicted, torch.arange(len(costs)))
+        found.append([str(warning.message) for warning in caught])
+    assert not found[1]
+    return found[0][0] if found[0] else None
+
+
+@pytest.mark.parametrize("loss", ["SPO+", "MSE", "MAE(O,S)", "CaVE"])
+def test_an_untrained_network_that_predicts_costs_without_their_scale_is_noticed(loss):
+    features, costs = rl.generate("KS12", instances=40, seed=0)
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(
+        torch.nn.Linear(5, 32), torch.nn.ReLU(), torch.nn.Linear(32, costs.shape[1])
+    )
+    outputs = network(torch.from_numpy(features))
+    mean, deviation = torch.from_numpy(costs.mean(axis=0)), torch.from_numpy(costs.std(axis=0))
+    warning = first_batch_warning(loss, outputs, costs)
+    assert "mean + deviation · output" in warning
+    assert ("cosine" in warning) == (loss in ("MAE(O,S)", "CaVE"))
+    assert first_batch_warning(loss, mean + deviation * outputs, costs) is None
+    if loss in ("SPO+", "MSE"):
+        assert "mean size" in first_batch_warning(loss, 1000 * (mean + outputs), costs)
+
+
+def test_costs_without_a_common_direction_or_scale_give_no_warning_about_it():
+    costs = np.random.default_rng(0).normal(size=(40, 12)).astype(np.float32)
+    random = torch.randn(40, 12, generator=torch.Generator().manual_seed(0))
+    for loss in ("SPO+", "MAE(O,S)"):
+        assert first_batch_warning(loss, random, costs) is None
+    module = DecisionLoss(rl.Problem("KS12"), costs, "SPO+").eval()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        module(random / 1000, torch.arange(40))
+
+
+def test_torch_operations_notice_predictions_without_the_scale_of_costs_once():
+    costs = torch.full((4, 7), 50.0)
+    predicted = torch.full((4, 7), 0.5, requires_grad=True)
+    with pytest.warns(UserWarning, match="mean size 0.5, its costs 50"):
+        cost_sensitive_loss(predicted, costs, loss="MAE")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cost_sensitive_loss(predicted, costs, loss="MAE")

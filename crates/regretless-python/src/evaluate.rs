@@ -173,8 +173,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
             observer.end();
             Ok(evaluation)
         })?;
-        let kind = oracle.problem().as_ref();
-        let note = Note::of_regrets(&evaluation.regrets, &data, &data.rows(), kind);
+        let note = Note::of_regrets(&evaluation.regrets, &data, &data.rows(), &oracle);
         raise_notes(py, self.problem, note.as_slice())?;
         Ok(EvaluatedTable {
             evaluation,

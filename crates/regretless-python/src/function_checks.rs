@@ -6,6 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use regretless::label::LabeledDataset;
+use regretless::notes::Note;
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::solve::SolveFailure;
@@ -81,13 +82,19 @@ impl Problem {
             // One warning about a heuristic is enough.
             return Ok(());
         }
-        let Some(error) = known_costs_error(function, oracle, labeled, observer)? else {
+        let error = known_costs_error(function, oracle, labeled, observer)?;
+        if !function.exact {
+            if let Some(error) = error {
+                observer.warn(&error.message());
+            }
             return Ok(());
-        };
-        if function.exact {
+        }
+        if let Some(error) = error {
             return Err(error);
         }
-        observer.warn(&error.message());
+        if let Some(note) = Note::of_worse_labels(labeled, oracle) {
+            observer.warn(&note.text);
+        }
         Ok(())
     }
 
@@ -120,6 +127,9 @@ impl Problem {
                 let remedy = "find the labels with regretless.label(problem, C)";
                 return Err(Error::data(message).with_remedy(remedy));
             }
+        }
+        if let Some(note) = Note::of_worse_labels(labeled, oracle) {
+            observer.warn(&note.text);
         }
         Ok(())
     }

@@ -594,9 +594,10 @@ pub fn epoch_rows(
 ///     features, too, as on the command line.
 /// weights : array_like of shape (n,), optional
 ///     How much each row counts in training: the weighted mean of the losses is minimized, and the
-///     epoch with the best weighted mean over the validation rows is kept. Only ratios matter; rows
-///     of weight 0 are left out. The results in the report count every row alike. "auto" has no
-///     weights.
+///     epoch with the best weighted mean over the validation rows is kept; "auto" chooses by
+///     weighted regrets. Rows of weight 0 are left out. Only ratios matter, except that whole
+///     numbers are numbers of observations where the deviation of costs is estimated. The results
+///     in the report count every row alike.
 /// split : optional
 ///     Fractions for validation and test, drawn at random, or one number for both: 0.3 is 30 % of
 ///     the rows for each; (0.2, 0.2) by default. "order:0.2,0.1" takes them from the end of the

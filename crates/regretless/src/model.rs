@@ -518,6 +518,7 @@ impl Trainer {
         let findings = findings_of_split(&labeled, &split, |check| Ok(check.run()))?;
         let methods = std::slice::from_ref(&self.method);
         notes.extend(Note::of_labels(&labeled, &oracle));
+        notes.extend(Note::of_worse_labels(&labeled, &oracle));
         notes.extend(PlannedTraining::new(methods, &labeled, &oracle, &findings).notes());
         warn(&notes, observer);
         let trained = self.train(&context, problem.spec(), None)?;

@@ -370,16 +370,14 @@ impl Trainer {
                 Err(Error::setting("auto cannot start from a model")
                     .with_remedy("leave the model out, or name a method other than auto"))
             }
-            Method::Auto { .. } if context.data.data().row_weights().is_some() => {
-                Err(Error::setting(
-                    "auto compares its candidates by regrets that count every row alike, so it \
-                     cannot use row weights",
-                )
-                .with_remedy("leave the weights out, or name a method other than auto"))
-            }
             Method::Auto { budget, candidates } => {
                 self.method.check_problem(context.oracle)?;
                 let (predictor, settings) = (self.predictor.as_ref(), self.settings);
+                // A row of weight 0 is in no fold.
+                let context = &TrainingContext {
+                    split: &context.data.data().without_weightless_rows(context.split)?,
+                    ..*context
+                };
                 AutoSearch::new(context, predictor, settings, problem, *budget)?.run(candidates)
             }
         }

@@ -1,6 +1,7 @@
 //! Losses: value and gradient of predictions.
 
 mod function;
+mod pool;
 mod rows;
 
 use std::sync::{Arc, Mutex};
@@ -33,6 +34,7 @@ use crate::problem::Problem;
 use crate::results::to_python;
 use crate::single_precision;
 pub use function::{LossRequest, parse_method, register_loss, resolve_loss};
+use pool::PoolState;
 use rows::{Float, Predictions, check_finite};
 
 /// A loss of predicted costs on a table of true costs, with its gradient.
@@ -317,6 +319,13 @@ impl Loss {
         self.loss.rescaling(self.data.data().costs().cols())
     }
 
+    /// Whether predictions times a positive factor have the same loss.
+    #[getter]
+    #[pyo3(name = "_is_scale_invariant")]
+    fn is_scale_invariant(&self) -> bool {
+        self.stage.loss.properties().is_scale_invariant
+    }
+
     /// Rows that have an optimal decision.
     #[pyo3(name = "_labeled_rows")]
     fn labeled_rows(&self) -> Vec<usize> {
@@ -382,6 +391,32 @@ impl Loss {
         if let (Some(pool), Some(labels)) = (lock(&self.pool).as_mut(), labels) {
             pool.extend(labels.decisions());
         }
+    }
+
+    /// Whether the labels wait for the first training step to join the solution pool.
+    #[pyo3(name = "_has_pending_labels")]
+    fn has_pending_labels(&self) -> bool {
+        lock(&self.pending_labels).is_some()
+    }
+
+    /// The solution pool as a dict of lists; None without one.
+    #[pyo3(name = "_pool_state")]
+    fn pool_state(&self) -> Option<PoolState> {
+        lock(&self.pool).as_ref().map(PoolState::of)
+    }
+
+    /// Replace the solution pool by one of `_pool_state`.
+    #[pyo3(name = "_set_pool_state")]
+    fn set_pool_state(&self, state: Option<PoolState>) -> PyResult<()> {
+        let mut pool = lock(&self.pool);
+        if state.is_some() != pool.is_some() {
+            return Err(PyValueError::new_err(
+                "the solution pool belongs to another loss",
+            ));
+        }
+        let num_costs = self.data.data().costs().cols();
+        *pool = state.map(|state| state.pool(num_costs)).transpose()?;
+        Ok(())
     }
 
     /// Evaluate the decisions that follow from predictions of some rows; fields of `Evaluation`.

@@ -64,6 +64,8 @@ pub(super) struct FoldResult {
     pub(super) model: CostModel,
     /// Regret of each scored row; empty if candidates are not scored.
     pub(super) regrets: Vec<f64>,
+    /// The weight of each scored row, where rows have weights.
+    pub(super) row_weights: Option<Vec<f64>>,
     /// What predictions are multiplied by, so that their mean norm is that of the costs.
     pub(super) norm_factor: f64,
     pub(super) rounds: Vec<RoundReport>,
@@ -87,12 +89,15 @@ impl Candidate {
         }
     }
 
-    /// Regrets of all scored rows of the first folds.
+    /// Regrets of all scored rows of the first folds, each times the weight of its row.
     pub(super) fn regrets(&self, num_folds: usize) -> Vec<f64> {
-        let folds = self.folds.iter().take(num_folds);
-        folds
-            .flat_map(|fold| fold.regrets.iter().copied())
-            .collect()
+        let (mut regrets, mut weights) = (Vec::new(), Vec::new());
+        for fold in self.folds.iter().take(num_folds) {
+            regrets.extend_from_slice(&fold.regrets);
+            weights.extend(fold.row_weights.iter().flatten());
+        }
+        times_row_weights(&mut regrets, &weights);
+        regrets
     }
 
     /// Mean regret over the scored rows of the first folds; infinite if one of them is missing.
@@ -107,6 +112,15 @@ impl Candidate {
     /// Whether its predictor is linear and in closed form.
     pub(super) fn is_closed_form(&self) -> bool {
         matches!(self.kind, CandidateKind::ClosedForm { .. })
+    }
+}
+
+/// Multiplies values of rows by the weights of the rows, scaled so that the mean of the products is
+/// the weighted mean; without weights values stay as they are.
+pub(super) fn times_row_weights(values: &mut [f64], weights: &[f64]) {
+    let mean = weights.iter().sum::<f64>() / weights.len().max(1) as f64;
+    for (value, weight) in values.iter_mut().zip(weights) {
+        *value *= weight / mean;
     }
 }
 

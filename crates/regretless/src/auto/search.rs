@@ -618,8 +618,24 @@ impl<'a> AutoSearch<'a> {
             norm_factor: self.norm_factor(&predictions, rows),
             model,
             regrets,
+            row_weights: self.row_weights(rows),
             rounds,
         })
+    }
+
+    /// The weights of some rows, where rows have weights.
+    fn row_weights(&self, rows: &[usize]) -> Option<Vec<f64>> {
+        let weights = self.context.data.data().row_weights()?;
+        Some(rows.iter().map(|row| weights[*row]).collect())
+    }
+
+    /// Multiplies values of the scored rows of the first folds by the weights of the rows.
+    fn count_by_weight(&self, values: &mut [f64], num_folds: usize) {
+        let mut weights = Vec::new();
+        for fold in &self.folds[..num_folds] {
+            weights.extend(self.row_weights(&fold.scored).into_iter().flatten());
+        }
+        candidate::times_row_weights(values, &weights);
     }
 
     /// What predictions are multiplied by, so that their mean norm is that of the true costs; 1
@@ -635,10 +651,12 @@ impl<'a> AutoSearch<'a> {
                 .sqrt()
         };
         let costs = self.context.data.data().costs();
+        let weights = self.row_weights(rows);
         let (mut predicted, mut actual) = (0.0, 0.0);
         for (position, row) in rows.iter().enumerate() {
-            predicted += norm(predictions.row(position));
-            actual += norm(costs.row(*row));
+            let weight = weights.as_ref().map_or(1.0, |weights| weights[position]);
+            predicted += weight * norm(predictions.row(position));
+            actual += weight * norm(costs.row(*row));
         }
         if predicted > 0.0 && actual > 0.0 {
             actual / predicted
@@ -710,6 +728,7 @@ impl<'a> AutoSearch<'a> {
                         .regrets(self.context, &predictions, &fold.scored)?,
                 );
             }
+            self.count_by_weight(&mut regrets, num_folds);
             averages.push(Average { members, regrets });
         }
         ensemble::choose(averages).ok_or(Error::Interrupted)
@@ -739,10 +758,12 @@ impl<'a> AutoSearch<'a> {
         for (number, fold) in self.folds[..num_folds].iter().enumerate() {
             let average = ensemble::average_of_fold(models, number, 1.0)?;
             let predictions = average.predict_instances(self.context.data, &fold.scored)?;
+            let weights = self.row_weights(&fold.scored);
             for (position, row) in fold.scored.iter().enumerate() {
+                let weight = weights.as_ref().map_or(1.0, |weights| weights[position]);
                 for (predicted, cost) in predictions.row(position).iter().zip(costs.row(*row)) {
-                    product += f64::from(*predicted) * f64::from(*cost);
-                    square += f64::from(*predicted).powi(2);
+                    product += weight * f64::from(*predicted) * f64::from(*cost);
+                    square += weight * f64::from(*predicted).powi(2);
                 }
             }
         }
@@ -822,6 +843,7 @@ impl<'a> AutoSearch<'a> {
                 objectives.push(self.context.data.optimal_objective(*row).abs());
             }
         }
+        self.count_by_weight(&mut objectives, num_folds);
         let least_squares = self.least_squares(num_folds);
         let baseline = least_squares.map(|index| self.candidates[index].regrets(num_folds));
         Some(SearchReport::new(
@@ -840,14 +862,16 @@ impl<'a> AutoSearch<'a> {
         members: &[usize],
         num_folds: usize,
     ) -> Vec<CandidateReport> {
-        let best = self.candidates[best].regrets(num_folds);
+        let best = &self.candidates[best];
         let mut reports = Vec::with_capacity(self.candidates.len());
         for (index, candidate) in self.candidates.iter().enumerate() {
             let folds = candidate.folds.len();
             let regrets = candidate.regrets(folds);
             let is_scored = !candidate.has_failed && !regrets.is_empty();
             let mean = candidate.mean_regret(folds);
-            let difference = PairedDifference::of(&regrets, &best[..regrets.len().min(best.len())]);
+            let common = folds.min(num_folds);
+            let difference =
+                PairedDifference::of(&candidate.regrets(common), &best.regrets(common));
             let scoring = if candidate.has_failed {
                 ScoringKind::Failed
             } else {

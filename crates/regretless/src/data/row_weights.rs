@@ -1,8 +1,8 @@
 //! Weights of rows: how much each row counts in training.
 //!
 //! Training minimizes the weighted mean Σ wᵢ · lossᵢ / Σ wᵢ over the training rows. Scalers, closed
-//! forms and the validation that selects an epoch are weighted alike. Evaluations of a finished
-//! model count each row once.
+//! forms, the validation that selects an epoch and the scores by which `auto` chooses are weighted
+//! alike. Evaluations of a finished model count each row once.
 
 use super::{Dataset, SplitIndices};
 use crate::error::{Error, InputPlace, Result};
@@ -77,6 +77,25 @@ impl Dataset {
             max * (sum / instances.len() as f64)
         };
         Some(weights.iter().map(|weight| weight / mean).collect())
+    }
+
+    /// What one observation counts among weights that are scaled to a mean of 1 over `instances`.
+    /// Weights that are whole numbers say how often a row occurs, so that a row of weight 2 is two
+    /// observations. Other weights are ratios alone, and each row is one.
+    pub(crate) fn weight_of_one_observation(&self, instances: &[usize]) -> f64 {
+        let Some(weights) = self.row_weights() else {
+            return 1.0;
+        };
+        let (mut sum, mut are_counts) = (0.0, true);
+        for instance in instances {
+            sum += weights[*instance];
+            are_counts &= weights[*instance].fract() == 0.0;
+        }
+        if are_counts && sum > 0.0 {
+            instances.len() as f64 / sum
+        } else {
+            1.0
+        }
     }
 
     /// A split without the training and validation rows of weight 0.

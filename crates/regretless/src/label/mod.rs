@@ -11,6 +11,7 @@ use crate::sense::Sense;
 use crate::solve::{Solution, SolveFailure, SolveStatus};
 use crate::text::first_names;
 
+mod comparison;
 mod data_split;
 pub(crate) mod file;
 mod knn_robust;
@@ -21,6 +22,7 @@ mod store;
 pub(crate) mod time_estimate;
 mod training;
 
+pub use comparison::LabelComparison;
 pub(crate) use data_split::FeatureLayout;
 pub use data_split::{DataPart, DataSplit, Row};
 pub(crate) use knn_robust::KnnRobustCosts;

@@ -1,20 +1,12 @@
 //! Notes about the outcome of a training.
 
+use super::optimality::negative_regret_text;
 use super::{Note, NoteKind, add};
 use crate::baseline::Baseline;
 use crate::evaluate::Evaluation;
-use crate::label::LabeledDataset;
-use crate::problem::ProblemKind;
 use crate::report::SearchReport;
-use crate::sense::Sense;
 use crate::train::{FitResult, TrainingContext};
 use crate::trainer::{Trainer, TrainingOutcome};
-
-/// Relative regret below 0 that is more than rounding of objectives.
-const NEGATIVE_REGRET_TOLERANCE: f64 = 1e-6;
-/// Share of negative regrets among all that are not 0 from which on the sense of the problem is
-/// questioned. Untuned: a heuristic has regrets of both signs.
-const MIN_WRONG_SENSE_RATIO: f64 = 0.9;
 
 /// A training that has ended.
 #[derive(Clone, Copy)]
@@ -84,7 +76,7 @@ impl FinishedTraining<'_> {
             ..
         } = *self.context;
         let regrets = &self.test_evaluation()?.regrets;
-        negative_regret_text(regrets, data, &split.test, oracle.problem().as_ref())
+        negative_regret_text(regrets, data, &split.test, oracle)
     }
 
     /// Least squares, the training mean and the previous row, where they decide better.
@@ -102,103 +94,5 @@ impl FinishedTraining<'_> {
             percent(model),
             baseline.implication()
         ))
-    }
-}
-
-impl Note {
-    /// Where decisions of the user's solver under predicted costs are better than the labels that
-    /// it found, though it is said to be exact. `rows` are those of the regrets.
-    pub fn of_regrets(
-        regrets: &[f64],
-        data: &LabeledDataset,
-        rows: &[usize],
-        problem: &dyn ProblemKind,
-    ) -> Option<Self> {
-        let text = negative_regret_text(regrets, data, rows, problem)?;
-        Some(Self::new(NoteKind::NegativeRegret, text))
-    }
-}
-
-/// What to say where decisions of the user's solver under predicted costs are better than the labels
-/// that it found, though it is said to be exact. `rows` are those of the regrets.
-fn negative_regret_text(
-    regrets: &[f64],
-    data: &LabeledDataset,
-    rows: &[usize],
-    problem: &dyn ProblemKind,
-) -> Option<String> {
-    let signs = RegretSigns::count(regrets, data, rows, problem);
-    let mut text = negative_regret_sentence(signs.negative, problem)?;
-    let counted = (signs.negative + signs.positive) as f64;
-    if signs.negative as f64 >= MIN_WRONG_SENSE_RATIO * counted {
-        let [verb, other] = match data.sense() {
-            Sense::Minimize => ["minimize", "maximize"],
-            Sense::Maximize => ["maximize", "minimize"],
-        };
-        text += &format!(
-            "; hardly any row has positive regret: does the function really {verb}, or is the \
-             sense \"{other}\"?"
-        );
-    }
-    if signs.has_extra_costs {
-        text += "; it returns objectives that are more than costs times decision: the difference \
-                 may depend on the decision and the row's parameters, not on the costs";
-    }
-    Some(text)
-}
-
-/// The sentence for a number of rows with negative regret; none without such rows or for solvers of
-/// our own.
-pub(crate) fn negative_regret_sentence(rows: usize, problem: &dyn ProblemKind) -> Option<String> {
-    let remedy = problem.heuristic_remedy()?;
-    let subject = match rows {
-        0 => return None,
-        1 => "row has",
-        _ => "rows have",
-    };
-    Some(format!(
-        "{rows} {subject} negative regret: the function is not optimal there; regret is relative \
-         to its own decisions; {remedy}"
-    ))
-}
-
-/// How many rows have negative regret, although the user's solver is said to be exact.
-pub(crate) fn negative_regrets(
-    regrets: &[f64],
-    data: &LabeledDataset,
-    rows: &[usize],
-    problem: &dyn ProblemKind,
-) -> usize {
-    RegretSigns::count(regrets, data, rows, problem).negative
-}
-
-/// Rows with regrets that are not 0 but for rounding; none for solvers of our own.
-#[derive(Default)]
-struct RegretSigns {
-    negative: usize,
-    positive: usize,
-    /// Whether decisions have known costs that only the user's solver knows.
-    has_extra_costs: bool,
-}
-
-impl RegretSigns {
-    fn count(
-        regrets: &[f64],
-        data: &LabeledDataset,
-        rows: &[usize],
-        problem: &dyn ProblemKind,
-    ) -> Self {
-        let mut signs = Self::default();
-        if problem.heuristic_remedy().is_none() {
-            return signs;
-        }
-        for (regret, row) in regrets.iter().zip(rows) {
-            // Not a quotient, which an objective of 0 does not have.
-            let tolerance = NEGATIVE_REGRET_TOLERANCE * data.optimal_objective(*row).abs();
-            signs.negative += usize::from(*regret < -tolerance);
-            signs.positive += usize::from(*regret > tolerance);
-            signs.has_extra_costs |= data.solution(*row).decision.fixed() != 0.0;
-        }
-        signs
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Interfaces print notes or raise them as warnings, and compute none. A note is one function, and
 //! one line in its list: `table.rs` has those of a table that meets a problem and of its labels,
-//! `before.rs` those that are known before anything is trained, `after.rs` those of its outcome.
+//! `before.rs` those that are known before anything is trained, `after.rs` those of its outcome,
+//! `optimality.rs` those about a solver of the user's.
 //! What methods are worth against each other is said by the verdicts of comparisons and backtests.
 
 use serde::Serialize;
@@ -13,12 +14,13 @@ use crate::data::FindingKind;
 mod after;
 mod before;
 mod findings;
+mod optimality;
 mod table;
 
 pub use after::FinishedTraining;
-pub(crate) use after::{negative_regret_sentence, negative_regrets};
 pub use before::PlannedTraining;
 pub use findings::{EncodedHistory, findings_of_split};
+pub(crate) use optimality::{negative_regret_sentence, negative_regrets};
 
 /// What a note is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -57,6 +59,8 @@ pub enum NoteKind {
     ZeroObjectives,
     /// Decisions under predicted costs are better than the labels.
     NegativeRegret,
+    /// Labels of other rows are better than a row's own.
+    WorseLabels,
     /// A baseline decides better than the model.
     BetterBaseline(#[serde(serialize_with = "baseline_name")] Baseline),
 }

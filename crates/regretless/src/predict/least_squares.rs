@@ -233,7 +233,8 @@ struct NormalEquations {
     gram: Vec<f64>,
     /// Xᵀ times the targets, one row per feature.
     features_times_targets: Vec<f64>,
-    rows: usize,
+    /// The sum of the weights of all rows.
+    weight: f64,
 }
 
 impl NormalEquations {
@@ -243,7 +244,7 @@ impl NormalEquations {
             outputs,
             gram: vec![0.0; width * width],
             features_times_targets: vec![0.0; width * outputs],
-            rows: 0,
+            weight: 0.0,
         }
     }
 
@@ -260,13 +261,14 @@ impl NormalEquations {
                 *sum += a * target;
             }
         }
-        self.rows += 1;
+        self.weight += weight;
     }
 
     /// The weights, one row per feature.
     fn solve(mut self, penalty: f64) -> Result<Vec<f64>> {
+        let weight = if self.weight > 0.0 { self.weight } else { 1.0 };
         for i in 0..self.width {
-            self.gram[i * self.width + i] += penalty * self.rows.max(1) as f64;
+            self.gram[i * self.width + i] += penalty * weight;
         }
         self.factorize();
         for i in 0..self.width {

@@ -80,8 +80,8 @@ impl CostScaler {
     }
 
     /// Mean and sample standard deviation of each cost; for a long table those of all costs, since
-    /// one output serves them all. Rows of the table count by their weights. Only the predicted
-    /// part of the costs that exist is fitted.
+    /// one output serves them all. Rows of the table count by their weights, and a weight of 2 as two
+    /// rows. Only the predicted part of the costs that exist is fitted.
     pub fn fit(data: &Dataset, instances: &[usize], weights: Option<&[f64]>) -> Self {
         let width = match data.features().shape() {
             FeatureShape::Wide => data.costs().cols(),
@@ -98,6 +98,10 @@ impl CostScaler {
                     .map(move |(_, row)| (weight, row))
             })
         };
+        let one_observation = match weights {
+            Some(_) => data.weight_of_one_observation(instances),
+            None => 1.0,
+        };
         let is_masked = width > 1 && instances.iter().any(|i| data.present_costs(*i).is_some());
         let (offset, deviation) = if is_masked {
             let mut columns = (Vec::with_capacity(width), Vec::with_capacity(width));
@@ -111,13 +115,13 @@ impl CostScaler {
                         (weight, &costs.row(*i)[column..=column])
                     })
                 };
-                let (mean, deviation) = mean_and_deviation(1, values, 1.0);
+                let (mean, deviation) = mean_and_deviation(1, values, one_observation);
                 columns.0.extend(mean);
                 columns.1.extend(deviation);
             }
             columns
         } else {
-            mean_and_deviation(width, rows, 1.0)
+            mean_and_deviation(width, rows, one_observation)
         };
         // Relative to the others where costs are small numbers.
         let mean = deviation.iter().sum::<f64>() / deviation.len().max(1) as f64;

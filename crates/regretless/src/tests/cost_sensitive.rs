@@ -57,7 +57,13 @@ fn values_gradients_and_instance_costs_equal_the_golden_vectors() {
             let context = format!("{name} {loss_name}");
             let (values, gradients) = case.evaluate(&loss, &case.predictions);
             case.assert_equal(&expected["plain"], &values, &gradients, &context);
-            let costs = instance_costs(&regrets, &values, &case.optimal_objectives(), false);
+            let costs = instance_costs(
+                &regrets,
+                &values,
+                &case.optimal_objectives(),
+                &vec![1.0; regrets.len()],
+                false,
+            );
             assert_close(
                 &costs,
                 &numbers(&expected["instance_costs"]),
@@ -238,9 +244,29 @@ fn a_zero_prediction_has_a_finite_gradient_under_normalization() {
 #[test]
 fn weights_by_regret_over_loss_make_the_baseline_loss_equal_its_regret() {
     let (regrets, losses, label) = ([2.0, 0.5, 3.0], [0.1, 0.2, 4.0], [10.0; 3]);
-    let weights = instance_costs(&regrets, &losses, &label, false);
+    let weights = instance_costs(&regrets, &losses, &label, &[1.0; 3], false);
     let weighted: f64 = weights.iter().zip(losses).map(|(w, l)| w * l).sum();
     assert!((weighted - regrets.iter().sum::<f64>()).abs() < 1e-12);
+}
+
+#[test]
+fn a_row_of_weight_two_counts_as_two_rows_in_mean_and_median() {
+    let weighted = instance_costs(
+        &[0.0, 1.0, 3.0, 90.0],
+        &[1.0; 4],
+        &[1.0; 4],
+        &[1.0, 2.0, 1.0, 1.0],
+        true,
+    );
+    let repeated = instance_costs(
+        &[0.0, 1.0, 1.0, 3.0, 90.0],
+        &[1.0; 5],
+        &[1.0; 5],
+        &[1.0; 5],
+        true,
+    );
+    assert_eq!(weighted, [repeated[0], 1.0, 3.0, repeated[4]]);
+    assert_eq!(repeated[4], 30.0);
 }
 
 #[test]
@@ -250,14 +276,21 @@ fn instances_without_regret_or_without_loss_get_the_mean_weight() {
             &[0.0, 2.0, 6.0, 1.0],
             &[1.0, 1.0, 2.0, 0.0],
             &[1.0; 4],
+            &[1.0; 4],
             false
         ),
         [2.5, 2.0, 3.0, 2.5]
     );
-    let clipped = instance_costs(&[0.0, 1.0, 2.0, 100.0], &[1.0; 4], &[1.0; 4], true);
+    let clipped = instance_costs(
+        &[0.0, 1.0, 2.0, 100.0],
+        &[1.0; 4],
+        &[1.0; 4],
+        &[1.0; 4],
+        true,
+    );
     assert_eq!(clipped, [23.0 / 3.0, 1.0, 2.0, 20.0]);
     assert_eq!(
-        instance_costs(&[0.0, 1e-9], &[1.0, 1.0], &[1.0; 2], false),
+        instance_costs(&[0.0, 1e-9], &[1.0, 1.0], &[1.0; 2], &[1.0; 2], false),
         [1.0, 1.0]
     );
 }

@@ -74,7 +74,12 @@ pub(super) fn weights(
             let optimal = |row: &usize| context.data.optimal_objective(*row);
             let optimal: Vec<f64> = rows.iter().map(optimal).collect();
             let clipped = prepared.settings().clip_instance_costs && properties.can_vanish;
-            instance_costs(&regrets, &losses, &optimal, clipped)
+            let row_weight = |row: &usize| match &prepared.row_weights {
+                Some(weights) => weights[*row],
+                None => 1.0,
+            };
+            let row_weights: Vec<f64> = rows.iter().map(row_weight).collect();
+            instance_costs(&regrets, &losses, &optimal, &row_weights, clipped)
         }
     };
     let mut weights = vec![1.0; context.data.len()];
@@ -109,11 +114,13 @@ fn mean_predictions(
 /// the others; if no instance has regret, all weigh 1.
 ///
 /// Losses that can be almost 0 although there is regret (O_S) make a few ratios enormous. If
-/// `clipped`, no ratio exceeds ten times the median, and the mean is that of the clipped ones.
+/// `clipped`, no ratio exceeds ten times the median, and the mean is that of the clipped ones. Mean
+/// and median count rows by their weights.
 pub(crate) fn instance_costs(
     regrets: &[f64],
     losses: &[f64],
     optimal: &[f64],
+    row_weights: &[f64],
     clipped: bool,
 ) -> Vec<f64> {
     let mut ratios: Vec<Option<f64>> = Vec::with_capacity(regrets.len());
@@ -121,26 +128,51 @@ pub(crate) fn instance_costs(
         let has_ratio = *regret > REGRET_TOLERANCE * optimal.abs().max(1.0) && *loss > 0.0;
         ratios.push(has_ratio.then(|| regret / loss));
     }
-    let valid_ratios: Vec<f64> = ratios.iter().flatten().copied().collect();
+    let mut valid_ratios = Vec::with_capacity(ratios.len());
+    for (ratio, weight) in ratios.iter().zip(row_weights) {
+        valid_ratios.extend(ratio.map(|ratio| WeightedRatio {
+            ratio,
+            weight: *weight,
+        }));
+    }
     let max = if clipped {
-        MAX_RATIO_TO_MEDIAN * median(valid_ratios.clone())
+        MAX_RATIO_TO_MEDIAN * median(&mut valid_ratios.clone())
     } else {
         f64::INFINITY
     };
+    let (mut sum, mut total) = (0.0, 0.0);
+    for WeightedRatio { ratio, weight } in &valid_ratios {
+        sum += weight * ratio.min(max);
+        total += weight;
+    }
     let mean = if valid_ratios.is_empty() {
         1.0
     } else {
-        valid_ratios.iter().map(|ratio| ratio.min(max)).sum::<f64>() / valid_ratios.len() as f64
+        sum / total
     };
     let weight = |ratio: Option<f64>| ratio.map_or(mean, |ratio| ratio.min(max));
     ratios.into_iter().map(weight).collect()
 }
 
-/// The upper median.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.get(values.len() / 2).copied();
-    middle.unwrap_or(f64::INFINITY)
+/// Regret over loss of a row, and the weight of the row.
+#[derive(Clone, Copy)]
+struct WeightedRatio {
+    ratio: f64,
+    weight: f64,
+}
+
+/// The upper median: the first ratio at which more than half of the weight is reached.
+fn median(ratios: &mut [WeightedRatio]) -> f64 {
+    ratios.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    let half = ratios.iter().map(|ratio| ratio.weight).sum::<f64>() / 2.0;
+    let mut reached = 0.0;
+    for WeightedRatio { ratio, weight } in ratios.iter() {
+        reached += weight;
+        if reached > half {
+            return *ratio;
+        }
+    }
+    f64::INFINITY
 }
 
 /// W(w): w times regret plus 1−w.

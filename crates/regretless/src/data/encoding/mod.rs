@@ -1288,7 +1288,14 @@ impl Dataset {
     fn training_cells(&self, rows: &RawRows, train: &[usize]) -> Vec<TrainingCell> {
         let size = self.features.shape.rows_per_instance();
         let mut cells = Vec::with_capacity(train.len() * size);
+        let is_left_out = |row: usize| {
+            self.row_weights()
+                .is_some_and(|weights| weights[row] == 0.0)
+        };
         for (position, instance) in train.iter().enumerate() {
+            if is_left_out(*instance) {
+                continue;
+            }
             let costs = self.costs.row(*instance);
             for item in 0..size {
                 let row = instance * size + item;
