@@ -38,6 +38,9 @@ class CommandLineRun:
         self.session = Session()
         drawn = case.drawn
         self.format = str(self.rng.choice(["csv", "csv", "semicolon", "parquet", "npy"]))
+        if case.draw.parameters and self.format == "npy":
+            # Arrays have no columns with names.
+            self.format = "parquet"
         self.names = drawn.names or [f"c_{cost:02}" for cost in range(drawn.width)]
         # Costs of absent items may be empty.
         self.with_gaps = drawn.present is not None and self.rng.random() < 0.5
@@ -147,8 +150,8 @@ class CommandLineRun:
             np.save(self.folder / "predictions.npy", case.predictions)
             file = "predictions.npy"
         elif self.format == "npy":
-            # Without names in the table, those of the predictions stand for the problem's.
-            write_csv(self.folder / "predictions.csv", predictions)
+            names = case.drawn.names or [f"c{cost}" for cost in range(case.drawn.width)]
+            write_csv(self.folder / "predictions.csv", dict(zip(names, case.predictions.T)))
             file = "predictions.csv"
         elif self.format == "semicolon":
             write_csv(self.folder / "predictions.csv", predictions, ";", ",")

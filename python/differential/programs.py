@@ -332,9 +332,8 @@ class Model:
     def arrays_spec(self, draw, sense):
         columns = []
         for place, name in enumerate(self.names):
-            column = {"lower": self.lower[0, place], "integer": bool(self.integer[place])}
-            column["upper"] = self.upper[0, place]
-            columns.append({**column, "name": name})
+            column = {"lower": float(self.lower[0, place]), "upper": float(self.upper[0, place])}
+            columns.append({**column, "integer": bool(self.integer[place]), "name": name})
         rows = []
         for row, relation in enumerate(self.relations):
             entries = [

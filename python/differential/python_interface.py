@@ -57,13 +57,29 @@ def build_problem(case, folder, form):
         path.write_text(toml_text(spec), encoding="utf-8")
         return rl.Problem.from_file(path)
     if form == "dict" or kind not in CONSTRUCTORS:
-        return rl.Problem(spec)
+        return rl.Problem(finite(spec))
     known = spec.pop("known", None)
     spec = {key: as_arguments(value) for key, value in spec.items() if key != "kind"}
     if kind == "grid_path":
         spec["rows"], spec["cols"] = spec.pop("grid")
     problem = getattr(rl.Problem, kind)(**spec)
     return problem if known is None else problem.with_known(as_arguments(known))
+
+
+def finite(value):
+    """Numbers as a dict has them: a text in the place of a bound that is infinite."""
+    if isinstance(value, dict):
+        # Columns of `linear_arrays` leave out a bound that is not there.
+        is_column = set(value) >= {"lower", "upper", "integer"}
+        return {
+            key: finite(one) for key, one in value.items() if not (is_column and one in INFINITE)
+        }
+    if isinstance(value, list):
+        return [finite(one) for one in value]
+    return "inf" if isinstance(value, float) and value == np.inf else value
+
+
+INFINITE = (np.inf, -np.inf)
 
 
 class PythonRun:
@@ -78,11 +94,12 @@ class PythonRun:
         self.problem = None
         self.was_warned = False
 
-    def table(self, costs):
+    def table(self, costs, may_lack=True):
         """Costs as the layout has them: by name, in any order, where the problem has names."""
         drawn = self.case.drawn
         costs = costs.copy()
-        if drawn.present is not None and self.rng.random() < 0.5:
+        # True costs of what is absent may be missing, predictions may not.
+        if may_lack and drawn.present is not None and self.rng.random() < 0.5:
             costs[drawn.present == 0] = np.nan
         if self.layout == "array":
             return costs if self.rng.random() < 0.7 else costs.tolist()
@@ -201,7 +218,7 @@ class PythonRun:
         evaluation, notes = self.call(
             "evaluate",
             lambda: rl.evaluate(
-                self.problem, self.table(case.predictions), C=self.table(case.costs),
+                self.problem, self.table(case.predictions, False), C=self.table(case.costs),
                 parameters=self.parameters(), threads=self.threads,
             ),
             expects_error,
