@@ -5,14 +5,14 @@
 //! a cost vector. Normalized regret divides the sum of regrets by the sum of the absolute optimal
 //! objectives; relative regret is the mean over instances of their quotient.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::data::{CostMatching, Dataset, FeatureShape, Features, Matrix, NamedCosts};
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveResult};
-use crate::predict::{CostModel, row_digest, row_hash};
+use crate::predict::{CostModel, number_or_nan, row_digest, row_hash};
 use crate::problem::ProblemKind;
 use crate::random::{Purpose, RandomStream};
 use crate::solve::SolveStatus;
@@ -34,11 +34,6 @@ pub(crate) fn relative_to(regret: f64, objective: f64) -> f64 {
     } else {
         regret / objective.abs()
     }
-}
-
-/// Reads a number that JSON has no value for as NaN.
-fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<f64, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
 /// Regret and prediction error over a set of instances.
