@@ -32,9 +32,10 @@ KINDS = {
     "linear": (programs.draw_linear, 3, 200, 20),
 }
 
-# Relative to the largest term of an objective. The program computes in double precision from costs
-# in single precision; the linear programs of the reference are exact to about 1e-9.
-TOLERANCE = 1e-7
+# Relative to the largest term of an objective. The program computes in double precision, but stored
+# labels have decisions in single precision; the linear programs of the reference are exact to about
+# 1e-9.
+TOLERANCE = 4e-7
 
 
 @dataclass

@@ -48,6 +48,8 @@ class Draw:
         """Flags per scenario; the first scenario has everything."""
         flags = (self.rng.random((self.scenarios, width)) < probability).astype(float)
         flags[0] = 1.0
+        # A row without anything is refused: it defines no problem.
+        flags[np.arange(self.scenarios), self.rng.integers(0, width, size=self.scenarios)] = 1.0
         return flags
 
 

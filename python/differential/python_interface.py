@@ -22,7 +22,10 @@ CONSTRUCTORS = {
     "top_k", "knapsack", "multiple_choice_knapsack", "assignment", "spanning_tree", "tsp", "cvrp",
     "min_cost_flow", "transport", "storage", "graph_path", "grid_path",
 }
-ROW_NOTE = re.compile(r"row (\d+) has no decision")
+ROW_NOTE = re.compile(
+    r"row (?P<only>\d+) has no decision|(?P<count>\d+) of the rows have no decision .*the first is "
+    r"row (?P<first>\d+)"
+)
 POSITION_NOTE = "costs are matched by position"
 
 
@@ -130,6 +133,7 @@ class PythonRun:
                     # A training ends where predictions have no decision.
                     expected = "unbounded" in str(error) or "cycle" in str(error)
                 self.session.outcomes.append(Failed(operation, str(error), expected))
+                self.was_warned |= any(POSITION_NOTE in str(one.message) for one in caught)
                 return None, []
         if expects_error:
             self.session.outcomes.append(Noted(operation, "an error", False, True))
@@ -168,8 +172,20 @@ class PythonRun:
             solved.cost_names,
         )
 
-    def rows_named(self, notes):
-        return {int(found[1]) for note in notes if (found := ROW_NOTE.search(note))}
+    def check_row_note(self, operation, notes):
+        """A note says how many rows have no decision, and names the first."""
+        statuses = self.case.best.statuses
+        if (statuses == UNDECIDED).any():
+            return
+        wrong = np.flatnonzero(statuses != FEASIBLE)
+        expected = (len(wrong), int(wrong[0])) if len(wrong) else None
+        found = [match for note in notes if (match := ROW_NOTE.search(note))]
+        named = None
+        if found:
+            only, count, first = found[0]["only"], found[0]["count"], found[0]["first"]
+            named = (1, int(only)) if only else (int(count), int(first))
+        what = f"{expected or 'no'} rows without a decision (count, first), not {named}"
+        self.session.outcomes.append(Noted(operation, what, named == expected, True))
 
     def check_position_note(self, operation, notes):
         must = self.layout == "array" and self.case.drawn.names is not None and not self.was_warned
@@ -190,6 +206,7 @@ class PythonRun:
         if labels is None:
             return
         self.check_position_note("label", notes)
+        self.check_row_note("label", notes)
         statuses = [
             labels.failed.get(row, "optimal") for row in range(case.rows)
         ]
@@ -200,13 +217,9 @@ class PythonRun:
         self.session.outcomes.append(
             Solved(
                 "label", case.costs, decisions, np.asarray(labels.objectives), statuses,
-                labels.cost_names, True, self.rows_named(notes) if self.few_failures() else None,
+                labels.cost_names, True,
             )
         )
-
-    def few_failures(self):
-        """Whether notes name all rows without a decision, not only the first."""
-        return (self.case.best.statuses != FEASIBLE).sum() <= 3
 
     def evaluate(self):
         case = self.case
@@ -226,11 +239,12 @@ class PythonRun:
         if evaluation is None:
             return
         self.check_position_note("evaluate", notes)
+        self.check_row_note("evaluate", notes)
         self.session.outcomes.append(
-            self.evaluated("evaluate", case.predictions, case.costs, evaluation, notes)
+            self.evaluated("evaluate", case.predictions, case.costs, evaluation)
         )
 
-    def evaluated(self, operation, predictions, costs, evaluation, notes):
+    def evaluated(self, operation, predictions, costs, evaluation):
         rows = evaluation.rows
 
         def column(name):
@@ -239,7 +253,6 @@ class PythonRun:
         return Evaluated(
             operation, predictions, costs, column("regret"), column("objective"),
             column("optimal_objective"), column("relative_regret"), evaluation.to_dict(),
-            self.rows_named(notes) if self.few_failures() else None,
         )
 
     def model(self):

@@ -17,6 +17,9 @@ FEASIBLE, INFEASIBLE, UNBOUNDED, CYCLE, UNDECIDED = range(5)
 # the program are 1e-7 at most.
 VIOLATION = 1e-6
 
+# Of a number in single precision, relative to it.
+ROUNDING = float(np.finfo(np.float32).eps) / 2
+
 
 @dataclass
 class Best:
@@ -96,11 +99,12 @@ class Paths(Enumerated):
 
     def best(self, costs):
         best = super().best(costs)
-        lengths = self.shortest_cycles(costs)
+        # Cycles that are negative by the rounding to single precision only count as 0.
+        lengths = self.shortest_cycles(costs + ROUNDING * np.abs(costs))
         scale = np.abs(np.nan_to_num(costs, nan=0.0)).max(axis=1, initial=0.0)
         solved = best.statuses == FEASIBLE
-        best.statuses[solved & (lengths < -1e-7 * scale)] = CYCLE
-        best.statuses[solved & (np.abs(lengths) <= 1e-7 * scale) & (lengths != 0)] = UNDECIDED
+        best.statuses[solved & (lengths < 0.0)] = CYCLE
+        best.statuses[solved & (np.abs(lengths) <= 1e-11 * scale) & (lengths != 0)] = UNDECIDED
         best.objectives[best.statuses != FEASIBLE] = np.nan
         return best
 
@@ -242,7 +246,7 @@ def solve_rows(rows, costs):
     scale = np.abs(costs).max(axis=1, initial=0.0)
     scale[scale == 0.0] = 1.0
     scaled = costs / scale[:, None]
-    descent = steepest_directions(rows, kept, scaled)
+    descent = steepest_directions(rows, kept, scaled + ROUNDING * np.abs(scaled))
     statuses[kept[descent < -1e-6]] = UNBOUNDED
     statuses[kept[(descent >= -1e-6) & (descent < -1e-10)]] = UNDECIDED
     kept = np.flatnonzero(statuses == FEASIBLE)
