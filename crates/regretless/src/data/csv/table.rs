@@ -66,7 +66,7 @@ pub(super) struct CsvTable {
 }
 
 /// Whether a file is read as Parquet.
-fn has_parquet_extension(path: &Path) -> bool {
+pub(super) fn has_parquet_extension(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
 }
