@@ -75,7 +75,7 @@ class CommandLineRun:
         columns = {"feature": case.rng.normal(size=case.rows)}
         columns.update(case.draw.parameters)
         named = {self.names[place]: costs[:, place] for place in self.order}
-        chosen = ["--costs", quoted_list(named)]
+        chosen = [f"--costs={','.join(named)}"]
         if self.format == "npy":
             write_csv(folder / "table.csv", columns)
             kind = np.float32 if case.rng.random() < 0.5 else np.float64
@@ -192,11 +192,6 @@ def read_rows(path):
         return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
-
-
-def quoted_list(names):
-    """Names of columns as a flag takes them."""
-    return ",".join(names)
 
 
 def shell_text(words):
