@@ -369,6 +369,26 @@ fn other_dialects_are_refused_with_the_setting_that_reads_them() {
     }
 }
 
+/// A column of whole numbers with gaps is written with decimals.
+#[test]
+fn nodes_may_be_written_with_decimals_of_zero() {
+    let workspace = Workspace::new();
+    let problem = "kind = 'graph_path'\narcs = [[0, 1], [1, 2], [0, 2]]\ntarget = 2\n\
+        source = { column = 'start' }\n";
+    workspace.write("paths.toml", problem);
+    workspace.write("point.csv", "start,0-1,1-2,0-2\n0.0,1.5,2,3\n1.0,1,2,4\n");
+    workspace.write("comma.csv", "start;0-1;1-2;0-2\n0,0;1,5;2;3\n1,0;1;2;4\n");
+    for dialect in ["point.csv", "comma.csv --delimiter ; --decimal ,"] {
+        let label = "label --problem paths.toml --costs 0-1,1-2,0-2 --data";
+        let run = workspace.run(&format!("{label} {dialect}")).succeeded();
+        assert!(
+            run.out.contains("optimal decisions of 2 rows"),
+            "{}",
+            run.out
+        );
+    }
+}
+
 #[test]
 fn times_with_points_are_not_misread_where_the_decimal_mark_is_a_comma() {
     let workspace = TestWorkspace::new();

@@ -89,6 +89,17 @@ impl CommandContext {
         Ok(())
     }
 
+    /// Warns where numbers of another problem than the model's match its costs by position only.
+    fn warn_about_positions(&self, file: &Path, model: &Model) {
+        let problem = model.problem();
+        let note = model
+            .predictor()
+            .position_note(problem.spec(), problem.kind().as_ref());
+        if let Some(note) = note {
+            self.warn(&format!("note: {}: {note}", file.display()));
+        }
+    }
+
     /// Notes where a prediction may make the objective unbounded.
     fn warn_about_unboundedness(&self, problem: &Problem) {
         if let Some(note) = problem.kind().unboundedness_note() {
