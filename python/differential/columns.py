@@ -75,8 +75,12 @@ def draw_column(rng, number, kind, rows):
 def arrow_table(columns):
     """A table of pyarrow with the units and zones of the columns."""
     types = {
-        "integer": pyarrow.int64(), "codes": pyarrow.int64(), "float": pyarrow.float64(),
-        "text": pyarrow.string(), "boolean": pyarrow.bool_(), "date": pyarrow.date32(),
+        "integer": pyarrow.int64(),
+        "codes": pyarrow.int64(),
+        "float": pyarrow.float64(),
+        "text": pyarrow.string(),
+        "boolean": pyarrow.bool_(),
+        "date": pyarrow.date32(),
     }
     arrays = {}
     for column in columns:
@@ -114,8 +118,12 @@ def pandas_table(columns):
 
 def polars_table(columns):
     types = {
-        "integer": polars.Int64, "codes": polars.Int64, "float": polars.Float64,
-        "text": polars.String, "boolean": polars.Boolean, "date": polars.Date,
+        "integer": polars.Int64,
+        "codes": polars.Int64,
+        "float": polars.Float64,
+        "text": polars.String,
+        "boolean": polars.Boolean,
+        "date": polars.Date,
     }
     series = []
     for column in columns:
@@ -155,7 +163,11 @@ def features_by_hand(names, columns, training_rows):
 
 def feature_by_hand(name, by_name, training_rows):
     column = next(
-        (by_name[known] for known in sorted(by_name, key=len, reverse=True) if name.startswith(known)),
+        (
+            by_name[known]
+            for known in sorted(by_name, key=len, reverse=True)
+            if name.startswith(known)
+        ),
         None,
     )
     part = name[len(column.name) :]

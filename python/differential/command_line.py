@@ -13,10 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .cases import statuses_under
 from .files import toml_text, write_csv, write_parquet
-from .outcomes import Evaluated, Failed, Noted, Session, Solved
-from .references import FEASIBLE, UNBOUNDED, UNDECIDED
+from .outcomes import Evaluated, Failed, Noted, Session
+from .references import FEASIBLE, UNBOUNDED, UNDECIDED, statuses_under
 
 POSITION_NOTE = "costs are matched by position"
 
@@ -175,8 +174,14 @@ class CommandLineRun:
 
         self.session.outcomes.append(
             Evaluated(
-                "evaluate", case.predictions, case.costs, column("regret"), column("objective"),
-                column("optimal_objective"), column("relative_regret"), result,
+                "evaluate",
+                case.predictions,
+                case.costs,
+                column("regret"),
+                column("objective"),
+                column("optimal_objective"),
+                column("relative_regret"),
+                result,
                 {entry["row"] for entry in result["skipped_rows"]},
             )
         )

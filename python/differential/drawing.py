@@ -54,8 +54,18 @@ class Draw:
 
 
 COST_STYLES = (
-    "positive", "positive", "signed", "negative", "small integers", "zeros", "equal", "decimals",
-    "tenths", "tiny", "huge", "mixed",
+    "positive",
+    "positive",
+    "signed",
+    "negative",
+    "small integers",
+    "zeros",
+    "equal",
+    "decimals",
+    "tenths",
+    "tiny",
+    "huge",
+    "mixed",
 )
 
 

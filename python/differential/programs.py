@@ -180,9 +180,7 @@ class StorageReference(Linear):
         return best, decisions[:, : self.steps]
 
     def true_objectives(self, predicted, costs, row, tolerance):
-        return super().true_objectives(
-            self._padded(predicted), self._padded(costs), row, tolerance
-        )
+        return super().true_objectives(self._padded(predicted), self._padded(costs), row, tolerance)
 
     def are_feasible(self, decisions):
         """Levels follow from the amounts, with as much of the inflow as fits."""
@@ -346,7 +344,10 @@ class Model:
                 ends["upper"] = self.side(draw, row, relation)
             rows.append({**ends, "entries": entries})
         return {
-            "kind": "linear_arrays", "name": "arrays", "sense": sense, "columns": columns,
+            "kind": "linear_arrays",
+            "name": "arrays",
+            "sense": sense,
+            "columns": columns,
             "rows": rows,
         }
 

@@ -226,7 +226,9 @@ def _typed(name: str, column: Any, is_text: bool) -> tuple[str, Any]:
     ):
         codes = _long_codes(values) if is_text else None
         filled = [np.nan if value is None else value for value in values]
-        return ("numbers", np.asarray(filled, dtype=np.float32)) if codes is None else ("texts", codes)
+        return (
+            ("numbers", np.asarray(filled, dtype=np.float32)) if codes is None else ("texts", codes)
+        )
     for value in known:
         if not isinstance(value, (str, bool, np.bool_, *numbers)):
             raise ValueError(

@@ -294,7 +294,9 @@ def test_codes_with_more_digits_than_single_precision_stay_different():
 
 
 def save_with_costs(table, folder):
-    table = table.assign(**{f"c{cost}": 1.0 + np.arange(len(table)) % (cost + 2) for cost in range(3)})
+    table = table.assign(
+        **{f"c{cost}": 1.0 + np.arange(len(table)) % (cost + 2) for cost in range(3)}
+    )
     (folder / "problem.toml").write_text('kind = "top_k"\nitems = 3\nk = 1\nsense = "minimize"\n')
     table.to_csv(folder / "table.csv", index=False)
     table.to_parquet(folder / "table.parquet", index=False)
@@ -333,7 +335,9 @@ def test_times_that_parquet_holds_in_utc_are_refused_where_their_clock_showed_an
         X = pandas.DataFrame({"time": times.tz_localize("UTC").tz_convert(zone)})
         save_with_costs(X, tmp_path)
         if library == "polars":
-            frames.read_parquet(tmp_path / "table.parquet").write_parquet(tmp_path / "table.parquet")
+            frames.read_parquet(tmp_path / "table.parquet").write_parquet(
+                tmp_path / "table.parquet"
+            )
         done = train_on_file("table.parquet", tmp_path)
         assert done.returncode == (3 if is_refused else 0), done.stderr
         if is_refused:
@@ -342,8 +346,11 @@ def test_times_that_parquet_holds_in_utc_are_refused_where_their_clock_showed_an
         # The same features as in Python.
         model = rl.Model.load(tmp_path / "model.safetensors")
         by_frame, _ = rl.train(
-            PROBLEM, X, pandas.read_csv(tmp_path / "table.csv")[["c0", "c1", "c2"]],
-            "least squares", split="order",
+            PROBLEM,
+            X,
+            pandas.read_csv(tmp_path / "table.csv")[["c0", "c1", "c2"]],
+            "least squares",
+            split="order",
         )
         assert model.feature_names == by_frame.feature_names
         np.testing.assert_allclose(model.coefficients, by_frame.coefficients, atol=1e-4)

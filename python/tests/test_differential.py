@@ -44,7 +44,7 @@ def perturb_a_decision(case, session):
 
 
 def choose_another_decision(case, session):
-    """Another feasible decision with its own objective: only the comparison with the best shows it."""
+    """Choose feasible decisions with their own objectives: only their quality is wrong."""
     solved = of_kind(session, outcomes.Solved)[0]
     totals = case.totals(solved.costs)
     worst = case.drawn.reference.decide(-totals)

@@ -498,7 +498,13 @@ def test_names_of_predictions_beside_costs_without_names_are_warned_about():
             sack, X, costs, methods=["MSE"], predictions={"mine": named}, seeds=1, epochs=1
         ),
         lambda sack: rl.backtest(
-            sack, X, costs, time=times, methods=["MSE"], window=20, epochs=1,
+            sack,
+            X,
+            costs,
+            time=times,
+            methods=["MSE"],
+            window=20,
+            epochs=1,
             predictions={"mine": named},
         ),
     ]

@@ -390,6 +390,23 @@ fn nodes_may_be_written_with_decimals_of_zero() {
 }
 
 #[test]
+fn costs_of_forbidden_pairs_may_be_empty_beside_known_costs_too() {
+    let workspace = Workspace::new();
+    let problem = "kind = 'assignment'\nagents = 2\ntasks = 2\nforbidden = [[0, 1]]\n";
+    workspace.write("pairs.csv", "c0,c1,c2,c3\n1,,2,3\n4,,1,1\n");
+    for known in ["", "known = [1, 2, 3, 4]\n"] {
+        workspace.write("pairs.toml", &format!("{problem}{known}"));
+        let label = "label --problem pairs.toml --costs c* --data pairs.csv --force";
+        let run = workspace.run(label).succeeded();
+        assert!(
+            run.out.contains("optimal decisions of 2 rows"),
+            "{}",
+            run.out
+        );
+    }
+}
+
+#[test]
 fn times_with_points_are_not_misread_where_the_decimal_mark_is_a_comma() {
     let workspace = TestWorkspace::new();
     workspace.write(
