@@ -125,9 +125,7 @@ def check_statuses(expected, solved):
         wrong = set(np.flatnonzero((expected != FEASIBLE) & (expected != UNDECIDED)).tolist())
         unknown = set(np.flatnonzero(expected == UNDECIDED).tolist())
         if solved.named_rows - unknown != wrong:
-            found.append(
-                f"notes name the rows {sorted(solved.named_rows)}, without a decision are {sorted(wrong)}"
-            )
+            found.append(f"notes name the rows {sorted(solved.named_rows)}, not {sorted(wrong)}")
     return found
 
 
