@@ -12,7 +12,7 @@ use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::CostModel;
-use regretless::{Error, Method, Problem, Result};
+use regretless::{Error, Method, Model, Problem, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
