@@ -31,6 +31,7 @@ KINDS = {
     "transport": (programs.draw_transport, 3, 300, 40),
     "storage": (programs.draw_storage, 2, 200, 12),
     "linear": (programs.draw_linear, 3, 200, 20),
+    "schedule": (programs.draw_schedule, 1, 60, 3),
     "columns": (None, 1, 200, 1),
 }
 

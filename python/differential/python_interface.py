@@ -180,7 +180,9 @@ class PythonRun:
             self.session.outcomes.append(self.solved("solve_all", costs, solved))
 
     def solved(self, operation, costs, solved):
-        values = np.asarray(solved.values, dtype=float)
+        # Starts of tasks are columns without a cost.
+        has_starts = self.case.kind == "schedule"
+        values = np.asarray(solved.decisions if has_starts else solved.values, dtype=float)
         return Solved(
             operation,
             costs,
