@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use regretless::data::{Dataset, Matrix, NamedCosts, RowParameters};
+use regretless::data::{Dataset, Matrix, RowParameters};
 use regretless::evaluate::{Evaluation, TrainingOverlap};
 use regretless::label::LabeledDataset;
 use regretless::notes::Note;
@@ -22,7 +22,7 @@ use crate::keywords::{refuse_unknown, search_limits};
 use crate::label::{
     Labels, check_same_rows, costs_in_column_order, costs_only, with_labels, with_parameters,
 };
-use crate::names::{match_table_of_model, reorder_to_names};
+use crate::names::{match_table_of_model, reorder_to_costs};
 use crate::notes::raise_notes;
 use crate::parameters::ParameterArgs;
 use crate::predict::Model;
@@ -57,8 +57,8 @@ impl<'py> EvaluationArgs<'_, 'py> {
         check_same_rows(predictions, costs, "predictions", "C")?;
         let parameters = ParameterArgs::of_costs(self.parameters, costs);
         let data = costs_only(self.problem, costs, &parameters, ArrayOwnership::Borrow)?;
-        let target = NamedCosts::new("C", data.cost_names());
-        let predictions = reorder_to_names(predictions, "predictions", target)?;
+        let names = data.cost_names();
+        let predictions = reorder_to_costs(predictions, "predictions", self.problem, names)?;
         self.evaluate_matrix(costs, &predictions, data)
     }
 

@@ -8,9 +8,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regretless::Decision;
-use regretless::data::{
-    CostNames, Dataset, FeatureShape, Features, Matrix, NamedCosts, RowParameters,
-};
+use regretless::data::{CostNames, Dataset, FeatureShape, Features, Matrix, RowParameters};
 use regretless::label::{LabelStore, LabeledDataset, Shard};
 use regretless::notes::Note;
 use regretless::observer::Observer;
@@ -23,7 +21,7 @@ use crate::error::to_py_err;
 use crate::frames::{FrameTemplate, table_like};
 use crate::function_problem::SolverFunction;
 use crate::keywords::{refuse_unknown, search_limits};
-use crate::names::{column_names, match_table, reorder_to_names};
+use crate::names::{column_names, match_table, reorder_to_costs};
 use crate::notes::raise_notes;
 use crate::parameters::ParameterArgs;
 use crate::problem::Problem;
@@ -89,8 +87,7 @@ impl Labels {
         let parameters = ParameterArgs::of_costs(parameters, C);
         let data = costs_only(problem, C, &parameters, ArrayOwnership::Copy)?;
         problem.check_width(data.costs().cols())?;
-        let target = NamedCosts::new("C", data.cost_names());
-        let decisions = reorder_to_names(decisions, "decisions", target)?;
+        let decisions = reorder_to_costs(decisions, "decisions", problem, data.cost_names())?;
         problem.check_width(decisions.cols())?;
         let call = PyCall::new(false);
         let oracle = problem

@@ -5,15 +5,15 @@
 //! a cost vector. Normalized regret divides the sum of regrets by the sum of the absolute optimal
 //! objectives; relative regret is the mean over instances of their quotient.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::data::{CostMatching, Dataset, FeatureShape, Features, Matrix, NamedCosts};
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveResult};
-use crate::predict::{CostModel, row_digest, row_hash};
-use crate::problem::ProblemKind;
+use crate::predict::{CostModel, number_or_nan, row_digest, row_hash};
+use crate::problem::{ProblemKind, ProblemSpec};
 use crate::random::{Purpose, RandomStream};
 use crate::solve::SolveStatus;
 
@@ -34,11 +34,6 @@ pub(crate) fn relative_to(regret: f64, objective: f64) -> f64 {
     } else {
         regret / objective.abs()
     }
-}
-
-/// Reads a number that JSON has no value for as NaN.
-fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<f64, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
 /// Regret and prediction error over a set of instances.
@@ -430,6 +425,17 @@ impl CostModel {
     /// When both have names and the sets differ.
     pub fn match_problem(&self, problem: &dyn ProblemKind) -> Result<CostMatching> {
         CostMatching::with_problem(self.named_costs(problem.cost_names()), problem)
+    }
+
+    /// A message for the user where numbers of a problem, such as weights, belong to the model's
+    /// costs by position. The problem that the model was trained for needs none: the training had
+    /// it.
+    pub fn position_note(&self, spec: &ProblemSpec, problem: &dyn ProblemKind) -> Option<String> {
+        let trained_for = &self.metadata.problem;
+        if serde_json::to_value(spec).is_ok_and(|spec| spec == *trained_for) {
+            return None;
+        }
+        problem.position_note(&self.metadata.costs)
     }
 
     /// Reorders the costs of a table that the model is evaluated on: to the order of the problem's

@@ -13,7 +13,7 @@ use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::CostModel;
-use regretless::{Error, Problem, Result};
+use regretless::{Error, Model, Problem, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -85,6 +85,17 @@ impl CommandContext {
             self.warn(&format!("note: {}: {}", file.display(), note.text));
         }
         Ok(())
+    }
+
+    /// Warns where numbers of another problem than the model's match its costs by position only.
+    fn warn_about_positions(&self, file: &Path, model: &Model) {
+        let problem = model.problem();
+        let note = model
+            .predictor()
+            .position_note(problem.spec(), problem.kind().as_ref());
+        if let Some(note) = note {
+            self.warn(&format!("note: {}: {note}", file.display()));
+        }
     }
 
     /// Prints a line for each note.

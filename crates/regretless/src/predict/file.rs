@@ -342,6 +342,22 @@ mod tests {
         model
     }
 
+    /// The best objective is 0 in all rows where not to act is best.
+    #[test]
+    fn a_regret_relative_to_zero_is_read_again() {
+        let mut written = complete_model();
+        let record = written.metadata.record.as_mut().unwrap();
+        record.validation = record.test.map(|regret| RecordedRegret {
+            normalized_regret: f64::NAN,
+            ..regret
+        });
+        let bytes = written.to_bytes().unwrap();
+        let read = CostModel::from_bytes(&bytes).unwrap();
+        let regret = read.metadata.record.as_ref().unwrap().validation.unwrap();
+        assert!(regret.normalized_regret.is_nan() && regret.regret == 0.5);
+        assert_eq!(read.to_bytes().unwrap(), bytes);
+    }
+
     fn refused(bytes: &[u8], word: &str) {
         let error = CostModel::from_bytes(bytes).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");

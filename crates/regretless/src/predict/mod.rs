@@ -31,7 +31,7 @@ pub(crate) use least_squares::LinearFit;
 pub use model::{CostModel, ModelMetadata};
 pub(crate) use network::LEAKY_RELU_SLOPE;
 pub(crate) use network::Network;
-pub(crate) use record::{RecordedRegret, TrainingRecord};
+pub(crate) use record::{RecordedRegret, TrainingRecord, number_or_nan};
 pub(crate) use row_sketch::{RowSketch, row_digest, row_hash};
 pub(crate) use scaler::{CostScaler, FeatureScaler};
 

@@ -1,6 +1,11 @@
 //! What a model was trained on and how, as its file records it.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Reads a number that JSON has no value for as NaN.
+pub(crate) fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
+}
 
 /// The record of a training. Nothing in it depends on the time, the machine or the number of
 /// threads.
@@ -41,6 +46,8 @@ pub(crate) struct RecordedRegret {
     pub(crate) instances: usize,
     /// Mean regret in units of the objective.
     pub(crate) regret: f64,
-    /// Sum of regrets divided by the sum of the absolute optimal objectives.
+    /// Sum of regrets divided by the sum of the absolute optimal objectives; NaN where there is
+    /// regret and all of these are 0.
+    #[serde(deserialize_with = "number_or_nan")]
     pub(crate) normalized_regret: f64,
 }

@@ -31,6 +31,7 @@ pub(crate) mod multiple_choice;
 pub(crate) mod network_flow;
 mod pruning;
 pub mod relaxation;
+mod rounding;
 mod simplex_dictionary;
 pub(crate) mod spanning_tree;
 pub(crate) mod storage;

@@ -554,6 +554,20 @@ fn a_cycle_of_negative_cost_without_a_limit_is_unbounded() {
     assert_eq!(solution.objective, -2.0 * 5.0 + 4.0 + 1.0);
 }
 
+/// 0.1 + 0.2 - 0.3 is negative in single precision, in which costs of tables are stored.
+#[test]
+fn a_cycle_that_is_negative_by_rounding_only_is_not_unbounded() {
+    let open = problem(json!({"kind": "min_cost_flow", "supply": {"a": 1, "c": -1},
+        "arcs": [["a", "b"], ["b", "c"], ["c", "a"]]}));
+    let costs = [0.1_f32, 0.2, -0.3].map(f64::from);
+    let solve = |costs: &[f64]| open.kind().solver(&SearchLimits::default()).solve(costs);
+    let solution = solve(&costs).unwrap();
+    assert_eq!(solution.decision.indices(), [0, 1]);
+    assert_eq!(solution.objective, costs[0] + costs[1]);
+    let negative = [0.1_f32, 0.2, -0.300_001].map(f64::from);
+    assert_eq!(solve(&negative), Err(SolveFailure::Unbounded));
+}
+
 #[test]
 fn decimal_supplies_give_flows_without_rounding_errors() {
     let built = problem(

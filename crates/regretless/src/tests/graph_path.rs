@@ -391,6 +391,23 @@ fn a_negative_cycle_is_searched_around_for_predictions_and_refused_for_labels() 
     assert_eq!((labels.len(), failed.len()), (2, 1));
 }
 
+/// 0.1 + 0.2 - 0.3 is negative in single precision, in which costs of tables are stored.
+#[test]
+fn a_path_is_optimal_beside_a_cycle_that_is_negative_by_rounding_only() {
+    let arcs = json!([["a", "b"], ["b", "c"], ["c", "a"], ["c", "d"]]);
+    let spec = json!({"kind": "graph_path", "arcs": arcs, "source": "a", "target": "d"});
+    let problem = build(spec).unwrap();
+    let solve = |costs: [f32; 4]| {
+        let mut solver = problem.solver(&SearchLimits::default());
+        solver.solve(&costs.map(f64::from)).unwrap()
+    };
+    let solution = solve([0.1, 0.2, -0.3, 1.0]);
+    assert_eq!(solution.decision.indices(), [0, 1, 3]);
+    assert_eq!(solution.status, SolveStatus::Optimal);
+    let negative = solve([0.1, 0.2, -0.300_001, 1.0]);
+    assert_eq!(negative.status, SolveStatus::LimitReached);
+}
+
 #[test]
 fn losses_with_a_bound_keep_it_where_their_costs_have_a_negative_cycle() {
     let two_ways = |ends: [usize; 2]| [ends, [ends[1], ends[0]]];

@@ -735,6 +735,28 @@ fn known_costs_are_part_of_the_objective() {
     assert!((evaluation.mae - errors / 6.0).abs() < 1e-6);
 }
 
+/// A path beside a cycle, with known costs of 0.
+#[test]
+fn what_a_problem_says_of_its_rows_does_not_change_with_known_costs() {
+    let arcs = json!([["a", "b"], ["b", "a"], ["b", "c"]]);
+    let plain = json!({"kind": "graph_path", "arcs": arcs, "source": "a", "target": "c"});
+    let mut template = plain.clone();
+    template["known"] = json!([0.0, 0.0, 0.0]);
+    for spec in [plain, template] {
+        let problem = ProblemSpec::from_json(spec).unwrap().build().unwrap();
+        let oracle = Oracle::new(Arc::clone(&problem));
+        let costs = Matrix::from_f64(2, 3, &[1.0, -3.0, 1.0, 2.0, 3.0, 4.0]).unwrap();
+        let features = Matrix::from_f64(2, 1, &[0.0, 1.0]).unwrap();
+        let features = Features::new(features, FeatureShape::Wide, None).unwrap();
+        let data = Dataset::new(features, costs, None).unwrap();
+        let (_, failed) = LabeledDataset::solve_feasible(data, &oracle, &NoopObserver).unwrap();
+        let [(0, failure)] = failed.as_slice() else {
+            panic!("{failed:?}");
+        };
+        assert!(failure.to_string().contains("node 'b'"), "{failure}");
+    }
+}
+
 #[test]
 fn known_costs_do_not_change_what_plain_losses_learn() {
     let case = &cases()[0];

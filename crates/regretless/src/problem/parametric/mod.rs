@@ -101,6 +101,11 @@ impl ParametricProblem {
         })
     }
 
+    /// The problem of all rows, where rows differ in their known costs only.
+    fn common_problem(&self) -> Option<&dyn ProblemKind> {
+        self.ranges.is_empty().then_some(self.base.as_ref())
+    }
+
     /// Number of values that the feasible set depends on.
     fn num_set_values(&self) -> usize {
         self.ranges.last().map_or(0, |range| range.end)
@@ -164,6 +169,24 @@ impl ProblemKind for ParametricProblem {
 
     fn has_known_costs(&self) -> bool {
         self.known.is_some()
+    }
+
+    fn infeasibility(&self) -> Option<String> {
+        self.common_problem()?.infeasibility()
+    }
+
+    fn unboundedness(&self, costs: &[f64]) -> Option<String> {
+        self.common_problem()?.unboundedness(costs)
+    }
+
+    /// Right-hand sides give no column a bound, whatever they are.
+    fn unboundedness_note(&self) -> Option<String> {
+        let is_known = self.template.has_right_sides_only();
+        is_known.then(|| self.base.unboundedness_note())?
+    }
+
+    fn unusable_costs(&self, costs: &[f64]) -> Option<String> {
+        self.common_problem()?.unusable_costs(costs)
     }
 
     fn may_have_absent_costs(&self) -> bool {

@@ -208,9 +208,12 @@ impl Template {
 
     /// Whether rows say which items they have.
     pub(super) fn has_present(&self) -> bool {
-        let is_present =
-            |place: &Place| place.path.first().map(PathStep::as_step) == Some(Step::Key("present"));
-        self.places.iter().any(is_present)
+        self.places.iter().any(|place| place.is_in_field("present"))
+    }
+
+    /// Whether rows differ in the right-hand sides of a linear problem at most.
+    pub(super) fn has_right_sides_only(&self) -> bool {
+        self.places.iter().all(|place| place.is_in_field("rhs"))
     }
 
     pub(super) fn take_known(&mut self) -> Option<Value> {
@@ -663,6 +666,11 @@ fn expand(place: &Place, base: &dyn ProblemKind) -> Result<Vec<Place>> {
 }
 
 impl Place {
+    /// Whether this is in the field of the problem file with this name.
+    fn is_in_field(&self, name: &str) -> bool {
+        self.path.first().map(PathStep::as_step) == Some(Step::Key(name))
+    }
+
     /// A list with one number per cost of a linear problem: each cost has the column whose name has
     /// that of the cost in the place of `*`. Other places stay as they are.
     fn of_costs(mut self, base: &dyn ProblemKind) -> Vec<Self> {

@@ -262,6 +262,19 @@ impl PathNetwork {
         }
     }
 
+    /// The length of the shortest cycle through these nodes in this order.
+    pub(super) fn cycle_length(&self, nodes: &[u32], costs: &[f64]) -> f64 {
+        let following = nodes.iter().cycle().skip(1);
+        let mut length = 0.0;
+        for (from, to) in nodes.iter().zip(following) {
+            let arcs = self.graph.leaving(*from).iter();
+            let open = arcs.filter(|arc| arc.node == *to && self.is_open(arc.cost));
+            let lengths = open.map(|arc| costs[arc.cost as usize]);
+            length += lengths.fold(f64::INFINITY, f64::min);
+        }
+        length
+    }
+
     /// The nodes that can be reached in a direction.
     pub(super) fn reached(&self, direction: Direction) -> Vec<bool> {
         let mut reached = vec![false; self.graph.num_nodes];

@@ -9,6 +9,7 @@
 use super::distance_queue::{DistanceQueue, NearestNode};
 use super::label_correcting::LabelCorrecting;
 use super::network::{Direction, PathNetwork};
+use crate::solve::rounding::raised_by_rounding;
 use crate::solve::{SolveFailure, check_not_stopped};
 
 /// Steps between two questions whether the search is to stop: some ten microseconds.
@@ -170,7 +171,16 @@ impl PathSearch {
         let search = self
             .label_correcting
             .get_or_insert_with(|| Box::new(LabelCorrecting::new(network.graph.num_nodes())));
-        search.run(network, costs, direction, &mut self.labels)
+        let end = search.run(network, costs, direction, &mut self.labels)?;
+        let PathSearchEnd::NegativeCycle(nodes) = &end else {
+            return Ok(end);
+        };
+        let raised = raised_by_rounding(costs);
+        if network.cycle_length(nodes, &raised) < 0.0 {
+            return Ok(end);
+        }
+        // The cycle is negative by rounding only.
+        search.run(network, &raised, direction, &mut self.labels)
     }
 
     /// Dijkstra's algorithm from both ends; a negative cost counts as 0. The nodes of the path have

@@ -11,6 +11,7 @@
 //! A library was not used: the crate `mcmf` binds one in C++ and takes whole numbers.
 
 use super::FlowNetwork;
+use crate::solve::rounding::raised_by_rounding;
 use crate::solve::{SolveFailure, check_not_stopped};
 
 /// No node or arc.
@@ -243,6 +244,14 @@ impl NetworkSimplex {
     /// # Errors
     /// When no flow is feasible, the cost is unbounded, or the solve was interrupted.
     pub(super) fn solve(&mut self, costs: &[f64]) -> Result<(), SolveFailure> {
+        match self.solve_as_given(costs) {
+            // Unless the cycle is negative by rounding only.
+            Err(SolveFailure::Unbounded) => self.solve_as_given(&raised_by_rounding(costs)),
+            end => end,
+        }
+    }
+
+    fn solve_as_given(&mut self, costs: &[f64]) -> Result<(), SolveFailure> {
         let total: f64 = self.supply.iter().map(|supply| supply.abs()).sum();
         let imbalance = self.supply.iter().sum::<f64>().abs();
         let negligible = FEASIBILITY_TOLERANCE * total.max(1.0);
