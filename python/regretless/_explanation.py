@@ -13,6 +13,7 @@ from regretless._results import Result
 
 __all__ = [
     "Alternatives",
+    "ChangedValue",
     "ExplainedCost",
     "Explanation",
     "FeatureEffect",
@@ -48,10 +49,14 @@ class RangeEnds(Result):
     ----------
     lower, upper : float or None
         The ends; None where there is no limit on that side.
+    lower_is_exact, upper_is_exact : bool
+        Whether the decision changes beyond the end. Otherwise it stays at least up to it.
     """
 
     lower: float | None
     upper: float | None
+    lower_is_exact: bool = True
+    upper_is_exact: bool = True
 
 
 @dataclass(frozen=True)
@@ -61,11 +66,11 @@ class RangeReport(Result):
     Attributes
     ----------
     method : str or None
-        "exact" (by an algorithm) or "solves" (by one solve per cost): beyond an end the decision
-        changes. "basis" (of the relaxation): within the ends it stays, beyond it may change. None
+        "exact" (by an algorithm) or "solves" (by solves for each cost): beyond an end the decision
+        changes, unless it is marked as not exact. "basis" (of the relaxation): within the ends it stays, beyond it may change. None
         where there are no ranges.
     reason : str or None
-        Why there are no ranges, or no exact ones.
+        Why there are no ranges, or why some or all are not exact.
     solves : int
         Solves that were needed.
     """
@@ -122,6 +127,23 @@ class NamedValue(Result):
 
 
 @dataclass(frozen=True)
+class ChangedValue(Result):
+    """A value that differs in another decision.
+
+    Attributes
+    ----------
+    name : str
+        The name of the column.
+    value, other_value : float
+        Its value in the explained decision, and in the other one.
+    """
+
+    name: str
+    value: float
+    other_value: float
+
+
+@dataclass(frozen=True)
 class RankedDecision(Result):
     """A decision other than the explained one.
 
@@ -133,17 +155,27 @@ class RankedDecision(Result):
         How much worse it is than the explained decision, under the predicted costs.
     added, removed : tuple of str
         What it chooses and the explained decision does not, and the reverse.
+    changed : tuple of ChangedValue
+        Values that both have and that differ, where decisions have quantities.
     choices : tuple of NamedValue
         All its choices.
+    other_columns : tuple of NamedValue
+        Columns whose whole cost is known, where decisions have quantities.
     """
 
     objective: float
     price: float
     added: tuple[str, ...]
     removed: tuple[str, ...]
+    changed: tuple[ChangedValue, ...]
     choices: tuple[NamedValue, ...]
+    other_columns: tuple[NamedValue, ...]
 
-    _parts: ClassVar[Mapping[str, type[Result]]] = {"choices": NamedValue}
+    _parts: ClassVar[Mapping[str, type[Result]]] = {
+        "changed": ChangedValue,
+        "choices": NamedValue,
+        "other_columns": NamedValue,
+    }
 
 
 @dataclass(frozen=True)
@@ -188,6 +220,8 @@ class FixedChoiceEffect(Result):
         Its objective.
     added, removed : tuple of str
         What that decision chooses and the explained one does not, and the reverse.
+    changed : tuple of ChangedValue
+        Values that both have and that differ, where decisions have quantities.
     """
 
     name: str
@@ -197,6 +231,9 @@ class FixedChoiceEffect(Result):
     objective: float | None
     added: tuple[str, ...]
     removed: tuple[str, ...]
+    changed: tuple[ChangedValue, ...]
+
+    _parts: ClassVar[Mapping[str, type[Result]]] = {"changed": ChangedValue}
 
 
 @dataclass(frozen=True)
@@ -437,16 +474,23 @@ class Explanation(Result):
                 cost.name,
                 f"{cost.value:.6g}",
                 f"{cost.predicted:.6g}",
-                *(
-                    "any" if end is None else f"{end:.6g}"
-                    for end in (cost.range.lower, cost.range.upper)
-                ),
+                *self._html_ends(cost.range),
             )
             for _, _, cost in limited[:_MAX_ROWS]
             if cost.range is not None
         ]
         title = f"cost ranges: {self.ranges.method or 'none'}"
         return html_table(title, ("cost", "decision", "predicted", "stays from", "to"), rows)
+
+    def _html_ends(self, ends: RangeEnds) -> tuple[str, str]:
+        """Return both ends; those that the decision may stay beyond are marked."""
+        has_marks = self.ranges.method == "solves"
+        lower = "≤ " if has_marks and not ends.lower_is_exact else ""
+        upper = "≥ " if has_marks and not ends.upper_is_exact else ""
+        return (
+            "any" if ends.lower is None else f"{lower}{ends.lower:.6g}",
+            "any" if ends.upper is None else f"{upper}{ends.upper:.6g}",
+        )
 
     def _html_alternatives(self) -> str:
         rows = [
@@ -456,10 +500,11 @@ class Explanation(Result):
                 f"{ranked.objective:.6g}",
                 _names(ranked.added),
                 _names(ranked.removed),
+                _changes(ranked.changed),
             )
             for place, ranked in enumerate(self.alternatives.decisions, start=2)
         ]
-        header = ("rank", "worse by", "objective", "adds", "drops")
+        header = ("rank", "worse by", "objective", "adds", "drops", "changes")
         return html_table("other decisions", header, rows)
 
     def _html_choices(self) -> str:
@@ -470,10 +515,12 @@ class Explanation(Result):
                 "" if effect.price is None else f"{effect.price:.6g}",
                 _names(effect.added),
                 _names(effect.removed),
+                _changes(effect.changed),
             )
             for effect in self.choices
         ]
-        return html_table("choices", ("choice", "answer", "costs", "adds", "drops"), rows)
+        header = ("choice", "answer", "costs", "adds", "drops", "changes")
+        return html_table("choices", header, rows)
 
     @staticmethod
     def _html_regret(split: RegretSplit) -> str:
@@ -523,6 +570,13 @@ def _names(names: tuple[str, ...]) -> str:
     more = len(names) - _MAX_ROWS
     shown = ", ".join(names[:_MAX_ROWS])
     return f"{shown} and {more} more" if more > 0 else shown or "none"
+
+
+def _changes(changed: tuple[ChangedValue, ...]) -> str:
+    """Return changed values in a cell."""
+    return _names(
+        tuple(f"{one.name} from {one.value:.6g} to {one.other_value:.6g}" for one in changed)
+    )
 
 
 def with_text(fields: Mapping[str, Any], text: str) -> Explanation:

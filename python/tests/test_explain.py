@@ -142,6 +142,47 @@ def test_decisions_that_are_not_binary_have_no_list():
         model.explain(X[0], forbid="c1")
 
 
+LOTS = """Minimize
+ cost: 2 a + 3 b + 4 c + 6 open_a + 4 open_b + 1 open_c
+Subject To
+ need: a + b + c >= 10
+ la: a - 8 open_a <= 0
+ lb: b - 9 open_b <= 0
+ lc: c - 6 open_c <= 0
+Binary
+ open_a open_b open_c
+End
+"""
+
+
+def test_quantities_that_need_set_ups_are_explained(tmp_path, program):
+    (tmp_path / "lots.lp").write_text(LOTS)
+    problem = rl.Problem.from_file(tmp_path / "lots.lp", costs=["a", "b", "c"])
+    features = np.arange(12.0)[:, np.newaxis]
+    costs = np.tile([2.0, 3.0, 4.0], (12, 1))
+    model = rl.train(problem, features, costs, "least squares")[0]
+    explanation = model.explain(features[0], force="open_b")
+    assert explanation.ranges.method == "solves"
+    assert explanation.costs[2].range.upper == pytest.approx(4.5)
+    assert explanation.costs[2].range.upper_is_exact
+    best = explanation.alternatives.decisions[0]
+    assert best.price == pytest.approx(1.0)
+    assert (best.added, best.removed) == (("b", "open_b"), ("c", "open_c"))
+    assert {one.name for one in best.other_columns} == {"open_a", "open_b"}
+    assert explanation.choices[0].price == pytest.approx(1.0)
+    assert "changes" in explanation._repr_html_()
+    limited = model.explain(features[0], max_solves=2)
+    assert "max_solves = 15" in str(limited)
+    model.save(tmp_path / "m.safetensors")
+    np.save(tmp_path / "x.npy", features)
+    words = ["explain", "--model", "m.safetensors", "--data", "x.npy", "--row", "0"]
+    words += ["--force-choice", "open_b"]
+    done = subprocess.run(
+        [*program, *words], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert str(explanation).splitlines()[1:] == done.stdout.rstrip("\n").splitlines()[1:]
+
+
 def test_an_explanation_is_printed_as_the_command_line_prints_it(model, tmp_path, program):
     explanation = model.explain(X[0], costs=C[0])
     model.save(tmp_path / "m.safetensors")

@@ -268,3 +268,94 @@ fn the_gain_of_an_unused_column_may_fall_without_limit() {
         assert!(chosen["range"]["upper"].is_null(), "{chosen}");
     }
 }
+
+/// Amounts that need a set-up of known cost.
+fn lots() -> TestWorkspace {
+    let workspace = TestWorkspace::new();
+    workspace.write(
+        "lots.lp",
+        "Minimize\n cost: 2 a + 3 b + 4 c + 6 open_a + 4 open_b + 1 open_c\nSubject To\n \
+         need: a + b + c >= 10\n la: a - 8 open_a <= 0\n lb: b - 9 open_b <= 0\n \
+         lc: c - 6 open_c <= 0\nBinary\n open_a open_b open_c\nEnd\n",
+    );
+    workspace.write(
+        "lots.toml",
+        "kind = 'linear'\nfile = 'lots.lp'\ncosts = ['a', 'b', 'c']\n",
+    );
+    let mut table = String::from("wind,a,b,c\n");
+    for row in 0..12 {
+        table.push_str(&format!("{row},2,3,4\n"));
+    }
+    workspace.write("table.csv", &table);
+    workspace
+        .run("train --data table.csv --costs a,b,c --problem lots.toml --method ridge(1)")
+        .succeeded();
+    workspace
+}
+
+#[test]
+fn quantities_that_need_set_ups_have_ranges_and_other_decisions() {
+    let workspace = lots();
+    let explain = "explain --model model.safetensors --data table.csv --row 0";
+    let output = workspace.run(explain).succeeded().out;
+    // 8 of a and 2 of c cost 16 + 8 + 6 + 1 = 31, 8 of a and 2 of b 32, 9 of b and 1 of c 36.
+    for text in [
+        "The decision uses 2 of 3: a = 8.0000, c = 2.0000.",
+        "The best other decision is worse by 1.0000: it adds b = 2.0000, open_b and drops c, open_c.",
+        "cost ranges (exact, by",
+        "other decisions, the best first",
+    ] {
+        assert!(output.contains(text), "'{text}' is not in:\n{output}");
+    }
+    let found = workspace.run(&format!("{explain} --json")).json();
+    assert_eq!(found["ranges"]["method"], "solves");
+    // c costs 0.5 more per unit before 2 of b are as cheap.
+    let end = found["costs"][2]["range"]["upper"].as_f64().unwrap();
+    assert!((end - 4.5).abs() < 1e-6, "{end}");
+    assert_eq!(found["costs"][2]["range"]["upper_is_exact"], true);
+    let one_thread = workspace.run(&format!("{explain} --threads 1 --json"));
+    assert_eq!(one_thread.json(), found);
+}
+
+#[test]
+fn set_ups_and_quantities_can_be_forced_and_left_out() {
+    let workspace = lots();
+    let explain = "explain --model model.safetensors --data table.csv --row 0";
+    let words = "--force-choice open_b --forbid-choice a --forbid-choice open_c";
+    let output = workspace.run(&format!("{explain} {words}")).succeeded().out;
+    for text in [
+        "Choosing open_b costs 1.0000: the best such decision adds b, open_b and drops c, open_c.",
+        "Not choosing a costs 5.0000: the best such decision adds b, open_b, drops a, open_a and \
+         changes c from 2.0000 to 1.0000.",
+        "Not choosing open_c costs 1.0000",
+    ] {
+        assert!(output.contains(text), "'{text}' is not in:\n{output}");
+    }
+    let refused = format!("{explain} --force-choice b");
+    workspace
+        .run(&refused)
+        .failed(2, &["'b'", "smallest amount", "set-up"]);
+    let unknown = format!("{explain} --force-choice open_d");
+    workspace
+        .run(&unknown)
+        .failed(2, &["'open_d'", "did you mean 'open_"]);
+}
+
+#[test]
+fn a_limit_of_solves_is_called_by_its_flag() {
+    let workspace = lots();
+    let explain = "explain --model model.safetensors --data table.csv --row 0";
+    let output = workspace.run(&format!("{explain} --max-solves 2"));
+    let output = output.succeeded().out;
+    assert!(
+        output.contains("more than the limit of 2 (--max-solves 15 allows them"),
+        "{output}"
+    );
+    let output = workspace
+        .run(&format!("{explain} --max-solves 6"))
+        .succeeded()
+        .out;
+    assert!(output.contains("ends are not exact"), "{output}");
+    assert!(output.contains('≥') || output.contains('≤'), "{output}");
+    assert!(!output.contains("max_solves"), "{output}");
+}

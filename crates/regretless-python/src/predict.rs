@@ -238,13 +238,16 @@ impl Model {
     /// costs : array_like, Series or DataFrame of shape (d,) or (1, d), optional
     ///     True costs of the row, once they are known: the regret is then split over the costs.
     /// alternatives : int, optional
-    ///     Number of the best other decisions to list; 3 by default, where decisions are binary.
+    ///     Number of the best other decisions to list; 3 by default, where decisions are binary or
+    ///     have integer columns.
     /// force, forbid : str or list of str, optional
     ///     Names of costs whose choice is forced or forbidden, one at a time: the result says what
-    ///     it costs.
+    ///     it costs. In a linear problem also columns of known cost, such as set-ups; forbidden
+    ///     quantities are 0.
     /// max_solves : int, optional
-    ///     Maximum number of best decisions with fixed choices that each part finds (cost ranges,
-    ///     other decisions, features), 250 by default; each takes one solve or a few.
+    ///     Maximum number of solves of each part (cost ranges, other decisions, features); by
+    ///     default 250, or as many as take about a minute. A choice that the costs fix may take a
+    ///     few, which count as one.
     /// problem : Problem, optional
     ///     Another problem than that of training.
     /// parameters : mapping, DataFrame or list of str, optional
@@ -318,7 +321,7 @@ impl Model {
             force: choice_names(force)?,
             forbid: choice_names(forbid)?,
             costs: costs.transpose()?,
-            max_solves: max_solves.unwrap_or(ExplainSettings::default().max_solves),
+            max_solves,
         };
         let call = PyCall::new(false);
         let explanation = call.run(py, |observer| {

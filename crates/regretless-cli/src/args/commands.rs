@@ -342,11 +342,12 @@ pub struct ExplainOptions {
     /// Problem [default: the one in the model file]
     #[arg(long, value_name = "FILE.toml")]
     pub problem: Option<ProblemSource>,
-    /// Number of the best other decisions to list, where decisions are binary [default: 3]
+    /// Number of the best other decisions to list, where decisions are binary or have integer
+    /// columns [default: 3]
     #[arg(long, value_name = "K", help_heading = "Explanation")]
     pub alternatives: Option<usize>,
-    /// What it costs to choose this item, by the name of its cost; may be repeated, each is
-    /// answered alone
+    /// What it costs to choose this item, by the name of its cost or integer column; may be
+    /// repeated, each is answered alone
     #[arg(long, value_name = "NAME", help_heading = "Explanation")]
     #[serde(default)]
     pub force_choice: Vec<String>,
@@ -354,8 +355,9 @@ pub struct ExplainOptions {
     #[arg(long, value_name = "NAME", help_heading = "Explanation")]
     #[serde(default)]
     pub forbid_choice: Vec<String>,
-    /// Maximum number of best decisions with fixed choices that each part finds (cost ranges, other
-    /// decisions, features); each takes one solve or a few [default: 250]
+    /// Maximum number of solves of each part (cost ranges, other decisions, features); a choice
+    /// that the costs fix may take a few, which count as one [default: 250, or what takes about a
+    /// minute]
     #[arg(long, value_name = "N", help_heading = "Explanation")]
     pub max_solves: Option<usize>,
     /// Threads, checkpoints, heuristic.

@@ -148,7 +148,7 @@ pub(crate) fn draw(
         explanation: vec![
             "Open circles are predicted costs, filled ones the true costs.".into(),
             "The shaded range ends at the edge (tick) beyond which a prediction, with all others \
-                as they are, leads to another decision. Where a true cost lies beyond its edge, \
+                as they are, leads to another decision; without a tick it may stay. Where a true cost lies beyond its edge, \
                 the decision was wrong or lucky."
                 .into(),
         ],
@@ -181,7 +181,10 @@ fn draw_row(
         let end = |end: Option<f64>, otherwise: f64| end.map_or(otherwise, |end| x.at(end));
         let (left, right) = (end(range.lower, area.left), end(range.upper, area.right()));
         svg.rect(Rect::new(left, middle - 6.0, right - left, 12.0), "pale");
-        for end in [range.lower, range.upper].into_iter().flatten() {
+        // Beyond other ends the decision may stay as it is.
+        let lower = range.lower.filter(|_| range.lower_is_exact);
+        let upper = range.upper.filter(|_| range.upper_is_exact);
+        for end in [lower, upper].into_iter().flatten() {
             if x.contains(end) {
                 svg.line((x.at(end), middle - 8.0), (x.at(end), middle + 8.0), "tick");
             }

@@ -3,6 +3,7 @@
 
 use regretless::Method;
 use regretless::backtest::{BacktestResults, MethodHistory};
+use regretless::explain::{ChangedValue, RankedDecision};
 use regretless::review::{DecisionReview, ExplainedRow, ReviewedRegret};
 use serde_json::{Value, json};
 
@@ -482,20 +483,40 @@ fn alternatives(explained: &ExplainedRow, unit: &str) -> String {
             escaped(&shown.join(", "))
         )
     };
+    let has_changes = decisions.iter().any(|ranked| !ranked.changed.is_empty());
+    let changes = |decision: &RankedDecision| {
+        let described = |value: &ChangedValue| {
+            let [own, other] = [value.value, value.other_value].map(short);
+            format!("{} from {own} to {other}", value.name)
+        };
+        let changes: Vec<String> = decision.changed.iter().map(described).collect();
+        if has_changes {
+            list(&changes)
+        } else {
+            String::new()
+        }
+    };
     let mut lines = String::new();
     for (rank, decision) in decisions.iter().enumerate() {
         let price = escaped(&with_unit(&short(decision.price), unit));
         lines += &format!(
-            "<tr><th scope=\"row\">{}</th><td>{price}</td>{}{}</tr>",
+            "<tr><th scope=\"row\">{}</th><td>{price}</td>{}{}{}</tr>",
             rank + 2,
             list(&decision.added),
-            list(&decision.removed)
+            list(&decision.removed),
+            changes(decision)
         );
     }
+    let changes = if has_changes {
+        "<th scope=\"col\">changes</th>"
+    } else {
+        ""
+    };
     format!(
         "<details><summary>The best other decisions</summary>{SCROLLING}<table><thead><tr>\
             <th scope=\"col\">rank</th><th scope=\"col\">worse by (predicted)</th>\
-            <th scope=\"col\">adds</th><th scope=\"col\">drops</th></tr></thead><tbody>{lines}\
+            <th scope=\"col\">adds</th><th scope=\"col\">drops</th>{changes}</tr></thead>\
+            <tbody>{lines}\
             </tbody></table></div></details>"
     )
 }

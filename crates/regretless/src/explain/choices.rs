@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde::Serialize;
 
-use super::RowCase;
 use super::ranking::DecisionRanking;
+use super::{ChangedValue, RowCase};
 use crate::decision::Decision;
 use crate::error::{Error, Result, SolveFailure};
 use crate::oracle::{Oracle, OracleWorker, SolveResult};
-use crate::problem::{ChoiceFixing, FixedChoices};
+use crate::problem::{ChoiceFixing, ColumnDomain, FixedChoices};
 use crate::solve::{Solution, SolveStatus};
 
 /// The largest penalty, relative to the largest difference of two objectives: more than 1, so that
@@ -29,7 +29,11 @@ const PENALTY_GROWTH: f64 = 4.0;
 
 /// Difference of two objectives that counts as rounding of a solver, relative to the size of their
 /// terms.
-pub(super) const PRICE_TOLERANCE: f64 = 1e-7;
+const PRICE_TOLERANCE: f64 = 1e-7;
+
+/// The same where quantities depend on integer columns: ten times the tolerance of integers and
+/// rows, from which decisions may gain.
+const QUANTITY_PRICE_TOLERANCE: f64 = 1e-5;
 
 /// The choice that was forced or forbidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -61,6 +65,24 @@ pub struct FixedChoiceEffect {
     pub added: Vec<String>,
     /// What the explained decision chooses and it does not.
     pub removed: Vec<String>,
+    /// Values that both have and that differ, where decisions have quantities.
+    pub changed: Vec<ChangedValue>,
+}
+
+impl FixedChoiceEffect {
+    /// The explained decision has the choice this way already.
+    pub(super) fn decided(case: &RowCase<'_>, name: String, is_forced: bool) -> Self {
+        Self {
+            name,
+            is_forced,
+            answer: ChoiceAnswer::AlreadyDecided,
+            price: Some(0.0),
+            objective: Some(case.problem.sense().convert(case.solution.objective)),
+            added: Vec::new(),
+            removed: Vec::new(),
+            changed: Vec::new(),
+        }
+    }
 }
 
 /// Finds the best decisions of a row with fixed choices.
@@ -106,14 +128,26 @@ impl<'a> ChoiceSolver<'a> {
     /// # Errors
     /// When choices cannot be fixed, a search is not exact, or the user interrupts.
     pub(super) fn solve_all(&self, all: &[FixedChoices]) -> Result<Vec<FixedSolution>> {
-        let mut results: Vec<Option<Result<FixedSolution>>> = all.iter().map(|_| None).collect();
+        self.on_all_threads(all, |worker, fixed| self.solve(worker, fixed))
+    }
+
+    /// The results of `solve` for all items, in their order.
+    ///
+    /// # Errors
+    /// The first failure, or that the user interrupts.
+    pub(super) fn on_all_threads<T: Sync, R: Send>(
+        &self,
+        all: &[T],
+        solve: impl Fn(&mut OracleWorker<'_>, &T) -> Result<R> + Sync + Send,
+    ) -> Result<Vec<R>> {
+        let mut results: Vec<Option<Result<R>>> = all.iter().map(|_| None).collect();
         let oracle = &self.case.oracle;
         oracle.solver_threads().fill_slots(
             &mut results,
             || oracle.worker(),
             |worker, index, slot| {
                 if !self.case.observer.interrupted() {
-                    *slot = Some(self.solve(worker, &all[index]));
+                    *slot = Some(solve(worker, &all[index]));
                 }
             },
         );
@@ -165,7 +199,8 @@ impl<'a> ChoiceSolver<'a> {
         }
     }
 
-    fn count_solve(&self) {
+    /// Counts one solve.
+    pub(super) fn count_solve(&self) {
         self.solves.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -180,20 +215,29 @@ impl<'a> ChoiceSolver<'a> {
         if !solution.decision.is_binary() {
             return Err(self.case.not_binary("a fixed choice"));
         }
-        if solution.status != SolveStatus::Optimal {
-            let message = format!(
-                "a decision with a fixed choice is not proven optimal ({}), so that its price is \
-                 not known",
-                solution.status
-            );
-            return Err(Error::single_solve(SolveFailure::SolverError(message)));
-        }
+        self.require_proof(&solution)?;
         if !fixed.are_met_by(&solution.decision) {
             return Ok(None);
         }
         solution.objective = solution.decision.dot(&self.case.costs);
         solution.bound = solution.objective;
         Ok(Some(solution))
+    }
+
+    /// Checks that a decision with fixed choices is proven optimal.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub(super) fn require_proof(&self, solution: &Solution) -> Result<()> {
+        if solution.status == SolveStatus::Optimal {
+            return Ok(());
+        }
+        let message = format!(
+            "a decision with a fixed choice is not proven optimal ({}), so that its price is not \
+             known",
+            solution.status
+        );
+        Err(Error::single_solve(SolveFailure::SolverError(message)))
     }
 
     fn unsupported(&self, reason: &str) -> Error {
@@ -212,7 +256,7 @@ impl<'a> ChoiceSolver<'a> {
         if price >= 0.0 {
             return Ok(price);
         }
-        if price >= -PRICE_TOLERANCE * self.case.scale() {
+        if price >= -self.case.price_tolerance() {
             return Ok(0.0);
         }
         Err(self.contradiction())
@@ -248,9 +292,9 @@ impl<'a> ChoiceSolver<'a> {
             return Err(Error::single_solve(SolveFailure::SolverError(message)));
         }
         for name in force.iter().chain(forbid) {
-            case.cost_named(name)?;
+            case.column_named(name)?;
         }
-        if !case.is_binary() {
+        if !case.is_binary() && case.domains.is_empty() {
             let name = force.iter().chain(forbid).next().map_or("", String::as_str);
             return Err(case
                 .not_binary("a fixed choice")
@@ -263,7 +307,14 @@ impl<'a> ChoiceSolver<'a> {
         let mut effects = Vec::with_capacity(force.len() + forbid.len());
         for (names, is_forced) in [(force, true), (forbid, false)] {
             for name in names {
-                effects.push(self.effect(case.cost_named(name)?, is_forced)?);
+                let column = case.column_named(name)?;
+                let has_choice = case.is_binary() && (column as usize) < case.costs.len();
+                effects.push(match case.domains.get(column as usize) {
+                    Some(domain) if !has_choice => {
+                        self.column_effect(column, *domain, is_forced)?
+                    }
+                    _ => self.effect(column, is_forced)?,
+                });
             }
         }
         Ok(effects)
@@ -272,15 +323,8 @@ impl<'a> ChoiceSolver<'a> {
     fn effect(&self, choice: u32, is_forced: bool) -> Result<FixedChoiceEffect> {
         let case = self.case;
         let is_chosen = case.solution.decision.value(choice as usize) == 1.0;
-        let mut effect = FixedChoiceEffect {
-            name: case.name(choice as usize),
-            is_forced,
-            answer: ChoiceAnswer::AlreadyDecided,
-            price: Some(0.0),
-            objective: Some(case.problem.sense().convert(case.solution.objective)),
-            added: Vec::new(),
-            removed: Vec::new(),
-        };
+        let name = case.name(choice as usize);
+        let mut effect = FixedChoiceEffect::decided(case, name, is_forced);
         if is_chosen == is_forced {
             return Ok(effect);
         }
@@ -312,14 +356,14 @@ impl<'a> ChoiceSolver<'a> {
             let mut found = self.solve_all(&[fixed])?;
             return Ok(found.pop().flatten());
         };
-        let mut ranking = DecisionRanking::new(self, self.case.max_solves);
+        let mut ranking = DecisionRanking::new(self, self.case.limit.solves);
         while let Some(solution) = ranking.next()? {
             if fixed.are_met_by(&solution.decision) {
                 return Ok(Some(solution));
             }
         }
         if ranking.limit_was_reached() {
-            let (count, limit) = (ranking.found(), self.case.max_solves);
+            let (count, limit) = (ranking.found(), self.case.limit.solves);
             return Err(self.unsupported(reason).with_remedy(format!(
                 "none of the best {count} decisions, found within {limit} solves, has it; a \
                  higher limit of solves lists more of them"
@@ -352,10 +396,39 @@ fn with_choices(mut solution: Solution, added: &[u32]) -> Solution {
     solution
 }
 
+impl RowCase<'_> {
+    /// Difference of two objectives that counts as rounding of a solver.
+    pub(super) fn price_tolerance(&self) -> f64 {
+        if !self.has_rounded_quantities() {
+            return self.rounding() * self.scale();
+        }
+        // A quantity that is slightly above 0 counts in a decision of zeros, too.
+        let costs = self.costs.iter();
+        let largest = costs.fold(0.0, |max: f64, cost| max.max(cost.abs()));
+        self.rounding() * (self.scale() + largest)
+    }
+
+    /// The same, relative to the size of the terms.
+    pub(super) fn rounding(&self) -> f64 {
+        if self.has_rounded_quantities() {
+            QUANTITY_PRICE_TOLERANCE
+        } else {
+            PRICE_TOLERANCE
+        }
+    }
+
+    /// Whether rounded integer columns leave quantities that are slightly wrong.
+    fn has_rounded_quantities(&self) -> bool {
+        let is_quantity = |domain: &ColumnDomain| !domain.is_integer;
+        self.domains.iter().any(ColumnDomain::is_choice) && self.domains.iter().any(is_quantity)
+    }
+}
+
 /// How a decision differs from the explained one.
 pub(super) struct DecisionDifference {
     pub(super) added: Vec<String>,
     pub(super) removed: Vec<String>,
+    pub(super) changed: Vec<ChangedValue>,
 }
 
 impl RowCase<'_> {
@@ -369,6 +442,7 @@ impl RowCase<'_> {
         DecisionDifference {
             added: names(other, own),
             removed: names(own, other),
+            changed: Vec::new(),
         }
     }
 }

@@ -7,7 +7,6 @@
 
 use serde::Serialize;
 
-use super::choices::PRICE_TOLERANCE;
 use super::{RowCase, RowPrediction, total_costs};
 use crate::data::{FeatureShape, Features};
 use crate::error::{Error, Result};
@@ -91,11 +90,11 @@ impl RowCase<'_> {
         if method != FeatureMethod::ReplacedByMean {
             result.base = self.base(prediction, &effects);
         }
-        let knows_decisions = width <= self.max_solves && self.unproven().is_none();
+        let knows_decisions = width <= self.limit.solves && self.unproven().is_none();
         if !knows_decisions {
             let reason = self.unproven().unwrap_or_else(|| {
-                let limit = self.max_solves;
-                format!("{width} features take more solves than the limit of {limit}")
+                let limit = self.limit.exceeded_by(width);
+                format!("{width} features take a solve each, {limit}")
             });
             result.reason = Some(format!(
                 "whether a feature changes the decision is not known: {reason}"
@@ -166,7 +165,7 @@ impl RowCase<'_> {
         let best = self.oracle.worker().solve(&costs);
         let best = best.map_err(Error::single_solve)?;
         let excess = self.solution.decision.dot(&costs) - best.objective;
-        Ok(excess > PRICE_TOLERANCE * self.scale())
+        Ok(excess > self.price_tolerance())
     }
 }
 

@@ -1,9 +1,10 @@
 //! Explains one decision: how firm it is, what else was possible and at what price, what its regret
 //! comes from, and which features moved the predicted costs.
 //!
-//! * `ranges`: how far each predicted cost may move alone before the decision changes.
-//! * `choices`: the best decision with a choice forced or forbidden.
-//! * `ranking`: the best decisions in order (Lawler 1972).
+//! * `ranges`: how far each predicted cost may move alone before the decision changes;
+//!   `range_search` for quantities.
+//! * `choices`: the best decision with a choice forced or forbidden; `restricted` for quantities.
+//! * `ranking`: the best decisions in order (Lawler 1972); `patterns` for quantities.
 //! * `regret`: regret as a sum over the costs, once the true costs are known.
 //! * `features`: the part of each feature in the predicted costs.
 //!
@@ -12,9 +13,13 @@
 
 mod choices;
 mod features;
+mod limit;
+mod patterns;
+mod range_search;
 mod ranges;
 mod ranking;
 mod regret;
+mod restricted;
 
 use std::sync::Arc;
 
@@ -22,11 +27,13 @@ use serde::Serialize;
 
 pub use choices::{ChoiceAnswer, FixedChoiceEffect};
 pub use features::{FeatureEffect, FeatureEffects, FeatureMethod};
+pub(crate) use limit::DEFAULT_MAX_SOLVES;
 pub use ranges::{RangeEnds, RangeMethod, RangeReport};
 pub use ranking::{Alternatives, RankedDecision};
 pub use regret::{RegretShare, RegretSplit};
 
 use self::choices::{ChoiceSolver, INEXACT_SOLVER};
+use self::limit::SolveLimit;
 use self::ranges::FoundRanges;
 use crate::data::{CostMatching, CostNames, Features, Matrix, RowParameters};
 use crate::decision::Decision;
@@ -37,18 +44,13 @@ use crate::model::Model;
 use crate::observer::{NoopObserver, Observer};
 use crate::oracle::Oracle;
 use crate::predict::CostModel;
-use crate::problem::{ChoiceFixing, FixedChoices, ProblemKind};
+use crate::problem::{ChoiceFixing, ColumnDomain, FixedChoices, ProblemKind};
 use crate::sense::Sense;
-use crate::solve::relaxation::CostRanges;
 use crate::solve::{Solution, SolveStatus};
 use crate::text::{first_names, nearest_name};
 
 /// Decisions that are listed unless another number is asked for. Untuned: a short list.
 const DEFAULT_ALTERNATIVES: usize = 3;
-
-/// Solves of one part of an explanation unless another number is asked for. Untuned: enough for
-/// every edge of a tour of 22 nodes.
-const DEFAULT_MAX_SOLVES: usize = 250;
 
 /// What an explanation contains.
 ///
@@ -62,32 +64,23 @@ const DEFAULT_MAX_SOLVES: usize = 250;
 /// };
 /// # let _ = settings;
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct ExplainSettings {
-    /// Number of the best other decisions to list. `None` lists three where decisions are binary;
-    /// where they are not, a number is an error.
+    /// Number of the best other decisions to list. `None` lists three where decisions are binary or
+    /// have integer columns; where they are not, a number is an error.
     pub alternatives: Option<usize>,
-    /// Names of costs whose choice is forced, one at a time.
+    /// Names of costs whose choice is forced, one at a time; of a linear problem also integer
+    /// columns of known cost, such as set-ups.
     pub force: Vec<String>,
-    /// Names of costs whose choice is forbidden, one at a time.
+    /// Names of costs whose choice is forbidden, one at a time; of a linear problem any columns,
+    /// which then are 0.
     pub forbid: Vec<String>,
     /// The true costs in the order of the problem, in the user's sense and without known costs.
     pub costs: Option<Vec<f64>>,
-    /// Maximum number of best decisions with fixed choices that each part of the explanation finds:
-    /// ranges, alternatives, features. Each takes one solve, or a few where the costs fix a choice.
-    pub max_solves: usize,
-}
-
-impl Default for ExplainSettings {
-    fn default() -> Self {
-        Self {
-            alternatives: None,
-            force: Vec::new(),
-            forbid: Vec::new(),
-            costs: None,
-            max_solves: DEFAULT_MAX_SOLVES,
-        }
-    }
+    /// Maximum number of solves of each part of the explanation: ranges, alternatives, features.
+    /// `None` allows 250, or fewer where these would take more than a minute. A choice that the
+    /// costs fix may take a few solves, which count as one.
+    pub max_solves: Option<usize>,
 }
 
 /// Why a decision was made, and how firm it is.
@@ -153,10 +146,12 @@ struct RowCase<'a> {
     costs: Vec<f64>,
     /// The decision.
     solution: Solution,
-    /// Columns whose whole cost is known, where their value is not 0.
-    other_columns: Vec<NamedValue>,
+    /// The decision, followed by the columns whose whole cost is known.
+    complete: Decision,
+    /// The values that the columns can take, where single ones can be restricted; empty otherwise.
+    domains: Vec<ColumnDomain>,
     names: &'a CostNames,
-    max_solves: usize,
+    limit: SolveLimit,
     observer: &'a dyn Observer,
 }
 
@@ -214,24 +209,26 @@ impl RowCase<'_> {
         self.names.get(cost).into_owned()
     }
 
-    /// The number of the cost with this name.
-    fn cost_named(&self, name: &str) -> Result<u32> {
+    /// The number of the column with this name in complete decisions.
+    fn column_named(&self, name: &str) -> Result<u32> {
         let place = self.names.iter().position(|other| other == name);
+        let auxiliary = self.problem.auxiliary_names();
+        let place = place.or_else(|| {
+            let place = auxiliary.iter().position(|other| other == name);
+            place.map(|place| self.costs.len() + place)
+        });
         let place = place.ok_or_else(|| {
-            if self
-                .problem
-                .auxiliary_names()
-                .iter()
-                .any(|other| other == name)
-            {
-                return Error::setting(format!("the cost of column '{name}' is known"))
-                    .with_remedy("only columns with predicted costs can be forced or forbidden");
-            }
-            let all = self.names.to_vec();
+            let mut all = self.names.to_vec();
+            all.extend_from_slice(auxiliary);
             let meant = nearest_name(name, all.iter().map(String::as_str));
             let meant = meant.map(|meant| format!("did you mean '{meant}'? "));
-            Error::setting(format!("no cost is called '{name}'")).with_remedy(format!(
-                "{}the costs are {}",
+            let what = if auxiliary.is_empty() {
+                "cost"
+            } else {
+                "column"
+            };
+            Error::setting(format!("no {what} is called '{name}'")).with_remedy(format!(
+                "{}the {what}s are {}",
                 meant.unwrap_or_default(),
                 first_names(&all)
             ))
@@ -342,26 +339,22 @@ impl CostModel {
             solution.status = SolveStatus::LimitReached;
         }
         let problem = oracle.row_problem(0).map_err(in_solve)?;
-        let mut other_columns = Vec::new();
-        for (column, value) in complete.iter().skip_while(|(column, _)| *column < required) {
-            let name = problem.auxiliary_names()[column - required].clone();
-            other_columns.push(NamedValue { name, value });
-        }
         let case = RowCase {
             oracle: Oracle::new(Arc::clone(&problem))
                 .with_threads(oracle.threads().clone())
                 .with_limits(*oracle.limits())
                 .with_heuristic(oracle.heuristic())?,
+            domains: problem.column_domains().unwrap_or_default(),
             problem,
             costs,
+            limit: SolveLimit::new(settings.max_solves, &solution),
             solution,
-            other_columns,
+            complete,
             names: if names.len() == required {
                 names
             } else {
                 &numbered
             },
-            max_solves: settings.max_solves,
             observer,
         };
         case.explain(&prediction, settings)
@@ -418,7 +411,7 @@ impl RowCase<'_> {
         };
         let mut ranges = self.explain_ranges(&solver)?;
         let mut alternatives = self.explain_alternatives(&solver, settings.alternatives)?;
-        let contradicts = |split: &RegretSplit| split.is_contradiction(self.scale());
+        let contradicts = |split: &RegretSplit| split.is_contradiction(self);
         let is_inexact = self.unproven().is_none()
             && (solver.has_contradiction() || regret.as_ref().is_some_and(contradicts));
         if is_inexact {
@@ -433,16 +426,13 @@ impl RowCase<'_> {
         for cost in self.present() {
             let predicted = prediction.predicted[cost];
             let known = prediction.known.as_ref().map_or(0.0, |known| known[cost]);
-            let user_range = |ends: &CostRanges| {
-                RangeEnds::in_sense(sense, ends.lower[cost], ends.upper[cost], known)
-            };
             costs.push(ExplainedCost {
                 name: self.name(cost),
                 index: cost,
                 value: self.solution.decision.value(cost),
                 predicted,
                 known,
-                range: ranges.ends.as_ref().map(user_range),
+                range: ranges.of_cost(cost, sense, known),
             });
         }
         Ok(Explanation {
@@ -458,7 +448,7 @@ impl RowCase<'_> {
                 self.status()
             },
             costs,
-            other_columns: self.other_columns.clone(),
+            other_columns: self.other_columns(&self.complete),
             ranges: ranges.report,
             alternatives,
             choices,
@@ -475,6 +465,17 @@ impl RowCase<'_> {
         };
         decision.iter().map(named).collect()
     }
+}
+
+/// A value that differs in another decision.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ChangedValue {
+    /// The name of the column.
+    pub name: String,
+    /// Its value in the explained decision.
+    pub value: f64,
+    /// Its value in the other one.
+    pub other_value: f64,
 }
 
 /// The value of a variable that is not 0.

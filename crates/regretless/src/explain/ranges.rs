@@ -3,7 +3,9 @@
 //! In this order:
 //! 1. by the problem's own algorithm for exact ranges;
 //! 2. for binary decisions by one solve per cost: a choice that was not made is forced, one that
-//!    was made is forbidden, and the difference of the objectives is how far its cost may move;
+//!    was made is forbidden, and the difference of the objectives is how far its cost may move; for
+//!    problems with quantities and integer columns, and for functions, by solves with moved costs
+//!    (`range_search`);
 //! 3. by the simplex basis of the relaxation, if its optimum is the decision. These ranges are
 //!    valid and may be narrower than the exact ones.
 
@@ -11,9 +13,10 @@ use serde::Serialize;
 
 use super::RowCase;
 use super::choices::{ChoiceSolver, is_of_solver};
+use super::range_search::RangeSearch;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::problem::{FixedChoices, VariableBounds};
+use crate::problem::{ColumnDomain, FixedChoices, VariableBounds};
 use crate::sense::Sense;
 use crate::solve::SolveFailure;
 use crate::solve::relaxation::{CostRangeKind, CostRanges, Relaxation};
@@ -22,13 +25,16 @@ use crate::solve::relaxation::{CostRangeKind, CostRanges, Relaxation};
 /// largest value: the tolerance of LP solvers.
 const RELAXATION_TOLERANCE: f64 = 1e-6;
 
+/// Solves of an end of the range of a quantity that are expected, with one to spare: most take two.
+const SOLVES_OF_AN_END: usize = 3;
+
 /// How ranges were found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RangeMethod {
     /// By an algorithm for exact ranges: the decision changes beyond them.
     Exact,
-    /// By one solve per cost: as exact.
+    /// By solves for each cost: as exact, except for ends that are marked.
     Solves,
     /// By the simplex basis of the relaxation: the decision stays within them; beyond, it may
     /// stay or change.
@@ -40,7 +46,7 @@ pub enum RangeMethod {
 pub struct RangeReport {
     /// The method; none where there are no ranges.
     pub method: Option<RangeMethod>,
-    /// Why there are no ranges, or no exact ones.
+    /// Why there are no ranges, or why some or all are not exact.
     pub reason: Option<String>,
     /// Solves that were needed.
     pub solves: usize,
@@ -53,20 +59,27 @@ pub struct RangeEnds {
     pub lower: Option<f64>,
     /// Upper end; none where the cost may rise without limit.
     pub upper: Option<f64>,
+    /// Whether the decision changes below the lower end. Otherwise it stays at least down to there.
+    pub lower_is_exact: bool,
+    /// Whether the decision changes above the upper end. Otherwise it stays at least up to there.
+    pub upper_is_exact: bool,
 }
 
-impl RangeEnds {
-    /// The range of the predicted part of a cost in the user's sense, of one of the minimized
-    /// total.
-    pub(super) fn in_sense(sense: Sense, lower: f64, upper: f64, known: f64) -> Self {
-        let end = |value: f64| value.is_finite().then(|| sense.convert(value) - known);
-        let [lower, upper] = match sense {
-            Sense::Minimize => [lower, upper],
-            Sense::Maximize => [upper, lower],
-        };
+/// Ranges of minimized total costs.
+pub(super) struct FoundEnds {
+    ranges: CostRanges,
+    lower_is_exact: Vec<bool>,
+    upper_is_exact: Vec<bool>,
+}
+
+impl FoundEnds {
+    /// Ranges whose finite ends are all exact, or none of them.
+    fn new(ranges: CostRanges, are_exact: bool) -> Self {
+        let is_exact = |end: &f64| are_exact || end.is_infinite();
         Self {
-            lower: end(lower),
-            upper: end(upper),
+            lower_is_exact: ranges.lower.iter().map(is_exact).collect(),
+            upper_is_exact: ranges.upper.iter().map(is_exact).collect(),
+            ranges,
         }
     }
 }
@@ -74,7 +87,7 @@ impl RangeEnds {
 /// The ranges of minimized total costs, if there are any, and how they were found.
 pub(super) struct FoundRanges {
     pub(super) report: RangeReport,
-    pub(super) ends: Option<CostRanges>,
+    ends: Option<FoundEnds>,
 }
 
 impl FoundRanges {
@@ -88,6 +101,27 @@ impl FoundRanges {
             },
             ends: None,
         }
+    }
+
+    /// The range of the predicted part of a cost in the user's sense.
+    pub(super) fn of_cost(&self, cost: usize, sense: Sense, known: f64) -> Option<RangeEnds> {
+        let ends = self.ends.as_ref()?;
+        let end = |value: f64| value.is_finite().then(|| sense.convert(value) - known);
+        let range = RangeEnds {
+            lower: end(ends.ranges.lower[cost]),
+            upper: end(ends.ranges.upper[cost]),
+            lower_is_exact: ends.lower_is_exact[cost],
+            upper_is_exact: ends.upper_is_exact[cost],
+        };
+        Some(match sense {
+            Sense::Minimize => range,
+            Sense::Maximize => RangeEnds {
+                lower: range.upper,
+                upper: range.lower,
+                lower_is_exact: range.upper_is_exact,
+                upper_is_exact: range.lower_is_exact,
+            },
+        })
     }
 }
 
@@ -103,35 +137,105 @@ impl RowCase<'_> {
         if let Some(ranges) = self.ranges_by_algorithm()? {
             return Ok(found(RangeMethod::Exact, ranges, None, 0));
         }
-        let count = self.present().len();
-        let is_binary = self.is_binary();
-        if is_binary && count <= self.max_solves {
-            let before = solver.solves();
-            return match self.ranges_by_solves(solver) {
-                Ok(ranges) => {
-                    let solves = solver.solves() - before;
-                    Ok(found(RangeMethod::Solves, ranges, None, solves))
-                }
-                // A search that stopped at a limit, or a function that is not what it should be.
-                Err(error) if is_of_solver(&error) => {
-                    Ok(FoundRanges::none(format!("no ranges: {}", error.message())))
-                }
-                Err(error) => Err(error),
-            };
-        }
-        let reason = if is_binary {
-            format!(
-                "exact ranges take a solve for each of {count} costs, more than the limit of {} \
-                 (--max-solves {count}, or max_solves={count} in Python, allows them)",
-                self.max_solves
-            )
-        } else {
-            "the problem has no algorithm for exact ranges, and its decisions are not binary".into()
+        let reason = match self.exact_ranges_by_solves(solver) {
+            Ok(Ok(ranges)) => return Ok(ranges),
+            Ok(Err(reason)) => reason,
+            // A search that stopped at a limit, or a function that is not what it should be.
+            Err(error) if is_of_solver(&error) => {
+                return Ok(FoundRanges::none(format!("no ranges: {}", error.message())));
+            }
+            Err(error) => return Err(error),
         };
         match self.ranges_by_basis()? {
             Ok(ranges) => Ok(found(RangeMethod::Basis, ranges, Some(reason), 1)),
             Err(missing) => Ok(FoundRanges::none(format!("{reason}; {missing}"))),
         }
+    }
+
+    /// Exact ranges by solves, or why there are none.
+    fn exact_ranges_by_solves(
+        &self,
+        solver: &ChoiceSolver<'_>,
+    ) -> Result<std::result::Result<FoundRanges, String>> {
+        if self.is_binary() {
+            let count = self.present().len();
+            if count > self.limit.solves {
+                let limit = self.limit.exceeded_by(count);
+                return Ok(Err(format!(
+                    "exact ranges take a solve for each of {count} costs, {limit}"
+                )));
+            }
+            let before = solver.solves();
+            let ranges = self.ranges_of_choices(solver)?;
+            let solves = solver.solves() - before;
+            return Ok(Ok(found(RangeMethod::Solves, ranges, None, solves)));
+        }
+        let has_choices = self.domains.iter().any(ColumnDomain::is_choice);
+        if !has_choices && self.problem.has_search_settings() {
+            let reason = "the problem has no algorithm for exact ranges, and no integer columns";
+            return Ok(Err(reason.into()));
+        }
+        let search = RangeSearch::new(solver);
+        let count = search.ends.len();
+        if count > self.limit.solves {
+            let limit = self.limit.exceeded_by(SOLVES_OF_AN_END * count);
+            return Ok(Err(format!(
+                "exact ranges have {count} ends, which take about {SOLVES_OF_AN_END} solves each, \
+                 {limit}"
+            )));
+        }
+        self.ranges_of_quantities(search).map(Ok)
+    }
+
+    /// The ranges of quantities. Ends that are not reached within the limit are those of the
+    /// simplex basis, or as far as a solve has shown that the decision stays.
+    fn ranges_of_quantities(&self, mut search: RangeSearch<'_>) -> Result<FoundRanges> {
+        search.run()?;
+        let mut ends = FoundEnds::new(CostRanges::unbounded(self.costs.len()), true);
+        let open = search.ends.iter().filter(|end| !end.is_exact).count();
+        let safe = if open > 0 {
+            self.ranges_by_basis()?.ok()
+        } else {
+            None
+        };
+        for end in &search.ends {
+            let (cost, center) = (end.cost, self.costs[end.cost]);
+            let mut value = center + end.direction * end.distance();
+            let (ends, is_exact, safe) = if end.direction > 0.0 {
+                let safe = safe.as_ref().map(|safe| safe.upper[cost]);
+                (&mut ends.ranges.upper, &mut ends.upper_is_exact, safe)
+            } else {
+                let safe = safe.as_ref().map(|safe| safe.lower[cost]);
+                (&mut ends.ranges.lower, &mut ends.lower_is_exact, safe)
+            };
+            if let Some(safe) = safe.filter(|_| !end.is_exact) {
+                let is_farther = end.direction * (safe - value) > 0.0;
+                value = if is_farther { safe } else { value };
+            }
+            ends[cost] = value;
+            is_exact[cost] = end.is_exact || value.is_infinite();
+        }
+        let reason = (open > 0).then(|| {
+            let count = search.ends.len();
+            let cause = if search.is_complete() {
+                "beyond, a solve found no optimum".to_owned()
+            } else {
+                let limit = self.limit.exceeded_by(SOLVES_OF_AN_END * count);
+                format!("all take about {SOLVES_OF_AN_END} solves each, {limit}")
+            };
+            format!(
+                "{open} of {count} ends are not exact: the decision stays at least up to them; \
+                 {cause}"
+            )
+        });
+        Ok(FoundRanges {
+            report: RangeReport {
+                method: Some(RangeMethod::Solves),
+                reason,
+                solves: search.solves,
+            },
+            ends: Some(ends),
+        })
     }
 
     /// Exact ranges by the problem's own algorithm. None if it has no such algorithm, or if that
@@ -161,8 +265,8 @@ impl RowCase<'_> {
             })
     }
 
-    /// Exact ranges by one solve per cost.
-    fn ranges_by_solves(&self, solver: &ChoiceSolver<'_>) -> Result<CostRanges> {
+    /// Exact ranges of binary decisions by one solve per cost.
+    fn ranges_of_choices(&self, solver: &ChoiceSolver<'_>) -> Result<CostRanges> {
         let present = self.present();
         let is_chosen = |cost: usize| self.solution.decision.value(cost) != 0.0;
         let flip = |cost: &usize| {
@@ -259,6 +363,6 @@ fn found(
             reason,
             solves,
         },
-        ends: Some(ranges),
+        ends: Some(FoundEnds::new(ranges, method != RangeMethod::Basis)),
     }
 }

@@ -11,11 +11,14 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use super::choices::{ChoiceSolver, PRICE_TOLERANCE, is_of_solver};
-use super::{DEFAULT_ALTERNATIVES, NamedValue, RowCase};
+use super::choices::{ChoiceSolver, is_of_solver};
+use super::patterns::{ListEnd, PatternRanking};
+use super::restricted::CompleteSolution;
+use super::{ChangedValue, DEFAULT_ALTERNATIVES, NamedValue, RowCase};
 use crate::error::{Error, Result};
-use crate::problem::FixedChoices;
+use crate::problem::{ColumnDomain, FixedChoices};
 use crate::solve::Solution;
+use crate::solve::relaxation::CostRangeKind;
 
 /// The best decisions that differ from the explained one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -31,13 +34,21 @@ pub struct Alternatives {
 }
 
 impl Alternatives {
-    /// No decisions, for this reason.
-    pub(super) fn none(reason: String) -> Self {
+    /// A list without decisions yet.
+    fn empty() -> Self {
         Self {
             decisions: Vec::new(),
             are_all: false,
-            reason: Some(reason),
+            reason: None,
             solves: 0,
+        }
+    }
+
+    /// No decisions, for this reason.
+    pub(super) fn none(reason: String) -> Self {
+        Self {
+            reason: Some(reason),
+            ..Self::empty()
         }
     }
 }
@@ -53,8 +64,13 @@ pub struct RankedDecision {
     pub added: Vec<String>,
     /// What the explained decision chooses and it does not.
     pub removed: Vec<String>,
+    /// Values that both have and that differ, where decisions have quantities.
+    pub changed: Vec<ChangedValue>,
     /// All its choices.
     pub choices: Vec<NamedValue>,
+    /// Columns whose whole cost is known, where their value is not 0; where decisions have
+    /// quantities.
+    pub other_columns: Vec<NamedValue>,
 }
 
 /// A part of the decisions, and the best of it.
@@ -149,7 +165,7 @@ impl<'a> DecisionRanking<'a> {
         };
         let part = self.parts.swap_remove(best);
         let solution = part.best.clone();
-        let tolerance = PRICE_TOLERANCE * self.solver.case().scale();
+        let tolerance = self.solver.case().price_tolerance();
         if solution.objective < self.last_objective - tolerance {
             return Err(self.solver.contradiction());
         }
@@ -225,12 +241,17 @@ impl RowCase<'_> {
     ) -> Result<Alternatives> {
         match self.without_alternatives() {
             Some(error) if wanted.is_none_or(|count| count == 0) => {
-                return Ok(Alternatives::none(error.message()));
+                return Ok(Alternatives::none(self.missing_list(&error)));
             }
             Some(error) => return Err(error),
             None => {}
         }
-        let listed = self.list_alternatives(solver, wanted.unwrap_or(DEFAULT_ALTERNATIVES));
+        let count = wanted.unwrap_or(DEFAULT_ALTERNATIVES);
+        let listed = if self.is_binary() {
+            self.list_alternatives(solver, count)
+        } else {
+            self.list_patterns(solver, count)
+        };
         match listed {
             Err(error) if wanted.is_none() && is_of_solver(&error) => {
                 Ok(Alternatives::none(error.message()))
@@ -240,14 +261,9 @@ impl RowCase<'_> {
     }
 
     fn list_alternatives(&self, solver: &ChoiceSolver<'_>, wanted: usize) -> Result<Alternatives> {
-        let mut alternatives = Alternatives {
-            decisions: Vec::new(),
-            are_all: false,
-            reason: None,
-            solves: 0,
-        };
+        let mut alternatives = Alternatives::empty();
         let before = solver.solves();
-        let mut ranking = DecisionRanking::new(solver, self.max_solves);
+        let mut ranking = DecisionRanking::new(solver, self.limit.solves);
         while alternatives.decisions.len() < wanted {
             let Some(solution) = ranking.next()? else {
                 alternatives.are_all = !ranking.limit_was_reached;
@@ -259,27 +275,104 @@ impl RowCase<'_> {
                 price: solver.price(&solution)?,
                 added: difference.added,
                 removed: difference.removed,
+                changed: difference.changed,
                 choices: self.named_values(&solution.decision),
+                other_columns: Vec::new(),
             });
         }
         alternatives.solves = solver.solves() - before;
         let found = alternatives.decisions.len();
         if ranking.limit_was_reached {
-            alternatives.reason = Some(format!(
-                "the list ends after {found} of {wanted} decisions: the next one takes more than \
-                 the limit of {} solves",
-                self.max_solves
-            ));
+            alternatives.reason = Some(self.ended_by_limit(found, wanted));
         } else if alternatives.are_all {
             alternatives.reason = Some("there are no other decisions".into());
         }
         Ok(alternatives)
     }
 
+    /// Why a list ends at the limit of solves.
+    fn ended_by_limit(&self, found: usize, wanted: usize) -> String {
+        format!(
+            "the list ends after {found} of {wanted} decisions: the next one takes more than the \
+             limit of {} solves; a higher max_solves lists it",
+            self.limit.solves
+        )
+    }
+
+    /// The best decisions with other values of the integer columns.
+    fn list_patterns(&self, solver: &ChoiceSolver<'_>, wanted: usize) -> Result<Alternatives> {
+        let mut alternatives = Alternatives::empty();
+        let before = solver.solves();
+        let mut ranking = PatternRanking::new(solver);
+        while alternatives.decisions.len() < wanted {
+            let found = alternatives.decisions.len();
+            match ranking.next()? {
+                Ok(next) => {
+                    let ranked = self.ranked_pattern(solver, &next)?;
+                    alternatives.decisions.push(ranked);
+                    continue;
+                }
+                Err(ListEnd::Limit) => {
+                    alternatives.reason = Some(self.ended_by_limit(found, wanted));
+                }
+                Err(ListEnd::Repeated) => {
+                    alternatives.reason = Some(format!(
+                        "the list ends after {found} of {wanted} decisions: very many values of \
+                         the integer columns lead to the same quantities"
+                    ));
+                }
+                Err(ListEnd::NoFurther) => {
+                    alternatives.are_all = true;
+                    let reason = "no other values of the integer columns lead to other quantities";
+                    alternatives.reason = Some(reason.into());
+                }
+            }
+            break;
+        }
+        alternatives.solves = solver.solves() - before;
+        Ok(alternatives)
+    }
+
+    fn ranked_pattern(
+        &self,
+        solver: &ChoiceSolver<'_>,
+        found: &CompleteSolution,
+    ) -> Result<RankedDecision> {
+        let difference = self.complete_difference(&found.complete);
+        Ok(RankedDecision {
+            objective: self.problem.sense().convert(found.solution.objective),
+            price: solver.price(&found.solution)?,
+            added: difference.added,
+            removed: difference.removed,
+            changed: difference.changed,
+            choices: self.named_values(&found.solution.decision),
+            other_columns: self.other_columns(&found.complete),
+        })
+    }
+
+    /// Why there is no list that nobody asked for.
+    fn missing_list(&self, error: &Error) -> String {
+        let message = error.message();
+        let limits = self.oracle.limits();
+        let ranging = self.problem.cost_ranging(CostRangeKind::Exact, limits);
+        let is_continuous = !self.domains.is_empty() || ranging.is_some();
+        if is_continuous && matches!(error, Error::Capability { .. }) {
+            format!("{message}: between two quantities there is always another one")
+        } else {
+            message
+        }
+    }
+
     /// Why other decisions cannot be listed, if that is so.
     fn without_alternatives(&self) -> Option<Error> {
-        if !self.is_binary() {
-            return Some(self.not_binary("a list of other decisions"));
+        let has_patterns = self.domains.iter().any(ColumnDomain::is_choice);
+        if !self.is_binary() && !has_patterns {
+            return Some(Error::Capability {
+                method: "a list of other decisions".into(),
+                capability: "binary decisions or integer columns",
+                problem: self.problem.name(),
+                remedy: "leave it out; the cost ranges say how firm the decision is".into(),
+            });
         }
         if let Some(reason) = self.unproven() {
             return Some(Error::setting(format!(

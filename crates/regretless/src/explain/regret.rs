@@ -10,7 +10,6 @@
 
 use serde::Serialize;
 
-use super::choices::PRICE_TOLERANCE;
 use super::{RowCase, RowPrediction, total_costs};
 use crate::error::{Error, Result, SolveFailure};
 use crate::solve::SolveStatus;
@@ -53,11 +52,10 @@ pub struct RegretShare {
 }
 
 impl RegretSplit {
-    /// Whether one of the two decisions is better where the other one should be optimal; `scale` is
-    /// the size of the objective under the predicted costs.
-    pub(super) fn is_contradiction(&self, scale: f64) -> bool {
+    /// Whether one of the two decisions of a row is better where the other one should be optimal.
+    pub(super) fn is_contradiction(&self, case: &RowCase<'_>) -> bool {
         let true_scale = self.objective.abs() + self.optimal_objective.abs();
-        self.gap < -PRICE_TOLERANCE * scale || self.regret < -PRICE_TOLERANCE * true_scale
+        self.gap < -case.price_tolerance() || self.regret < -case.rounding() * true_scale
     }
 }
 

@@ -39,6 +39,7 @@ mod min_cost_flow;
 mod model_problem;
 mod multiple_choice_knapsack;
 mod parametric;
+mod restriction;
 #[cfg(feature = "highs")]
 mod schedule;
 mod spanning_tree;
@@ -69,6 +70,7 @@ pub use linear::{CostColumns, LinearArrays, LinearColumn, LinearRow};
 #[cfg(feature = "highs")]
 pub use linear::{LinearBuilder, LinearProblem, VariableDomain};
 pub(crate) use model_problem::ModelProblem;
+pub(crate) use restriction::{ColumnBounds, ColumnDomain, ExcludedPattern, Restriction};
 #[cfg(feature = "highs")]
 pub(crate) use schedule::Schedule;
 pub(crate) use top_k::TopK;
@@ -373,6 +375,23 @@ pub trait ProblemKind: Send + Sync + fmt::Debug + std::any::Any {
     /// where all decisions have equally many choices.
     fn may_contain_decisions(&self) -> bool {
         true
+    }
+
+    /// The values that the columns of a complete decision can take (predicted costs first, then
+    /// [`Self::auxiliary_names`]), where [`Self::restricted`] can narrow them: linear problems.
+    fn column_domains(&self) -> Option<Vec<ColumnDomain>> {
+        None
+    }
+
+    /// The problem of the decisions that obey a restriction; none where its bounds exclude each
+    /// other. Only for problems with [`Self::column_domains`].
+    fn restricted(&self, _restriction: &Restriction) -> Option<Arc<dyn ProblemKind>> {
+        None
+    }
+
+    /// The same problem with fixed costs of 0; none where they are 0.
+    fn without_fixed_costs(&self) -> Option<Arc<dyn ProblemKind>> {
+        None
     }
 
     /// Checks a decision against the constraints, independently of any solver.

@@ -25,7 +25,7 @@ use crate::experiment::{
     DecisionLayout, ExperimentResults, ExperimentRunner, MeanAndDeviation, MethodResults,
     ProblemResults, examples,
 };
-use crate::explain::{ExplainSettings, Explanation};
+use crate::explain::{DEFAULT_MAX_SOLVES, ExplainSettings, Explanation};
 use crate::label::LabeledDataset;
 use crate::observer::Observer;
 use crate::oracle::Oracle;
@@ -252,11 +252,10 @@ fn explain_row(
     let mut true_costs = Vec::new();
     data.data().predicted_part().read(row, &mut true_costs);
     data.sense().convert_slice(&mut true_costs);
-    let defaults = ExplainSettings::default();
     let settings = ExplainSettings {
         costs: Some(true_costs.clone()),
-        max_solves: affordable_solves(data, &[row], defaults.max_solves),
-        ..defaults
+        max_solves: Some(affordable_solves(data, &[row], DEFAULT_MAX_SOLVES)),
+        ..ExplainSettings::default()
     };
     Ok(ExplainedRow {
         name: String::new(),

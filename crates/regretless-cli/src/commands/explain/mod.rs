@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use regretless::data::{Features, InstanceKeys, RowParameters};
-use regretless::explain::ExplainSettings;
+use regretless::explain::{ExplainSettings, Explanation};
 use regretless::{Error, Model, Result};
 use serde_json::json;
 
@@ -46,15 +46,14 @@ pub fn run(options: &ExplainOptions, context: &CommandContext) -> Result<Command
     context.warn_about_matching(&model_file, &matching);
     context.warn_about_positions(&model_file, &model);
     let row = read_row(&model, options, context)?;
-    let standard = ExplainSettings::default();
     let settings = ExplainSettings {
         alternatives: options.alternatives,
         force: options.force_choice.clone(),
         forbid: options.forbid_choice.clone(),
         costs: true_costs(&model, options, &row, context)?,
-        max_solves: options.max_solves.unwrap_or(standard.max_solves),
+        max_solves: options.max_solves,
     };
-    let explanation = model
+    let mut explanation = model
         .explain_instance(
             &row.features,
             Some(&row.parameters),
@@ -62,12 +61,27 @@ pub fn run(options: &ExplainOptions, context: &CommandContext) -> Result<Command
             &context.progress,
         )
         .map_err(in_file(&row.file))?;
+    name_flags(&mut explanation);
     let mut report = CommandReport::default();
     text::print(&explanation, &row.name, &mut report);
     report.json = json(&explanation)?;
     report.json["row"] = json!(row.number);
     report.json["encoding_notes"] = json!(row.features.encoding_notes());
     Ok(report)
+}
+
+/// Calls the limit of solves by its flag where a reason names the setting.
+fn name_flags(explanation: &mut Explanation) {
+    let reasons = [
+        &mut explanation.ranges.reason,
+        &mut explanation.alternatives.reason,
+        &mut explanation.features.reason,
+    ];
+    for reason in reasons.into_iter().flatten() {
+        *reason = reason
+            .replace("max_solves = ", "--max-solves ")
+            .replace("max_solves", "--max-solves");
+    }
 }
 
 /// Reads the table and selects the row.

@@ -2,8 +2,8 @@
 
 use regretless::Sense;
 use regretless::explain::{
-    ChoiceAnswer, ExplainedCost, Explanation, FeatureMethod, FixedChoiceEffect, NamedValue,
-    RangeMethod, RegretSplit,
+    ChangedValue, ChoiceAnswer, ExplainedCost, Explanation, FeatureMethod, FixedChoiceEffect,
+    NamedValue, RangeEnds, RangeMethod, RankedDecision, RegretSplit,
 };
 
 use crate::output::{CommandReport, grouped, number};
@@ -129,6 +129,8 @@ struct LimitedMove<'a> {
     distance: f64,
     /// Whether that end is the upper one.
     is_up: bool,
+    /// Whether the decision changes beyond it.
+    is_exact: bool,
 }
 
 /// The costs whose ranges end somewhere, the nearest end first.
@@ -138,17 +140,20 @@ fn limited_moves(explanation: &Explanation) -> Vec<LimitedMove<'_>> {
         let Some(range) = cost.range else {
             continue;
         };
-        let up = range.upper.map(|end| (end - cost.predicted, true));
-        let down = range.lower.map(|end| (cost.predicted - end, false));
+        let up = range.upper.map(|end| LimitedMove {
+            cost,
+            distance: end - cost.predicted,
+            is_up: true,
+            is_exact: range.upper_is_exact,
+        });
+        let down = range.lower.map(|end| LimitedMove {
+            cost,
+            distance: cost.predicted - end,
+            is_up: false,
+            is_exact: range.lower_is_exact,
+        });
         let nearest = [up, down].into_iter().flatten();
-        let nearest = nearest.min_by(|a, b| a.0.total_cmp(&b.0));
-        if let Some((distance, is_up)) = nearest {
-            moves.push(LimitedMove {
-                cost,
-                distance,
-                is_up,
-            });
-        }
+        moves.extend(nearest.min_by(|a, b| a.distance.total_cmp(&b.distance)));
     }
     moves.sort_by(|a, b| {
         let places = a.cost.index.cmp(&b.cost.index);
@@ -160,11 +165,14 @@ fn limited_moves(explanation: &Explanation) -> Vec<LimitedMove<'_>> {
 fn firmness_sentences(explanation: &Explanation) -> Vec<String> {
     let mut sentences = Vec::new();
     let moves = limited_moves(explanation);
-    if let Some(nearest) = moves.first() {
+    // Ends of a basis are near; those of a search that ended early say less than exact ones.
+    let exact = moves.iter().find(|limited| limited.is_exact);
+    if let Some(nearest) = exact.or(moves.first()) {
         let direction = if nearest.is_up { "rises" } else { "falls" };
-        let consequence = match explanation.ranges.method {
-            Some(RangeMethod::Basis) => "may change",
-            Some(RangeMethod::Exact | RangeMethod::Solves) | None => "changes",
+        let consequence = if nearest.is_exact {
+            "changes"
+        } else {
+            "may change"
         };
         sentences.push(format!(
             "It {consequence} when the predicted {} {} {direction} by more than {}, with all \
@@ -180,18 +188,46 @@ fn firmness_sentences(explanation: &Explanation) -> Vec<String> {
         sentences.push(format!(
             "The best other decision is worse by {}: it {}.",
             number(best.price),
-            difference(&best.added, &best.removed)
+            difference(&added(best), &best.removed, &best.changed)
         ));
     }
     sentences
 }
 
+/// What another decision adds; quantities with their amounts.
+fn added(ranked: &RankedDecision) -> Vec<String> {
+    let described = |name: &String| {
+        let mut values = ranked.choices.iter().chain(&ranked.other_columns);
+        match values.find(|named| named.name == *name) {
+            Some(named) if named.value != 1.0 => format!("{name} = {}", number(named.value)),
+            _ => name.clone(),
+        }
+    };
+    ranked.added.iter().map(described).collect()
+}
+
+/// Changed values as text.
+fn changes(changed: &[ChangedValue]) -> Vec<String> {
+    let described = |value: &ChangedValue| {
+        let [own, other] = [value.value, value.other_value].map(number);
+        format!("{} from {own} to {other}", value.name)
+    };
+    changed.iter().map(described).collect()
+}
+
 /// How another decision differs from the explained one.
-fn difference(added: &[String], removed: &[String]) -> String {
-    match (added, removed) {
-        (_, []) => format!("adds {}", listed(added)),
-        ([], _) => format!("drops {}", listed(removed)),
-        _ => format!("adds {} and drops {}", listed(added), listed(removed)),
+fn difference(added: &[String], removed: &[String], changed: &[ChangedValue]) -> String {
+    let changed = changes(changed);
+    let parts = [("adds", added), ("drops", removed), ("changes", &changed)];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(_, names)| !names.is_empty())
+        .map(|(verb, names)| format!("{verb} {}", listed(names)))
+        .collect();
+    match parts.split_last() {
+        None => "differs in columns of known cost".into(),
+        Some((last, [])) => last.clone(),
+        Some((last, before)) => format!("{} and {last}", before.join(", ")),
     }
 }
 
@@ -207,7 +243,7 @@ fn choice_sentence(effect: &FixedChoiceEffect) -> String {
         ChoiceAnswer::Possible => format!(
             "{verb} {name} costs {}: the best such decision {}.",
             number(effect.price.unwrap_or_default()),
-            difference(&effect.added, &effect.removed)
+            difference(&effect.added, &effect.removed, &effect.changed)
         ),
         ChoiceAnswer::Infeasible => {
             let rule = if effect.is_forced { "has" } else { "lacks" };
@@ -245,7 +281,12 @@ fn print_ranges(explanation: &Explanation, report: &mut CommandReport) {
     let kind = match method {
         RangeMethod::Exact => "exact: beyond an end the decision changes".to_owned(),
         RangeMethod::Solves => {
-            format!("exact, by {solves} solves: beyond an end the decision changes")
+            let exactness = if ranges.reason.is_some() {
+                "where they do not say ≥ or ≤"
+            } else {
+                "beyond an end the decision changes"
+            };
+            format!("exact, by {solves} solves: {exactness}")
         }
         RangeMethod::Basis => {
             "of the simplex basis: within them the decision stays, beyond it may change".to_owned()
@@ -264,14 +305,15 @@ fn print_ranges(explanation: &Explanation, report: &mut CommandReport) {
     let moves = limited_moves(explanation);
     for limited in moves.iter().take(MAX_PRINTED_ROWS) {
         let cost = limited.cost;
-        let end = |end: Option<f64>| end.map_or_else(|| "any".to_owned(), number);
-        let range = cost.range;
+        let [lower, upper] = cost
+            .range
+            .map_or_else(Default::default, |range| printed_ends(&range, method));
         let mut cells = vec![
             cost.name.clone(),
             number_of_value(cost.value),
             number(cost.predicted),
-            end(range.and_then(|range| range.lower)),
-            end(range.and_then(|range| range.upper)),
+            lower,
+            upper,
         ];
         if has_known {
             cells.push(number(cost.known));
@@ -291,6 +333,20 @@ fn print_ranges(explanation: &Explanation, report: &mut CommandReport) {
         let free = grouped(free as u64);
         report.line(format!("{free} costs may move without limit"));
     }
+}
+
+/// Both ends of a range as text.
+fn printed_ends(range: &RangeEnds, method: RangeMethod) -> [String; 2] {
+    let printed = |end: Option<f64>, is_exact: bool, sign: &str| match end {
+        None => "any".to_owned(),
+        // The heading says it of all ends of a basis.
+        Some(end) if is_exact || method == RangeMethod::Basis => number(end),
+        Some(end) => format!("{sign} {}", number(end)),
+    };
+    [
+        printed(range.lower, range.lower_is_exact, "≤"),
+        printed(range.upper, range.upper_is_exact, "≥"),
+    ]
 }
 
 /// The value of a variable: a choice as 0 or 1.
@@ -314,16 +370,26 @@ fn print_alternatives(explanation: &Explanation, report: &mut CommandReport) {
         "\nother decisions, the best first ({} solves)",
         grouped(alternatives.solves as u64)
     ));
-    let mut table = TextTable::new(["rank", "worse by", "objective", "adds", "drops"]);
+    let mut heading = vec!["rank", "worse by", "objective", "adds", "drops"];
+    let mut decisions = alternatives.decisions.iter();
+    let has_changes = decisions.any(|ranked| !ranked.changed.is_empty());
+    if has_changes {
+        heading.push("changes");
+    }
+    let mut table = TextTable::new(heading);
     for (place, ranked) in alternatives.decisions.iter().enumerate() {
         // The explained decision is the first.
-        table.row([
+        let mut cells = vec![
             (place + 2).to_string(),
             number(ranked.price),
             number(ranked.objective),
-            listed(&ranked.added),
+            listed(&added(ranked)),
             listed(&ranked.removed),
-        ]);
+        ];
+        if has_changes {
+            cells.push(listed(&changes(&ranked.changed)));
+        }
+        table.row(cells);
     }
     report.text.push_str(&table.text());
     if let Some(reason) = &alternatives.reason {

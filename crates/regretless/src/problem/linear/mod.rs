@@ -16,6 +16,8 @@ mod infeasibility;
 #[cfg(feature = "highs")]
 mod problem;
 #[cfg(feature = "highs")]
+mod restriction;
+#[cfg(feature = "highs")]
 mod unboundedness;
 
 pub use arrays::{LinearArrays, LinearColumn, LinearRow};

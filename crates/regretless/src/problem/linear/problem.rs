@@ -11,7 +11,8 @@ use crate::decision::Decision;
 use crate::error::{Error, InputPlace, Result};
 use crate::problem::equality::{EqualityRow, eliminate_auxiliary};
 use crate::problem::{
-    ChoiceFixing, EqualityConstraints, FixedChoices, ProblemKind, Sense, VariableBounds,
+    ChoiceFixing, ColumnDomain, EqualityConstraints, FixedChoices, ProblemKind, Restriction, Sense,
+    VariableBounds,
 };
 use crate::problem::{SolveCostHint, SolveSeconds};
 use crate::size_limits::{FileText, read_file};
@@ -288,6 +289,11 @@ impl LinearProblem {
     /// The column of each predicted cost.
     pub fn predicted(&self) -> &Arc<[usize]> {
         &self.parts.predicted
+    }
+
+    /// The columns without predicted costs.
+    pub(super) fn auxiliary_columns(&self) -> &[usize] {
+        &self.parts.auxiliary
     }
 }
 
@@ -575,6 +581,23 @@ impl ProblemKind for LinearProblem {
             problem: Arc::new(self.with_model(model, None)),
             added: Vec::new(),
         }
+    }
+
+    fn column_domains(&self) -> Option<Vec<ColumnDomain>> {
+        Some(self.domains())
+    }
+
+    fn restricted(&self, restriction: &Restriction) -> Option<Arc<dyn ProblemKind>> {
+        let restricted = self.with_restriction(restriction)?;
+        Some(Arc::new(restricted))
+    }
+
+    fn without_fixed_costs(&self) -> Option<Arc<dyn ProblemKind>> {
+        let is_free = self.model.offset == 0.0 && self.model.cost.iter().all(|cost| *cost == 0.0);
+        if is_free {
+            return None;
+        }
+        Some(Arc::new(self.with_free_auxiliary_columns()))
     }
 
     /// Auxiliary columns are not part of a decision: rows with auxiliary columns are checked

@@ -14,8 +14,8 @@ use serde_json::Value;
 use self::known::KnownCosts;
 use self::template::{Place, Template};
 use super::{
-    ChoiceFixing, EqualityConstraints, FixedChoices, ProblemKind, ProblemSpec, Sense,
-    SolveCostHint, SolverThreading, VariableBounds,
+    ChoiceFixing, ColumnDomain, EqualityConstraints, FixedChoices, ProblemKind, ProblemSpec,
+    Restriction, Sense, SolveCostHint, SolverThreading, VariableBounds,
 };
 use crate::data::{CostNames, ParameterColumns, in_order_of_costs, matched_by_position};
 use crate::decision::Decision;
@@ -334,6 +334,18 @@ impl ProblemKind for ParametricProblem {
 
     fn may_contain_decisions(&self) -> bool {
         self.base.may_contain_decisions()
+    }
+
+    fn column_domains(&self) -> Option<Vec<ColumnDomain>> {
+        self.base.column_domains()
+    }
+
+    fn restricted(&self, restriction: &Restriction) -> Option<Arc<dyn ProblemKind>> {
+        self.base.restricted(restriction)
+    }
+
+    fn without_fixed_costs(&self) -> Option<Arc<dyn ProblemKind>> {
+        self.base.without_fixed_costs()
     }
 
     /// Refused where rows have sets of their own: the oracle checks with the row's problem.

@@ -24,7 +24,7 @@ fn check_choices(drawn: &DrawnCase) -> [usize; 2] {
         let explanation = drawn.explain(&ExplainSettings {
             force,
             forbid,
-            max_solves: 10_000,
+            max_solves: Some(10_000),
             ..without_alternatives()
         });
         let effect = &explanation.choices[0];
@@ -85,7 +85,7 @@ fn check_ranking(drawn: &DrawnCase, all: &dyn Fn(&[f64]) -> Vec<Decision>) -> us
     let wanted = 6;
     let explanation = drawn.explain(&ExplainSettings {
         alternatives: Some(wanted),
-        max_solves: 10_000,
+        max_solves: Some(10_000),
         ..ExplainSettings::default()
     });
     let costs = drawn.minimized(&explanation);
@@ -190,7 +190,7 @@ fn prices_include_the_cost_of_auxiliary_columns() {
         let drawn = kind.draw(case);
         let explanation = drawn.explain(&ExplainSettings {
             alternatives: Some(4),
-            max_solves: 10_000,
+            max_solves: Some(10_000),
             ..ExplainSettings::default()
         });
         let costs = drawn.minimized(&explanation);
@@ -301,7 +301,7 @@ fn a_list_that_takes_too_many_solves_says_where_it_ends() {
     let drawn = kind.draw(3);
     let explanation = drawn.explain(&ExplainSettings {
         alternatives: Some(5),
-        max_solves: drawn.problem.num_costs(),
+        max_solves: Some(drawn.problem.num_costs()),
         ..ExplainSettings::default()
     });
     let found = &explanation.alternatives;
@@ -318,7 +318,7 @@ fn a_forced_arc_of_a_graph_with_cycles_is_looked_for_within_a_limit() {
         let settings = ExplainSettings {
             force: vec![name.into()],
             alternatives: Some(0),
-            max_solves,
+            max_solves: Some(max_solves),
             ..ExplainSettings::default()
         };
         model.explain([0.0].as_slice(), &settings)

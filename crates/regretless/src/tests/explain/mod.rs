@@ -3,6 +3,8 @@
 
 mod choices;
 mod features;
+#[cfg(feature = "highs")]
+mod quantities;
 mod ranges;
 mod refused;
 mod regret;
@@ -91,6 +93,13 @@ impl DrawnCase {
         assert_eq!(solved.indices(), explained.indices(), "{}", self.context);
         assert_eq!(solved.values(), explained.values(), "{}", self.context);
         solved
+    }
+
+    /// Whether some decision is the best one for these minimized costs.
+    pub fn has_optimum(&self, minimized: &[f64]) -> bool {
+        let mut costs = minimized.to_vec();
+        self.problem.sense().convert_slice(&mut costs);
+        self.problem.solve(&costs).is_ok()
     }
 
     /// How much worse a decision is than the best one for these minimized costs.

@@ -74,6 +74,10 @@ fn decisions_that_are_not_binary_have_no_list_and_no_choices() {
             "{}: {refused}",
             kind.name
         );
+        if kind.name == "linear program" {
+            // Its columns can be left out, and used ones are used already.
+            continue;
+        }
         let refused = error(&model, &choice(&explanation.costs[0].name));
         assert_eq!(
             refused.kind(),
