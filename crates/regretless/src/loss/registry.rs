@@ -98,7 +98,9 @@ pub(super) fn with_options(text: &str) -> Option<Result<LossSpec>> {
         Ok(options) => options,
         Err(option) => {
             let error = invalid(format!("'{option}' is no option"));
-            return Some(Err(error.with_remedy("write name=value, such as margin=0.1")));
+            return Some(Err(
+                error.with_remedy("write name=value, such as margin=0.1")
+            ));
         }
     };
     let without_options = || Err(invalid("it has no options".into()));
@@ -124,7 +126,9 @@ fn split_options(text: &str) -> std::result::Result<Vec<[String; 2]>, String> {
     }
     let mut options = Vec::with_capacity(parts.len());
     for part in parts {
-        let pair = part.split_once('=').map(|(name, value)| [name.trim(), value.trim()]);
+        let pair = part
+            .split_once('=')
+            .map(|(name, value)| [name.trim(), value.trim()]);
         match pair {
             Some([name, value]) if !name.is_empty() && !value.is_empty() => {
                 options.push([name.to_owned(), value.to_owned()]);
