@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import hashlib
 import importlib
@@ -76,6 +77,9 @@ class OwnLoss:
         if name is None:
             raise TypeError("the function has no name: give one, loss(function, name='my-loss')")
         self.function, self.name, self.check_gradient = function, str(name), bool(check_gradient)
+        # The loss that options were given to, and the options; the function that it was made from.
+        self.origin: tuple[OwnLoss, dict[str, Any]] | None = None
+        self.user_function = function
         self.arguments = argument_names(function, self.name)
         self.calls_solver = "solve" in self.arguments
         self.fingerprint = source_hash(function)
@@ -91,6 +95,8 @@ class OwnLoss:
         return self.name
 
     def __reduce__(self) -> Any:
+        if self.origin is not None:
+            return OwnLoss.with_options, self.origin
         found = self._in_module()
         if found is self:
             # By its place: importing the module makes and registers it.
@@ -114,6 +120,52 @@ class OwnLoss:
             found = getattr(found, part, None)
         is_same = isinstance(found, OwnLoss) and found.function is self.function
         return found if is_same else None
+
+    def with_options(self, options: Mapping[str, Any]) -> OwnLoss:
+        """Return the loss with other values of arguments that have a default.
+
+        Its name has them, ``hinge(margin=0.1)``, in tables and in the text of methods.
+
+        Parameters
+        ----------
+        options : mapping of str to float, int, bool or str
+            Values by the names of arguments.
+
+        Raises
+        ------
+        ValueError
+            For an argument that the function does not have, and for other values.
+        """
+        base, known = self.origin if self.origin is not None else (self, {})
+        choices = option_names(base.function)
+        options = {**known, **options}
+        for name, value in options.items():
+            if name not in choices:
+                listed = ", ".join(choices) if choices else "none"
+                raise RefusedLossError(
+                    f"the loss '{base.name}' has no option '{name}'; it has: {listed}"
+                )
+            if not isinstance(value, (bool, int, float, str)) or value != value:
+                raise RefusedLossError(
+                    f"the option '{name}' of the loss '{base.name}' is a number, a truth value or "
+                    f"a text, not {value!r}"
+                )
+        if not options:
+            return base
+        # In the order of the arguments, so that a loss has one name.
+        ordered = {name: options[name] for name in choices if name in options}
+        text = ",".join(f"{name}={value!r}" for name, value in ordered.items())
+        changed = OwnLoss(
+            functools.partial(base.function, **ordered),
+            f"{base.name}({text})",
+            check_gradient=base.check_gradient,
+        )
+        changed.origin, changed.user_function = (base, ordered), base.user_function
+        return changed
+
+    def _with_options(self, options: list[list[str]]) -> OwnLoss:
+        """Return the loss with options as the grammar of methods has them: texts."""
+        return self.with_options({name: option_value(value) for name, value in options})
 
     def renamed(self, name: str) -> OwnLoss:
         """Return the same loss under another name, which is not registered."""
@@ -248,6 +300,33 @@ def _registered(own: OwnLoss) -> OwnLoss:
     if own.name not in registered:
         registered.append(own.name)
     return own
+
+
+def from_partial(method: Any) -> Any:
+    """Return the loss of ``functools.partial(loss, margin=0.1)``; anything else as it is."""
+    if not isinstance(method, functools.partial) or not isinstance(method.func, OwnLoss):
+        return method
+    if method.args:
+        raise RefusedLossError(
+            f"options of the loss '{method.func.name}' are given by name, such as margin=0.1"
+        )
+    return method.func.with_options(method.keywords)
+
+
+def option_names(function: Callable[..., Any]) -> list[str]:
+    """Return the arguments of a loss that have a default and are not given by training."""
+    parameters = inspect.signature(function).parameters.values()
+    return [parameter.name for parameter in parameters if parameter.name not in ARGUMENTS]
+
+
+def option_value(text: str) -> Any:
+    """Return the number, truth value or text of an option; a word without quotes is a text."""
+    if text in ("true", "false"):
+        return text == "true"
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
 
 
 def _restored(function: Callable[..., Any], name: str, check_gradient: bool) -> OwnLoss:

@@ -219,6 +219,73 @@ def test_unknown_arguments_are_refused_and_defaults_are_left_alone(knapsack):
     rl.train(problem, X, C, method=fourth, **SETTINGS)
 
 
+def scaled_squares(predicted, true, factor=1.0, kind="plain", halved=False):
+    values, gradients = squares(predicted, true)
+    weight = factor * (0.5 if halved else 1.0) * {"plain": 1.0, "a, b": 7.0}[kind]
+    return weight * values, weight * gradients
+
+
+def test_options_of_a_loss_are_given_in_its_name_or_by_partial(knapsack):
+    problem, X, C = knapsack
+    scaled = rl.loss(scaled_squares)
+    plain = rl.Loss(problem, C, scaled).evaluate(C + 1)[0]
+    for method, factor, name in [
+        ("scaled_squares(factor=3)", 3, "scaled_squares(factor=3)"),
+        (
+            "scaled_squares( halved = true, factor=2.5e0 )",
+            1.25,
+            "scaled_squares(factor=2.5,halved=True)",
+        ),
+        ('scaled_squares(kind="a, b")', 7, "scaled_squares(kind='a, b')"),
+        (functools.partial(scaled, factor=3), 3, "scaled_squares(factor=3)"),
+        (scaled.with_options({"halved": True}), 0.5, "scaled_squares(halved=True)"),
+    ]:
+        loss = rl.Loss(problem, C, method)
+        np.testing.assert_allclose(loss.evaluate(C + 1)[0], factor * plain)
+        assert loss.name == name
+    both = "MSE then scaled_squares(factor=2, halved=False) lr 0.001"
+    model, report = rl.train(problem, X, C, method=both, **SETTINGS)
+    assert report.method == "MSE then scaled_squares(factor=2,halved=False) lr 0.001"
+    methods = ["scaled_squares(factor=2)", functools.partial(scaled, factor=3)]
+    result = rl.compare(problem, X, C, methods=methods, seeds=1, epochs=2)
+    names = {row["method"] for row in result.methods.to_dict("records")}
+    assert {"scaled_squares(factor=2)", "scaled_squares(factor=3)"} <= names
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        ("scaled_squares(facto=3)", "has no option 'facto'; it has: factor, kind, halved"),
+        ("scaled_squares(predicted=3)", "has no option 'predicted'"),
+        ("scaled_squares(3)", "'3' is no option.*name=value"),
+        ("scaled_squares(factor=[1])", "a number, a truth value or a text, not \\[1\\]"),
+        ("unknown_loss(factor=3)", "unknown loss 'unknown_loss\\(factor=3\\)'"),
+        ("MSE(factor=3)", "MSE"),
+    ],
+)
+def test_options_that_a_loss_does_not_have_are_refused(knapsack, method, message):
+    rl.loss(scaled_squares)
+    with pytest.raises(ValueError, match=message):
+        rl.Loss(knapsack[0], knapsack[2], method)
+
+
+def test_losses_with_options_have_keys_of_their_own_and_are_pickled(loss_module):
+    base = loss_module.pickled_scaled
+    first, second = (base.with_options({"factor": factor}) for factor in (2.0, 3.0))
+    assert len({base.fingerprint, first.fingerprint, second.fingerprint}) == 3
+    copy = pickle.loads(pickle.dumps(second))
+    assert (copy.name, copy.fingerprint) == (second.name, second.fingerprint)
+    assert first.with_options({"factor": 3.0}).name == second.name
+
+
+def test_the_command_line_reads_options_of_a_loss(program, folder):
+    methods = "my_losses.py:scaled(factor=2);my_losses.py:scaled"
+    result = compare(program, methods, folder)
+    assert result.returncode == 0, result.stderr
+    rows = {row["method"] for row in json.loads(result.stdout)["methods"]}
+    assert {"my_losses.py:scaled(factor=2)", "my_losses.py:scaled"} <= rows
+
+
 def test_the_solver_of_a_function_serves_a_loss_of_ones_own(paths):
     _, X, C = paths
     calls = []
@@ -294,6 +361,10 @@ def wrong(predicted, true):
 
 def fails(predicted, true):
     return 1 / 0, predicted
+
+def scaled(predicted, true, factor=1.0):
+    values, gradients = squares(predicted, true)
+    return factor * values, factor * gradients
 
 def waits(predicted, true, epoch):
     print("waiting", flush=True)
@@ -456,6 +527,11 @@ def plain(predicted, true):
     return pickled_squares(predicted, true)
 
 pickled_plain = rl.loss(plain, name="pickled_plain")
+
+@rl.loss
+def pickled_scaled(predicted, true, factor=1.0):
+    values, gradients = plain(predicted, true)
+    return factor * values, factor * gradients
 """
 
 

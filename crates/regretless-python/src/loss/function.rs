@@ -30,6 +30,8 @@ use crate::problem::sense_word;
 
 /// A `regretless._own_loss.OwnLoss`.
 pub struct LossFunction {
+    /// The object in Python.
+    own: Py<PyAny>,
     name: String,
     /// Calls the user's function with a dictionary and checks what it returns.
     evaluate: Py<PyAny>,
@@ -44,12 +46,14 @@ pub struct LossFunction {
 impl LossFunction {
     fn new(own: &Bound<'_, PyAny>) -> PyResult<Self> {
         Ok(Self {
+            own: own.clone().unbind(),
             name: own.getattr("name")?.extract()?,
             evaluate: own.getattr("_evaluate")?.unbind(),
             calls_solver: own.getattr("calls_solver")?.extract()?,
             checks_gradient: own.getattr("check_gradient")?.extract()?,
             fingerprint: own.getattr("fingerprint")?.extract()?,
-            identity: own.getattr("function")?.as_ptr() as usize,
+            // Options make another function of it, whose state is that of the user's.
+            identity: own.getattr("user_function")?.as_ptr() as usize,
         })
     }
 
@@ -125,6 +129,15 @@ impl LossDefinition for FunctionLossSpec {
 
     fn fingerprint(&self) -> Option<String> {
         Some(self.0.fingerprint.clone())
+    }
+
+    fn with_options(&self, options: &[[String; 2]]) -> Option<Result<LossSpec>> {
+        Some(Python::attach(|py| {
+            let own = self.0.own.bind(py);
+            let changed = own.call_method1("_with_options", (options.to_vec(),));
+            let changed = changed.and_then(|own| loss_spec(&own));
+            changed.map_err(|error| Error::setting(error.value(py).to_string()))
+        }))
     }
 
     fn build(&self, data: &LabeledDataset, _: &Oracle, _: &dyn Observer) -> Result<Box<dyn Loss>> {
@@ -483,11 +496,9 @@ pub fn parse_method(method: Option<&Bound<'_, PyAny>>) -> PyResult<Method> {
             .parse::<Method>()
             .map_err(|error| with_own_losses(method.py(), error));
     }
-    let own_loss = method
-        .py()
-        .import("regretless._own_loss")?
-        .getattr("OwnLoss")?;
-    if method.is_instance(&own_loss)? {
+    let module = method.py().import("regretless._own_loss")?;
+    let method = &module.call_method1("from_partial", (method,))?;
+    if method.is_instance(&module.getattr("OwnLoss")?)? {
         return loss_spec(method).map(Method::from);
     }
     Err(PyTypeError::new_err(format!(

@@ -82,6 +82,63 @@ pub(super) fn own_loss(name: &str) -> Option<LossSpec> {
     losses.iter().find(|loss| loss.to_string() == name).cloned()
 }
 
+/// A loss of the user's own with options, such as `my-loss(margin=0.1)`; `None` where the text has
+/// no options, or no such loss is known.
+pub(super) fn with_options(text: &str) -> Option<Result<LossSpec>> {
+    let (name, inside) = text.strip_suffix(')')?.split_once('(')?;
+    let loss = match own_loss(name.trim()) {
+        Some(own) => own,
+        None => match resolve(name.trim())? {
+            Ok(found) => found,
+            Err(error) => return Some(Err(error)),
+        },
+    };
+    let invalid = |reason: String| Error::setting(format!("loss '{text}': {reason}"));
+    let options = match split_options(inside) {
+        Ok(options) => options,
+        Err(option) => {
+            let error = invalid(format!("'{option}' is no option"));
+            return Some(Err(
+                error.with_remedy("write name=value, such as margin=0.1")
+            ));
+        }
+    };
+    let without_options = || Err(invalid("it has no options".into()));
+    Some(loss.with_options(&options).unwrap_or_else(without_options))
+}
+
+/// Splits `name=value, name=value` at commas outside quotation marks.
+///
+/// # Errors
+/// With the first part that has no name or value.
+fn split_options(text: &str) -> std::result::Result<Vec<[String; 2]>, String> {
+    let (mut parts, mut quote) = (vec![String::new()], None);
+    for c in text.chars() {
+        match quote {
+            Some(mark) if c == mark => quote = None,
+            None if c == '\'' || c == '"' => quote = Some(c),
+            Some(_) | None => {}
+        }
+        match parts.last_mut() {
+            Some(part) if c != ',' || quote.is_some() => part.push(c),
+            Some(_) | None => parts.push(String::new()),
+        }
+    }
+    let mut options = Vec::with_capacity(parts.len());
+    for part in parts {
+        let pair = part
+            .split_once('=')
+            .map(|(name, value)| [name.trim(), value.trim()]);
+        match pair {
+            Some([name, value]) if !name.is_empty() && !value.is_empty() => {
+                options.push([name.to_owned(), value.to_owned()]);
+            }
+            Some(_) | None => return Err(part.trim().to_owned()),
+        }
+    }
+    Ok(options)
+}
+
 /// The loss that the resolver finds for a name of the form `file:function`; `None` for other names.
 pub(super) fn resolve(name: &str) -> Option<Result<LossSpec>> {
     let (file, function) = name.rsplit_once(':')?;

@@ -28,6 +28,13 @@ pub trait LossDefinition: Any + fmt::Debug + fmt::Display + Send + Sync {
         None
     }
 
+    /// The loss with options of its name, such as `margin=0.1`, as texts; `None` for a loss without
+    /// options. For losses of the user's own: those that are built in parse their options
+    /// themselves.
+    fn with_options(&self, _options: &[[String; 2]]) -> Option<Result<LossSpec>> {
+        None
+    }
+
     /// Checks that the problem has what the loss needs, before anything is solved.
     ///
     /// # Errors
@@ -54,6 +61,11 @@ pub trait LossDefinition: Any + fmt::Debug + fmt::Display + Send + Sync {
 pub struct LossSpec(Arc<dyn LossDefinition>);
 
 impl LossSpec {
+    /// The same loss with options of its name; `None` where it has no options.
+    pub(super) fn with_options(&self, options: &[[String; 2]]) -> Option<Result<Self>> {
+        self.0.with_options(options)
+    }
+
     /// Properties of the loss that determine what training prepares.
     pub fn properties(&self) -> LossProperties {
         self.0.properties()
@@ -144,7 +156,9 @@ impl FromStr for LossSpec {
                 return Ok(own);
             }
             let unknown = || Err(Error::unknown("loss", text, &Self::usage()));
-            return registry::resolve(text.trim()).unwrap_or_else(unknown);
+            let found = registry::with_options(text.trim());
+            let found = found.or_else(|| registry::resolve(text.trim()));
+            return found.unwrap_or_else(unknown);
         };
         let spec = (family.parse)(&name.to_ascii_uppercase(), &mut options)?;
         options.finish()?;
