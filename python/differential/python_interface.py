@@ -14,7 +14,7 @@ import regretless as rl
 
 from .files import toml_text
 from .outcomes import Evaluated, Failed, Noted, Predicted, Session, Solved
-from .references import FEASIBLE, UNBOUNDED, UNDECIDED, statuses_under
+from .references import CYCLE, FEASIBLE, UNBOUNDED, UNDECIDED, statuses_under
 from .studies import explain_a_row, run_study
 
 CONSTRUCTORS = {
@@ -271,6 +271,13 @@ class PythonRun:
         self.session.outcomes.append(
             self.evaluated("evaluate", case.predictions, case.costs, evaluation)
         )
+        statuses = list(evaluation.rows["label_status"])
+        words = {UNBOUNDED: "unbounded", CYCLE: "cycle"}
+        for row in np.flatnonzero(np.isin(case.best.statuses, list(words)))[:3]:
+            word = words[case.best.statuses[row]]
+            self.session.outcomes.append(
+                Noted("evaluate", f"status of row {row}: {word}", word in statuses[row], True)
+            )
 
     def evaluated(self, operation, predictions, costs, evaluation):
         rows = evaluation.rows

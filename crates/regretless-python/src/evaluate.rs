@@ -20,7 +20,8 @@ use crate::error::to_py_err;
 use crate::frames::FrameTemplate;
 use crate::keywords::{refuse_unknown, search_limits};
 use crate::label::{
-    Labels, check_same_rows, costs_in_column_order, costs_only, with_labels, with_parameters,
+    FailedRows, Labels, check_same_rows, costs_in_column_order, costs_only, with_labels,
+    with_labels_and_failures, with_parameters,
 };
 use crate::names::{match_table_of_model, reorder_to_costs};
 use crate::notes::raise_notes;
@@ -164,7 +165,8 @@ impl<'py> EvaluationArgs<'_, 'py> {
                 data.parameters(),
             )
             .map_err(to_py_err)?;
-        let data = with_labels(py, self.problem, &call, &oracle, data, self.labels)?;
+        let (data, failed) =
+            with_labels_and_failures(py, self.problem, &call, &oracle, data, self.labels)?;
         let evaluation = call.run(py, |observer: &dyn Observer| {
             let rows = data.rows();
             let predict = |rows: &[usize]| data.select_predictions(predictions, rows);
@@ -178,6 +180,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
         Ok(EvaluatedTable {
             evaluation,
             data,
+            failed,
             is_heuristic: oracle.is_heuristic(),
             frame: FrameTemplate::of(costs, Vec::new())?,
         })
@@ -198,6 +201,7 @@ fn with_features(data: Dataset, x: &Bound<'_, PyAny>, model: &CostModel) -> PyRe
 pub struct EvaluatedTable {
     evaluation: Evaluation,
     data: Arc<LabeledDataset>,
+    failed: FailedRows,
     /// Whether decisions need not be optimal.
     is_heuristic: bool,
     /// The DataFrame of the costs, if they are one.
@@ -220,7 +224,10 @@ impl EvaluatedTable {
         let mut optimal_objective = vec![f64::NAN; count];
         let mut relative_regret = vec![f64::NAN; count];
         let mut decision_status = vec![String::new(); count];
-        let mut label_status = vec![String::from("no decision is feasible"); count];
+        let mut label_status = vec![String::from("no label"); count];
+        for (row, failure) in &self.failed {
+            label_status[*row] = failure.to_string();
+        }
         for (position, row) in self.data.rows().into_iter().enumerate() {
             let best = self.data.optimal_objective(row);
             let row_regret = self.evaluation.regrets[position];

@@ -346,6 +346,18 @@ pub fn with_labels(
     data: Dataset,
     labels: Option<&Bound<'_, Labels>>,
 ) -> PyResult<Arc<LabeledDataset>> {
+    with_labels_and_failures(py, problem, call, oracle, data, labels).map(|(data, _)| data)
+}
+
+/// The same with the rows that have no decision.
+pub fn with_labels_and_failures(
+    py: Python<'_>,
+    problem: &Problem,
+    call: &PyCall,
+    oracle: &Oracle,
+    data: Dataset,
+    labels: Option<&Bound<'_, Labels>>,
+) -> PyResult<(Arc<LabeledDataset>, FailedRows)> {
     if let Some(labels) = labels {
         if !labels.get().is_for_problem(problem)? {
             return Err(PyValueError::new_err(
@@ -356,17 +368,17 @@ pub fn with_labels(
         let labeled = Arc::clone(&labels.get().labeled);
         let joined = detached(py, || labeled.with_dataset(data, oracle))?;
         raise_notes(py, problem, &Note::of_labels(&joined, oracle))?;
-        return Ok(Arc::new(joined));
+        return Ok((Arc::new(joined), labels.get().failed.clone()));
     }
     let work = |observer: &dyn Observer| solve_feasible(problem, data, oracle, observer);
     let (labeled, failed) = call.run(py, work)?;
     warn_about_failed_rows(py, &failed)?;
     raise_notes(py, problem, &Note::of_labels(&labeled, oracle))?;
-    Ok(Arc::new(labeled))
+    Ok((Arc::new(labeled), failed))
 }
 
 /// Rows without a decision, and why.
-type FailedRows = Vec<(usize, SolveFailure)>;
+pub type FailedRows = Vec<(usize, SolveFailure)>;
 
 /// Solves all rows, and one or two of a function again.
 fn solve_feasible(
