@@ -214,6 +214,9 @@ pub fn run_comparison<'py>(
     for note in cells[0].data.data().features().encoding_notes() {
         warn(py, &format!("X: {note}"))?;
     }
+    if let Some(note) = cells[0].data.data().rare_costs_note(&cells[0].split.train) {
+        warn(py, &note)?;
+    }
     let is_selection_given = plan.profile != "default"
         || settings.is_some_and(|settings| settings.contains("select").unwrap_or(false));
     let predictor = match &plan.predictor {

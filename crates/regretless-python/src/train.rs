@@ -877,6 +877,9 @@ pub fn train<'py>(
     trainer.method.check_problem(&oracle).map_err(to_py_err)?;
     let data = with_labels(py, problem, &call, &oracle, data, labels)?;
     let split = split.restrict_to(&data.rows()).map_err(to_py_err)?;
+    if let Some(note) = data.data().rare_costs_note(&split.train) {
+        warn(py, &note)?;
+    }
     let outcome = call.run(py, |observer| {
         let context = TrainingContext {
             data: &data,

@@ -77,6 +77,9 @@ pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandRe
     };
     let unused = context.unused_columns(&source, &data, &[])?;
     let seed = u64::from(options.seed.unwrap_or(0));
+    if options.split.is_none() {
+        context.suggest_time_split(&source)?;
+    }
     let rule = options.split.clone().unwrap_or(SplitRule::DEFAULT);
     let split = source.split(&rule.with_seed(seed), data.len())?;
     let data = data.encoded(&split.train).map_err(in_file(file))?;
@@ -88,19 +91,16 @@ pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandRe
         counted(data.features().names().len(), "feature"),
         counted(data.costs().cols(), "cost")
     );
-    let objectives = match &problem {
-        Some(problem) => Some(objectives(
-            data.clone(),
-            problem,
-            &source,
-            options,
-            context,
-        )?),
+    let labeled = match &problem {
+        Some(problem) => Some(labels(data.clone(), problem, &source, options, context)?),
         None => None,
     };
+    let objectives = labeled.as_ref().map(best_objectives);
     let mut check = DataCheck::new(&data).with_split(&split);
-    if let Some(objectives) = &objectives {
-        check = check.with_objectives(objectives);
+    if let (Some(labeled), Some(objectives)) = (&labeled, &objectives) {
+        check = check
+            .with_labeled(labeled.data())
+            .with_objectives(objectives);
     }
     let findings = DataFindings::of(&source, check, &rule)?;
     let mut report = CommandReport {
@@ -123,19 +123,19 @@ pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandRe
     Ok(report)
 }
 
-/// The best objective of every row, solved or read from stored labels.
-fn objectives(
+/// The labels of all rows, solved or read from a store.
+fn labels(
     data: Dataset,
     problem: &Problem,
     source: &TableSource,
     options: &CheckOptions,
     context: &CommandContext,
-) -> Result<Vec<f64>> {
+) -> Result<LabeledDataset> {
     let file = source.costs_file();
     let oracle = oracle(problem, &data, &options.execution).map_err(in_file(file))?;
     let labels = store(file, &options.execution);
     let labeled = labeled(data, source, &labels, problem, &oracle, context);
-    Ok(best_objectives(&labeled.map_err(in_file(file))?.data))
+    Ok(labeled.map_err(in_file(file))?.data)
 }
 
 /// The best objective of every row; NaN where a row has no label.

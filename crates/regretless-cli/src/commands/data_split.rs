@@ -124,13 +124,7 @@ impl<'a> DataSource<'a> {
         let DataOrigin::Table(table) = &self.origin else {
             return Ok(());
         };
-        if let Some(column) = table.source.date_column()? {
-            self.context.warn(&format!(
-                "note: rows are split at random; if future rows are to be decided, test on the \
-                 latest ones: --split 'time:{column}'"
-            ));
-        }
-        Ok(())
+        self.context.suggest_time_split(&table.source)
     }
 
     /// Names of the columns that features are made of in the user's table; `None` for built-in data

@@ -149,6 +149,17 @@ impl CommandContext {
         Ok(unused)
     }
 
+    /// Suggests a split by time where a table that is split at random has a column of dates.
+    fn suggest_time_split(&self, source: &TableSource) -> Result<()> {
+        if let Some(column) = source.date_column()? {
+            self.warn(&format!(
+                "note: rows are split at random; if future rows are to be decided, test on the \
+                 latest ones: --split 'time:{column}'"
+            ));
+        }
+        Ok(())
+    }
+
     /// Notes that several instances have the same key.
     fn warn_about_duplicate_keys(&self, keys: &InstanceKeys) {
         if let Some((key, count)) = keys.first_duplicate() {
