@@ -1268,3 +1268,59 @@ def test_evaluations_say_why_a_row_has_no_label():
         first, second, third = evaluation.rows["label_status"]
         assert first == third == "optimal"
         assert "cycle through node 'a', node 'b'" in second
+
+
+def test_patterns_of_names_work_in_every_field(tmp_path):
+    path = tmp_path / "plan.lp"
+    path.write_text(MODEL)
+    named = rl.Problem.from_file(
+        path,
+        upper={name: rl.column(f"most_{name[2:]}") for name in ("x_a", "x_b", "x_c")},
+        known={name: rl.column(f"fee_{name[2:]}") for name in ("x_a", "x_b", "x_c")},
+    )
+    by_pattern = rl.Problem.from_file(
+        path, upper={"x_*": rl.column("most_*")}, known={"x_*": rl.column("fee_*")}
+    )
+    parameters = {"most_a": 3, "most_b": 2, "most_c": 4, "fee_a": 1, "fee_b": 5, "fee_c": 0}
+    parameters = {name: float(value) for name, value in parameters.items()}
+    costs = [1.0, 2.0, 3.0]
+    expected = named.solve(costs, parameters=parameters)
+    found = by_pattern.solve(costs, parameters=parameters)
+    assert found.objective == pytest.approx(expected.objective)
+    assert list(found.decision) == pytest.approx(list(expected.decision))
+
+
+def test_an_item_that_no_training_row_has_is_left_out_with_a_warning():
+    rows = 60
+    X = np.random.default_rng(0).normal(size=(rows, 2))
+    C = 10 + np.random.default_rng(1).uniform(size=(rows, 4))
+    C[:, 3] = np.nan
+    present = np.ones((rows, 4))
+    present[:, 3] = 0
+    problem = rl.Problem.top_k(4, 1, present=rl.columns("on"))
+    with pytest.warns(UserWarning, match="no training row has a value of c3"):
+        model, _ = rl.train(
+            problem, X, C, "MSE", parameters={"on": present}, split="order:0.2,0.2", epochs=2
+        )
+    with pytest.warns(UserWarning, match="no training row has a value of c3"):
+        predicted = model.predict(X[:5])
+    assert np.isnan(predicted[:, 3]).all()
+    assert np.isfinite(predicted[:, :3]).all()
+    with pytest.warns(UserWarning, match=r"c3 \(5 rows\)"):
+        decided = model.decide(X[:5], parameters={"on": np.ones((5, 4))})
+    assert (np.asarray(decided.decisions)[:, 3] == 0).all()
+    true_costs = np.where(np.isnan(C[:5]), 99.0, C[:5])
+    with pytest.warns(UserWarning, match=r"c3 \(5 rows\)"):
+        evaluated = model.evaluate(X[:5], true_costs, parameters={"on": np.ones((5, 4))})
+    assert evaluated.regret >= 0
+    again = rl.Model.from_bytes(model.to_bytes())
+    assert again == model
+
+
+def test_rows_without_a_choice_are_noticed_in_training():
+    rng = np.random.default_rng(3)
+    X, C = rng.normal(size=(80, 2)), 5 + rng.uniform(size=(80, 3))
+    chosen = np.eye(3)[rng.integers(0, 3, size=80)]
+    problem = rl.Problem.top_k(3, 1, present=rl.columns("was"))
+    with pytest.warns(UserWarning, match="leave no choice"):
+        rl.train(problem, X, C, "MSE", parameters={"was": chosen}, epochs=2)

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regretless::data::{Dataset, Matrix, RowParameters};
-use regretless::evaluate::{Evaluation, TrainingOverlap};
+use regretless::evaluate::{Evaluation, MissingPredictions, TrainingOverlap};
 use regretless::label::LabeledDataset;
 use regretless::notes::Note;
 use regretless::observer::Observer;
@@ -60,7 +60,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
         let data = costs_only(self.problem, costs, &parameters, ArrayOwnership::Borrow)?;
         let names = data.cost_names();
         let predictions = reorder_to_costs(predictions, "predictions", self.problem, names)?;
-        self.evaluate_matrix(costs, &predictions, data)
+        self.evaluate_matrix(costs, &predictions, MissingPredictions::Refused, data)
     }
 
     /// Evaluates a model.
@@ -84,11 +84,18 @@ impl<'py> EvaluationArgs<'_, 'py> {
             .match_problem(self.problem.problem.as_ref())
             .map_err(to_py_err)?;
         let predictions = detached(py, || model.predict_matched(&table, &matching))?;
-        predictions
-            .check_finite(|column| data.cost_names().get(column).into_owned())
-            .map_err(|error| PyValueError::new_err(format!("predictions: {error}")))?;
+        let missing = model.missing_predictions();
+        if missing == MissingPredictions::Refused {
+            predictions
+                .check_finite(|column| data.cost_names().get(column).into_owned())
+                .map_err(|error| PyValueError::new_err(format!("predictions: {error}")))?;
+        }
         let data = with_features(data, x, model)?;
-        let evaluated = self.evaluate_matrix(costs, &predictions, data)?;
+        let evaluated = self.evaluate_matrix(costs, &predictions, missing, data)?;
+        let names = evaluated.data.data().cost_names();
+        if let Some(note) = evaluated.evaluation.unpredicted.note(names) {
+            warn(py, &note)?;
+        }
         let rows = evaluated.data.rows();
         let overlap = model.training_overlap(&evaluated.data, &rows);
         if let Some(warning) = overlap.and_then(|overlap| overlap.warning()) {
@@ -143,6 +150,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
         &self,
         costs: &Bound<'py, PyAny>,
         predictions: &Matrix,
+        missing: MissingPredictions,
         data: Dataset,
     ) -> PyResult<EvaluatedTable> {
         let py = costs.py();
@@ -171,7 +179,8 @@ impl<'py> EvaluationArgs<'_, 'py> {
             let rows = data.rows();
             let predict = |rows: &[usize]| data.select_predictions(predictions, rows);
             observer.begin("deciding", rows.len() as u64);
-            let evaluation = Evaluation::in_chunks(predict, &data, &rows, &oracle, observer)?;
+            let evaluation =
+                Evaluation::in_chunks(predict, missing, &data, &rows, &oracle, observer)?;
             observer.end();
             Ok(evaluation)
         })?;

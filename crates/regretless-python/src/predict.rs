@@ -7,10 +7,11 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use regretless::ExplainSettings;
-use regretless::data::FeatureShape;
+use regretless::data::{CostNames, FeatureShape};
+use regretless::evaluate::UnpredictedCosts;
 
 use crate::arrays::{ArrayOwnership, array1, array2};
-use crate::call_observer::{PyCall, catch_panic, detached};
+use crate::call_observer::{PyCall, catch_panic, detached, warn};
 use crate::columns::model_features;
 use crate::error::to_py_err;
 use crate::evaluate::EvaluationArgs;
@@ -126,7 +127,8 @@ impl Model {
     /// Returns
     /// -------
     /// ndarray or DataFrame of shape (n, d)
-    ///     float32; a DataFrame where `X` is one, with its index and the cost names.
+    ///     float32; a DataFrame where `X` is one, with its index and the cost names. NaN, with a
+    ///     warning, for a cost that no training row has.
     ///
     /// Raises
     /// ------
@@ -135,6 +137,9 @@ impl Model {
     fn predict(&self, py: Python<'_>, X: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let table = model_features(X, &self.model)?;
         let costs = detached(py, || self.model.predict(&table))?;
+        if let Some(note) = self.model.unobserved_note() {
+            warn(py, &note)?;
+        }
         let (rows, cols) = (costs.rows(), costs.cols());
         let frame = FrameTemplate::of(X, self.cost_names())?;
         table_like(frame.as_ref(), array2(py, costs.into_vec(), rows, cols)?)
@@ -159,7 +164,8 @@ impl Model {
     /// -------
     /// Solutions
     ///     One decision per row; `decisions` and `values` are DataFrames where `X` is one, and
-    ///     `to_frame` is the table that `regretless decide` writes.
+    ///     `to_frame` is the table that `regretless decide` writes. What a cost belongs to that no
+    ///     training row has is left out, with a warning; a row that needs it has no decision.
     ///
     /// Raises
     /// ------
@@ -212,18 +218,24 @@ impl Model {
             FeatureShape::Wide => self.model.metadata.costs.len(),
         })?;
         let call = PyCall::new(progress);
-        let (results, is_heuristic) = call.run(py, |observer| {
+        let width = problem.problem.num_costs();
+        let model_names = Some(&self.model.metadata.costs).filter(|names| !names.are_numbered());
+        let names = matching.names().or(model_names).cloned();
+        let missing = self.model.missing_predictions();
+        let shown_names = names.clone().unwrap_or_else(|| CostNames::numbered(width));
+        let (results, is_heuristic, unpredicted) = call.run(py, |observer| {
             let predicted = self.model.predict_matched(&table, &matching)?;
             let oracle = problem.oracle(&call, threads, heuristic, limits, parameters.as_ref())?;
             let costs = problem.minimized_costs(&oracle, predicted)?;
             observer.begin("deciding", costs.rows() as u64);
-            let results = oracle.solve_complete(&costs, observer)?;
+            let results = missing.decide_complete(&oracle, &costs, &shown_names, observer)?;
             observer.end();
-            Ok((results, oracle.is_heuristic()))
+            let unpredicted = UnpredictedCosts::of_rows(&costs);
+            Ok((results, oracle.is_heuristic(), unpredicted))
         })?;
-        let width = problem.problem.num_costs();
-        let model_names = Some(&self.model.metadata.costs).filter(|names| !names.are_numbered());
-        let names = matching.names().or(model_names).cloned();
+        if let Some(note) = unpredicted.note(&shown_names) {
+            warn(py, &note)?;
+        }
         let frame = FrameTemplate::of(X, column_names_or_numbers(names.as_ref(), width))?;
         let kind = problem.problem.as_ref();
         Ok(Solutions::new(results, kind, names, is_heuristic).with_frame(frame))

@@ -8,7 +8,7 @@ use std::fmt;
 
 use crate::data::{Dataset, FeatureShape, Matrix, SplitIndices};
 use crate::error::{Error, Result};
-use crate::evaluate::Evaluation;
+use crate::evaluate::{Evaluation, MissingPredictions};
 use crate::problem::ProblemSpec;
 use crate::train::{TrainingContext, linear_fit};
 
@@ -122,7 +122,8 @@ impl Baseline {
                     let costs = costs_before(data.data(), rows, &means);
                     data.data().complete_predictions(rows, costs)
                 };
-                Evaluation::in_chunks(predict, data, rows, oracle, observer)
+                let missing = MissingPredictions::LeftOut;
+                Evaluation::in_chunks(predict, missing, data, rows, oracle, observer)
             }
         }
     }
@@ -148,7 +149,8 @@ fn costs_before(data: &Dataset, rows: &[usize], means: &[f32]) -> Matrix {
 
 /// Mean of the predicted part of each cost over the training rows in which it exists, weighted as
 /// they are and summed in double precision. In a long table with different items, where a position
-/// is no item, the mean of all costs; likewise for a cost that exists in no training row.
+/// is no item, the mean of all costs. NaN for a cost that exists in no training row of a wide table:
+/// it has no prediction. In a long table, whose models predict every item, the mean of all costs.
 pub(crate) fn mean_costs(context: &TrainingContext<'_>) -> Vec<f32> {
     let data = context.data.data();
     let (costs, weights) = (
@@ -172,7 +174,7 @@ pub(crate) fn mean_costs(context: &TrainingContext<'_>) -> Vec<f32> {
         let has_positions = !is_wide && !data.cost_names().are_explicit();
         let (total, count): (f64, f64) = (sums.iter().sum(), counts.iter().sum());
         for (sum, count_of_cost) in sums.iter_mut().zip(&mut counts) {
-            if has_positions || *count_of_cost == 0.0 {
+            if has_positions || (!is_wide && *count_of_cost == 0.0) {
                 (*sum, *count_of_cost) = (total, count);
             }
         }

@@ -118,6 +118,13 @@ pub enum SolveFailure {
          or let the cache solve (cache 5%)"
     )]
     EmptySolutionPool,
+    /// Costs of the row have no prediction, since no training row has them; the message names them
+    /// and says why no decision leaves them out.
+    #[error(
+        "there is no prediction of {0} (no training row has a value); mark it as absent in this \
+         row, or train on rows that have it"
+    )]
+    Unpredicted(String),
     /// The search was canceled.
     #[error("interrupted")]
     Interrupted,

@@ -5,17 +5,20 @@
 //! a cost vector. Normalized regret divides the sum of regrets by the sum of the absolute optimal
 //! objectives; relative regret is the mean over instances of their quotient.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::data::{CostMatching, Dataset, FeatureShape, Features, Matrix, NamedCosts};
+use crate::data::{CostMatching, CostNames, Dataset, FeatureShape, Features, Matrix, NamedCosts};
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
 use crate::observer::Observer;
-use crate::oracle::{Oracle, SolveResult};
+use crate::oracle::{CompleteResult, Oracle, SolveResult, TrainingOracle};
 use crate::predict::{CostModel, number_or_nan, row_digest, row_hash};
 use crate::problem::{ProblemKind, ProblemSpec};
 use crate::random::{Purpose, RandomStream};
 use crate::solve::SolveStatus;
+use crate::text::first_names;
 
 /// Smallest norm that is a denominator; untuned: any value far below real norms works, since it
 /// only replaces a division by zero.
@@ -79,6 +82,110 @@ pub struct Evaluation {
     /// recorded (unambiguous regret).
     #[serde(skip)]
     pub statuses: Vec<SolveStatus>,
+    /// Costs without a prediction, which decisions leave out, and how many instances have them;
+    /// prediction errors do not count them.
+    #[serde(skip)]
+    pub unpredicted: UnpredictedCosts,
+}
+
+/// What a prediction that is NaN means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MissingPredictions {
+    /// It is an error.
+    Refused,
+    /// There is no prediction of the cost, since no training row has it: decisions leave out what
+    /// it belongs to.
+    LeftOut,
+}
+
+impl MissingPredictions {
+    /// The decision of each row of predictions (to be minimized) with the values of all columns;
+    /// `names` are those of the costs.
+    ///
+    /// # Errors
+    /// Only when the user interrupts; failures of single rows are among the results.
+    pub fn decide_complete(
+        self,
+        oracle: &Oracle,
+        predictions: &Matrix,
+        names: &CostNames,
+        observer: &dyn Observer,
+    ) -> Result<Vec<CompleteResult>> {
+        match self {
+            Self::Refused => oracle.solve_complete(predictions, observer),
+            Self::LeftOut => oracle.decide_complete(predictions, names, observer),
+        }
+    }
+
+    /// The decision of each instance under its predicted costs.
+    fn decide(
+        self,
+        oracle: &Oracle,
+        predictions: &Matrix,
+        data: &LabeledDataset,
+        instances: &[usize],
+        observer: &dyn Observer,
+    ) -> Result<Vec<SolveResult>> {
+        match self {
+            Self::Refused => oracle.solve_instances(predictions, instances, observer),
+            Self::LeftOut => {
+                let names = data.data().cost_names();
+                oracle.decide_instances(predictions, instances, names, observer)
+            }
+        }
+    }
+}
+
+/// How many rows have costs without a prediction.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct UnpredictedCosts {
+    /// Rows that have the cost, by cost.
+    rows: BTreeMap<usize, usize>,
+}
+
+impl UnpredictedCosts {
+    /// Counts the costs of all rows.
+    pub fn of_rows(predictions: &Matrix) -> Self {
+        let (mut found, mut row) = (Self::default(), Vec::new());
+        for position in 0..predictions.rows() {
+            predictions.read(position, &mut row);
+            found.add(&row);
+        }
+        found
+    }
+
+    /// Counts the costs of a row.
+    pub fn add(&mut self, predicted: &[f64]) {
+        let costs = predicted.iter().enumerate();
+        let missing = costs.filter(|(_, prediction)| prediction.is_nan());
+        self.extend(missing.map(|(cost, _)| cost));
+    }
+
+    /// Counts some costs of a row.
+    pub(crate) fn extend(&mut self, costs: impl Iterator<Item = usize>) {
+        for cost in costs {
+            *self.rows.entry(cost).or_default() += 1;
+        }
+    }
+
+    fn total(&self) -> usize {
+        self.rows.values().sum()
+    }
+
+    /// Names the costs, and in how many rows decisions leave them out; `None` if there are none.
+    pub fn note(&self, names: &CostNames) -> Option<String> {
+        let described = self.rows.iter().map(|(cost, rows)| {
+            let noun = if *rows == 1 { "row" } else { "rows" };
+            format!("{} ({rows} {noun})", names.get(*cost))
+        });
+        let described = first_names(described);
+        (!described.is_empty()).then(|| {
+            format!(
+                "left out of the choice, since no training row has a value and so there is no \
+                 prediction: {described}"
+            )
+        })
+    }
 }
 
 /// Fewest rows whose mean regret is meaningful: with fewer, a few decisions that happen to be
@@ -99,7 +206,8 @@ impl Evaluation {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let predict = |part: &[usize]| model.predict_instances(data, part);
-        Self::in_chunks(predict, data, instances, oracle, observer)
+        let missing = model.missing_predictions();
+        Self::in_chunks(predict, missing, data, instances, oracle, observer)
     }
 
     /// Regret of predictions (converted to minimization, one row per listed instance).
@@ -113,7 +221,23 @@ impl Evaluation {
         oracle: &Oracle,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let results = oracle.solve_instances(predictions, instances, observer)?;
+        let missing = MissingPredictions::Refused;
+        Self::of_partial_predictions(predictions, missing, data, instances, oracle, observer)
+    }
+
+    /// The same where some costs may have no prediction.
+    ///
+    /// # Errors
+    /// As [`Evaluation::of_predictions`].
+    pub(crate) fn of_partial_predictions(
+        predictions: &Matrix,
+        missing: MissingPredictions,
+        data: &LabeledDataset,
+        instances: &[usize],
+        oracle: &Oracle,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let results = missing.decide(oracle, predictions, data, instances, observer)?;
         let rows = DecidedRows::new(results, data, instances)?;
         let mut errors = CostErrorSums::default();
         errors.add(predictions, data, instances);
@@ -128,6 +252,7 @@ impl Evaluation {
     /// interrupts.
     pub fn in_chunks(
         predict: impl Fn(&[usize]) -> Result<Matrix>,
+        missing: MissingPredictions,
         data: &LabeledDataset,
         instances: &[usize],
         oracle: &Oracle,
@@ -137,7 +262,7 @@ impl Evaluation {
         let mut errors = CostErrorSums::default();
         for chunk in instances.chunks(rows_per_chunk(data, oracle)) {
             let predictions = predict(chunk)?;
-            let results = oracle.solve_instances(&predictions, chunk, observer)?;
+            let results = missing.decide(oracle, &predictions, data, chunk, observer)?;
             rows.append(DecidedRows::new(results, data, chunk)?);
             errors.add(&predictions, data, chunk);
         }
@@ -161,7 +286,9 @@ impl Evaluation {
                 let predictions = predicted.select_rows(&vec![0; part.len()]);
                 data.data().complete_predictions(part, predictions)
             };
-            return Self::in_chunks(predict, data, instances, oracle, observer);
+            // The mean of a cost that no training row has is NaN.
+            let missing = MissingPredictions::LeftOut;
+            return Self::in_chunks(predict, missing, data, instances, oracle, observer);
         }
         let result = oracle.solve_all(&predicted, observer)?;
         let mut rows = DecidedRows::default();
@@ -180,12 +307,13 @@ impl Evaluation {
     /// When an instance has no decision, or the user interrupts.
     pub fn unambiguous(
         predictions: &Matrix,
+        missing: MissingPredictions,
         data: &LabeledDataset,
         instances: &[usize],
         oracle: &Oracle,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let regrets = unambiguous_regrets(predictions, data, instances, oracle, observer)?;
+        let regrets = unambiguous_regrets(predictions, missing, data, instances, oracle, observer)?;
         Ok(Self::from_regrets(regrets, predictions, data, instances))
     }
 
@@ -305,6 +433,15 @@ impl TrainingOverlap {
 }
 
 impl CostModel {
+    /// What its predictions that are NaN mean.
+    pub fn missing_predictions(&self) -> MissingPredictions {
+        if self.has_unobserved_costs() {
+            MissingPredictions::LeftOut
+        } else {
+            MissingPredictions::Refused
+        }
+    }
+
     /// How many of these rows the model was trained or validated on; `None` if it does not record
     /// its rows, or the table cannot be compared.
     pub fn training_overlap(
@@ -386,7 +523,8 @@ impl CostModel {
                 data.sense().convert_single(predictions.as_mut_slice());
                 table.complete_predictions(part, predictions)
             };
-            Ok(Evaluation::in_chunks(predict, data, rows, oracle, observer)?.regret)
+            let missing = self.missing_predictions();
+            Ok(Evaluation::in_chunks(predict, missing, data, rows, oracle, observer)?.regret)
         };
         let num_features = self.metadata.features.len();
         let solves = rows.len() * (1 + num_features * repeats);
@@ -490,12 +628,13 @@ pub(crate) fn rows_per_chunk(data: &LabeledDataset, oracle: &Oracle) -> usize {
 /// When an instance has no decision under its predicted costs, or the user interrupts.
 pub(crate) fn regrets(
     predictions: &Matrix,
+    missing: MissingPredictions,
     data: &LabeledDataset,
     instances: &[usize],
     oracle: &Oracle,
     observer: &dyn Observer,
 ) -> Result<Vec<f64>> {
-    let results = oracle.solve_instances(predictions, instances, observer)?;
+    let results = missing.decide(oracle, predictions, data, instances, observer)?;
     regrets_from_results(results, data, instances)
 }
 
@@ -553,6 +692,7 @@ impl DecidedRows {
 /// When an instance has no decision, or the user interrupts.
 pub(crate) fn unambiguous_regrets(
     predictions: &Matrix,
+    missing: MissingPredictions,
     data: &LabeledDataset,
     instances: &[usize],
     oracle: &Oracle,
@@ -561,7 +701,13 @@ pub(crate) fn unambiguous_regrets(
     /// Relative difference of predicted objectives that counts as a tie, and the relative size
     /// of the perturbation: larger than rounding errors, smaller than real differences.
     const TIE_TOLERANCE: f64 = 1e-6;
-    let mut worker = oracle.worker();
+    let decider = match missing {
+        MissingPredictions::Refused => TrainingOracle::exact(oracle),
+        MissingPredictions::LeftOut => {
+            TrainingOracle::exact(oracle).leaving_out_unpredicted(data.data().cost_names())
+        }
+    };
+    let mut worker = decider.worker();
     let mut regrets = Vec::with_capacity(instances.len());
     let (mut predicted, mut costs) = (Vec::new(), Vec::new());
     for (row, instance) in instances.iter().enumerate() {
@@ -592,15 +738,18 @@ pub(crate) fn unambiguous_regrets(
     Ok(regrets)
 }
 
+/// The Euclidean norm; missing predictions do not count.
 fn norm_f64(values: &[f64]) -> f64 {
-    values.iter().map(|value| value * value).sum::<f64>().sqrt()
+    let predicted = values.iter().filter(|value| !value.is_nan());
+    predicted.map(|value| value * value).sum::<f64>().sqrt()
 }
 
 /// Sums of the errors of predicted costs, in the order of the instances.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct CostErrorSums {
     squared: f64,
     absolute: f64,
+    unpredicted: UnpredictedCosts,
 }
 
 impl CostErrorSums {
@@ -609,11 +758,27 @@ impl CostErrorSums {
         for (row, instance) in instances.iter().enumerate() {
             predictions.read(row, &mut predicted);
             data.data().costs().read(*instance, &mut costs);
+            let (mut squared, mut absolute) = (self.squared, self.absolute);
             for (p, c) in predicted.iter().zip(&costs) {
                 let error = p - c;
-                self.squared += error * error;
-                self.absolute += error.abs();
+                squared += error * error;
+                absolute += error.abs();
             }
+            if squared.is_nan() {
+                self.unpredicted.add(&predicted);
+                self.add_predicted(&predicted, &costs);
+            } else {
+                (self.squared, self.absolute) = (squared, absolute);
+            }
+        }
+    }
+
+    /// Adds the errors of the costs of a row that have a prediction.
+    fn add_predicted(&mut self, predicted: &[f64], costs: &[f64]) {
+        let pairs = predicted.iter().zip(costs);
+        for (p, c) in pairs.filter(|(p, _)| !p.is_nan()) {
+            self.squared += (p - c) * (p - c);
+            self.absolute += (p - c).abs();
         }
     }
 
@@ -649,7 +814,10 @@ impl CostErrorSums {
         let present = instances
             .iter()
             .map(|row| data.data().num_present_costs(*row));
-        let num_costs = present.sum::<usize>().max(1) as f64;
+        let present = present
+            .sum::<usize>()
+            .saturating_sub(self.unpredicted.total());
+        let num_costs = present.max(1) as f64;
         Evaluation {
             instances: instances.len(),
             regret: total / count,
@@ -661,6 +829,7 @@ impl CostErrorSums {
             regrets: rows.regrets,
             objectives: rows.objectives,
             statuses: rows.statuses,
+            unpredicted: self.unpredicted,
         }
     }
 }

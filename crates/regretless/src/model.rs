@@ -8,7 +8,7 @@ use crate::data::{
 };
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::evaluate::Evaluation;
+use crate::evaluate::{Evaluation, UnpredictedCosts};
 use crate::label::{DataPart, DataSplit, FeatureLayout, Row};
 use crate::notes::{FinishedTraining, Note, PlannedTraining, findings_of_split};
 use crate::observer::{NoopObserver, Observer};
@@ -77,6 +77,17 @@ pub struct PredictedDecisions {
     pub rows: Vec<usize>,
     /// The instances without a decision, and why.
     pub failed: Vec<(usize, SolveFailure)>,
+    /// The costs without a prediction, since no training row has them, and how many instances have
+    /// them: decisions leave out what they belong to.
+    pub unpredicted: UnpredictedCosts,
+}
+
+impl PredictedDecisions {
+    /// Names the costs without a prediction, and in how many instances decisions leave them out;
+    /// `None` if there are none.
+    pub fn unpredicted_note(&self) -> Option<String> {
+        self.unpredicted.note(&self.names)
+    }
 }
 
 impl Model {
@@ -295,7 +306,8 @@ impl Model {
         let mut minimized = totals;
         sense.convert_matrix(&mut minimized)?;
         observer.begin("deciding", minimized.rows() as u64);
-        let results = oracle.solve_complete(&minimized, observer)?;
+        let missing = this.predictor.missing_predictions();
+        let results = missing.decide_complete(&oracle, &minimized, &names, observer)?;
         observer.end();
         let mut decided = PredictedDecisions {
             names,
@@ -307,10 +319,14 @@ impl Model {
             parameters: parameters.cloned(),
             rows: Vec::with_capacity(results.len()),
             failed: Vec::new(),
+            unpredicted: UnpredictedCosts::default(),
         };
+        let mut row_costs = Vec::new();
         for (instance, result) in results.into_iter().enumerate() {
             match result {
                 Ok((solution, values)) => {
+                    minimized.read(instance, &mut row_costs);
+                    decided.unpredicted.add(&row_costs);
                     decided.rows.push(instance);
                     decided.solutions.push(sense.convert_solution(solution));
                     decided.complete.push(values);

@@ -134,6 +134,37 @@ struct TrainingSummary<'a> {
     reproducible: bool,
 }
 
+/// What follows where none of the evaluations of a training, each on rows that were held out, has
+/// regret; `None` where one has, or there is none of a baseline.
+///
+/// # Errors
+/// When the user interrupts.
+fn no_regret_note(
+    context: &TrainingContext<'_>,
+    [validation, test, training_mean, least_squares]: [Option<&Evaluation>; 4],
+) -> Result<Option<String>> {
+    let TrainingContext {
+        data,
+        split,
+        oracle,
+        observer,
+    } = *context;
+    let has_regret = |evaluation: Option<&Evaluation>, rows: &[usize]| {
+        evaluation.is_some_and(|found| !data.is_without_regret(rows, found.regret))
+    };
+    let is_compared = training_mean.is_some();
+    if !is_compared
+        || has_regret(validation, &split.validation)
+        || [test, training_mean, least_squares]
+            .into_iter()
+            .any(|found| has_regret(found, &split.test))
+    {
+        return Ok(None);
+    }
+    let rows = [split.validation.as_slice(), &split.test].concat();
+    data.no_regret_note(&rows, oracle, observer)
+}
+
 /// The methods that ignore the level of predicted costs.
 fn scale_invariant_names(methods: &[Method]) -> Vec<String> {
     let invariant = methods.iter().filter(|method| method.is_scale_invariant());
@@ -313,6 +344,10 @@ impl Trainer {
         trained
             .model
             .record_regret(validation.as_ref(), test.as_ref());
+        let evaluations = [&validation, &test, &training_mean, &least_squares];
+        if let Some(note) = no_regret_note(context, evaluations.map(Option::as_ref))? {
+            context.observer.warn(&note);
+        }
         Ok(TrainingOutcome {
             trained,
             validation,

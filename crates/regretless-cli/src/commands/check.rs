@@ -1,9 +1,12 @@
 //! `check`: defects of a table that make training useless or its results too good to be true.
 
 use regretless::data::{DataCheck, Dataset, Finding, SplitRule, TableSource};
+use regretless::label::LabeledDataset;
+use regretless::notes::Note;
 use regretless::{Problem, Result};
 use serde_json::json;
 
+use super::data_split::time_split;
 use super::encoding::EncodingReport;
 use super::{CommandContext, json, labeled, oracle, store};
 use crate::args::CheckOptions;
@@ -57,6 +60,11 @@ pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandRe
     };
     let unused = context.unused_columns(&source, &data, &[])?;
     let seed = u64::from(options.seed.unwrap_or(0));
+    if options.split.is_none()
+        && let Some(split) = time_split(&source)?
+    {
+        context.print_notes(&[Note::of_random_split(&split)]);
+    }
     let rule = options.split.clone().unwrap_or(SplitRule::DEFAULT);
     let split = source.split(&rule.with_seed(seed), data.len())?;
     let data = data.encoded(&split.train).map_err(in_file(file))?;
@@ -68,19 +76,16 @@ pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandRe
         counted(data.features().names().len(), "feature"),
         counted(data.costs().cols(), "cost")
     );
-    let objectives = match &problem {
-        Some(problem) => Some(objectives(
-            data.clone(),
-            problem,
-            &source,
-            options,
-            context,
-        )?),
+    let labeled = match &problem {
+        Some(problem) => Some(labels(data.clone(), problem, &source, options, context)?),
         None => None,
     };
+    let objectives = labeled.as_ref().map(LabeledDataset::best_objectives);
     let mut check = DataCheck::new(&data).with_split(&split);
-    if let Some(objectives) = &objectives {
-        check = check.with_objectives(objectives);
+    if let (Some(labeled), Some(objectives)) = (&labeled, &objectives) {
+        check = check
+            .with_labeled(labeled.data())
+            .with_objectives(objectives);
     }
     let findings: DataFindings = source.check(check, rule.time_column())?.into();
     let mut report = CommandReport {
@@ -103,19 +108,19 @@ pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandRe
     Ok(report)
 }
 
-/// The best objective of every row, solved or read from stored labels.
-fn objectives(
+/// The labels of all rows, solved or read from a store.
+fn labels(
     data: Dataset,
     problem: &Problem,
     source: &TableSource,
     options: &CheckOptions,
     context: &CommandContext,
-) -> Result<Vec<f64>> {
+) -> Result<LabeledDataset> {
     let file = source.costs_file();
     let oracle = oracle(problem, &data, &options.execution).map_err(in_file(file))?;
     let labels = store(file, &options.execution);
     let labeled = labeled(data, source, &labels, problem, &oracle, context);
-    Ok(labeled.map_err(in_file(file))?.data.best_objectives())
+    Ok(labeled.map_err(in_file(file))?.data)
 }
 
 /// A number of things: `1 feature`, `2 features`.

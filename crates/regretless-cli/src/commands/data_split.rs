@@ -124,8 +124,7 @@ impl<'a> DataSource<'a> {
         let DataOrigin::Table(table) = &self.origin else {
             return Ok(None);
         };
-        let column = table.source.date_column()?;
-        Ok(column.map(|column| format!("--split 'time:{column}'")))
+        time_split(&table.source)
     }
 
     /// Names of the columns that features are made of in the user's table; `None` for built-in data
@@ -289,4 +288,10 @@ fn table_splits(
             Ok(vec![divide(0)?; seeds.len()])
         }
     }
+}
+
+/// The split by time that is suggested where a table has a column of dates.
+pub fn time_split(source: &TableSource) -> Result<Option<String>> {
+    let column = source.date_column()?;
+    Ok(column.map(|column| format!("--split 'time:{column}'")))
 }

@@ -81,6 +81,10 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
     let decided = model
         .decide_rows(&features, Some(&Arc::new(parameters)), &context.progress)
         .map_err(in_input)?;
+    let unpredicted = decided.unpredicted_note();
+    if let Some(note) = &unpredicted {
+        context.warn(&format!("note: {note}"));
+    }
     if !decided.failed.is_empty() && format == ResultFormat::Npy {
         let (row, failure) = &decided.failed[0];
         return Err(in_input(Error::solver(*row, failure.clone())));
@@ -106,6 +110,7 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
     let failed = SkippedRows::new(&decided.failed, has_names.then_some(&all_keys));
     report.json["failed"] = json!(failed);
     report.json["encoding_notes"] = json!(features.encoding_notes());
+    report.json["unpredicted"] = json!(unpredicted);
     // The decisions are written, but not all that were asked for.
     report.failure = decided
         .failed

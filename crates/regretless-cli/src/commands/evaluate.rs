@@ -4,7 +4,7 @@ use std::path::Path;
 
 use regretless::data::{CostMatching, CostNames, InstanceKeys, Matrix, NamedCosts, TableSource};
 use regretless::error::InputPlace;
-use regretless::evaluate::Evaluation;
+use regretless::evaluate::{Evaluation, MissingPredictions};
 use regretless::label::LabeledDataset;
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
@@ -65,6 +65,10 @@ pub fn run(options: &EvaluateOptions, context: &CommandContext) -> Result<Comman
     };
     let before = input.oracle.counts();
     let evaluation = input.measure(options.unambiguous.unwrap_or(false), context)?;
+    let names = input.data.data().cost_names();
+    if let Some(note) = evaluation.unpredicted.note(names) {
+        context.warn(&format!("note: {note}"));
+    }
     let counts = input.oracle.counts() - before;
     let solves = counts.total();
     let mut json_report = json(&evaluation)?;
@@ -221,13 +225,18 @@ impl EvaluationInput {
     fn measure(&self, unambiguous: bool, context: &CommandContext) -> Result<Evaluation> {
         let Self { data, oracle, .. } = self;
         let rows = data.rows();
+        let missing = match &self.predictions {
+            PredictionSource::Model(model) => model.predictor().missing_predictions(),
+            PredictionSource::Known(_) => MissingPredictions::Refused,
+        };
         let observer = &context.progress;
         observer.begin("deciding", rows.len() as u64);
         let evaluation = if unambiguous {
             let predictions = self.predicted(&rows)?;
-            Evaluation::unambiguous(&predictions, data, &rows, oracle, observer)?
+            Evaluation::unambiguous(&predictions, missing, data, &rows, oracle, observer)?
         } else {
-            Evaluation::in_chunks(|part| self.predicted(part), data, &rows, oracle, observer)?
+            let predict = |part: &[usize]| self.predicted(part);
+            Evaluation::in_chunks(predict, missing, data, &rows, oracle, observer)?
         };
         observer.end();
         Ok(evaluation)

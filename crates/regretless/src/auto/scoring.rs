@@ -1,12 +1,13 @@
 //! How candidates are scored: the regret of their decisions on rows that they were not trained on.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::folds::Fold;
 use super::solve_times::SolveTimes;
 use crate::data::Matrix;
 use crate::error::{Error, Result};
-use crate::evaluate::regrets;
+use crate::evaluate::{MissingPredictions, regrets};
 use crate::report::ScoringKind;
 use crate::solve::relaxation::Relaxation;
 use crate::train::TrainingContext;
@@ -147,19 +148,25 @@ impl RegretScorer {
         &self,
         context: &TrainingContext<'_>,
         predictions: &Matrix,
+        missing: MissingPredictions,
         rows: &[usize],
     ) -> Result<Vec<f64>> {
-        let data = context.data;
+        let TrainingContext {
+            data,
+            oracle,
+            observer,
+            ..
+        } = *context;
         match self {
             Self::None => Ok(Vec::new()),
-            Self::Exact => regrets(predictions, data, rows, context.oracle, context.observer),
+            Self::Exact => regrets(predictions, missing, data, rows, oracle, observer),
             Self::Relaxed {
                 kind,
                 optimal_objectives,
             } => {
-                let results = context
-                    .oracle
-                    .relax_instances(predictions, rows, *kind, context.observer)
+                let predictions = &without_gaps(predictions, missing)?;
+                let results = oracle
+                    .relax_instances(predictions, rows, *kind, observer)
                     .map_err(|error| error.for_method("auto"))?;
                 let mut regrets = Vec::with_capacity(rows.len());
                 for (row, result) in rows.iter().zip(results) {
@@ -171,4 +178,24 @@ impl RegretScorer {
             }
         }
     }
+}
+
+/// Predictions for a relaxation: what has none costs more than everything else of the row together,
+/// so that a relaxed decision leaves it out if it can.
+fn without_gaps(predictions: &Matrix, missing: MissingPredictions) -> Result<Cow<'_, Matrix>> {
+    if missing == MissingPredictions::Refused {
+        return Ok(Cow::Borrowed(predictions));
+    }
+    let (mut row, mut values) = (Vec::new(), Vec::new());
+    for position in 0..predictions.rows() {
+        predictions.read(position, &mut row);
+        let known = row.iter().filter(|cost| !cost.is_nan());
+        let penalty = 1.0 + known.map(|cost| cost.abs()).sum::<f64>();
+        let filled = row
+            .iter()
+            .map(|cost| if cost.is_nan() { penalty } else { *cost });
+        values.extend(filled);
+    }
+    let filled = Matrix::from_f64(predictions.rows(), predictions.cols(), &values)?;
+    Ok(Cow::Owned(filled))
 }

@@ -16,7 +16,7 @@ use super::solve_times::{SECONDS_PER_WORK_UNIT, SolveTimeSource, SolveTimes};
 use super::training_time::TrainingTime;
 use crate::data::Matrix;
 use crate::error::{Error, Result};
-use crate::evaluate::Evaluation;
+use crate::evaluate::{Evaluation, MissingPredictions};
 use crate::method::{AutoBudget, TrainingStage};
 use crate::oracle::{CacheSettings, Heuristic, OracleSettings, SolveCounts};
 use crate::parallel::Timer;
@@ -613,7 +613,10 @@ impl<'a> AutoSearch<'a> {
         }
         let rows = &self.folds[fold].scored;
         let predictions = model.predict_instances(self.context.data, rows)?;
-        let regrets = self.scorer.regrets(self.context, &predictions, rows)?;
+        let missing = model.missing_predictions();
+        let regrets = self
+            .scorer
+            .regrets(self.context, &predictions, missing, rows)?;
         Ok(FoldResult {
             norm_factor: self.norm_factor(&predictions, rows),
             model,
@@ -644,19 +647,21 @@ impl<'a> AutoSearch<'a> {
         if !self.is_scale_invariant {
             return 1.0;
         }
-        let norm = |row: &[f32]| {
-            row.iter()
-                .map(|x| f64::from(*x).powi(2))
-                .sum::<f64>()
-                .sqrt()
-        };
         let costs = self.context.data.data().costs();
         let weights = self.row_weights(rows);
         let (mut predicted, mut actual) = (0.0, 0.0);
         for (position, row) in rows.iter().enumerate() {
             let weight = weights.as_ref().map_or(1.0, |weights| weights[position]);
-            predicted += weight * norm(predictions.row(position));
-            actual += weight * norm(costs.row(*row));
+            let (mut predicted_square, mut actual_square) = (0.0, 0.0);
+            for (prediction, cost) in predictions.row(position).iter().zip(costs.row(*row)) {
+                // A cost that no training row has has no prediction.
+                if !prediction.is_nan() {
+                    predicted_square += f64::from(*prediction).powi(2);
+                    actual_square += f64::from(*cost).powi(2);
+                }
+            }
+            predicted += weight * predicted_square.sqrt();
+            actual += weight * actual_square.sqrt();
         }
         if predicted > 0.0 && actual > 0.0 {
             actual / predicted
@@ -723,10 +728,12 @@ impl<'a> AutoSearch<'a> {
             for (number, fold) in self.folds[..num_folds].iter().enumerate() {
                 let average = ensemble::average_of_fold(&models, number, 1.0)?;
                 let predictions = average.predict_instances(self.context.data, &fold.scored)?;
-                regrets.extend(
-                    self.scorer
-                        .regrets(self.context, &predictions, &fold.scored)?,
-                );
+                let missing = average.missing_predictions();
+                let scored = &fold.scored;
+                let of_fold = self
+                    .scorer
+                    .regrets(self.context, &predictions, missing, scored)?;
+                regrets.extend(of_fold);
             }
             self.count_by_weight(&mut regrets, num_folds);
             averages.push(Average { members, regrets });
@@ -761,7 +768,8 @@ impl<'a> AutoSearch<'a> {
             let weights = self.row_weights(&fold.scored);
             for (position, row) in fold.scored.iter().enumerate() {
                 let weight = weights.as_ref().map_or(1.0, |weights| weights[position]);
-                for (predicted, cost) in predictions.row(position).iter().zip(costs.row(*row)) {
+                let pairs = predictions.row(position).iter().zip(costs.row(*row));
+                for (predicted, cost) in pairs.filter(|(predicted, _)| !predicted.is_nan()) {
                     product += weight * f64::from(*predicted) * f64::from(*cost);
                     square += weight * f64::from(*predicted).powi(2);
                 }
@@ -800,10 +808,14 @@ impl<'a> AutoSearch<'a> {
         }
         let rows = rows_by_fold.concat();
         let mut values = Vec::with_capacity(rows.len() * self.time.costs());
+        let mut missing = MissingPredictions::Refused;
         for (number, rows) in rows_by_fold.iter().enumerate() {
             let average = ensemble::average_of_fold(models, number, factor)?;
             let predictions = average.predict_instances(self.context.data, rows)?;
             values.extend_from_slice(predictions.as_slice());
+            if average.has_unobserved_costs() {
+                missing = MissingPredictions::LeftOut;
+            }
         }
         let predictions = Matrix::new(rows.len(), self.time.costs(), values)?;
         let TrainingContext {
@@ -812,7 +824,15 @@ impl<'a> AutoSearch<'a> {
             observer,
             ..
         } = *self.context;
-        Evaluation::of_predictions(&predictions, data, &rows, oracle, observer).map(Some)
+        let evaluation = Evaluation::of_partial_predictions(
+            &predictions,
+            missing,
+            data,
+            &rows,
+            oracle,
+            observer,
+        )?;
+        Ok(Some(evaluation))
     }
 
     /// Warns where the plan is based on a measured time.

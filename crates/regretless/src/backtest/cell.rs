@@ -11,6 +11,7 @@ use crate::baseline::mean_costs;
 use crate::data::Matrix;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
+use crate::evaluate::MissingPredictions;
 use crate::experiment::{CellFiles, CellId, StoredCell, cell_key, shown_predictions};
 use crate::label::LabeledDataset;
 use crate::method::Method;
@@ -131,6 +132,8 @@ pub(super) struct CellRun<'a> {
 struct FoldPrediction {
     /// Minimized, one row per decided row.
     costs: Matrix,
+    /// What predictions that are NaN mean.
+    missing: MissingPredictions,
     model: Option<CostModel>,
     /// Whether the training loss was still decreasing at the end.
     is_not_converged: bool,
@@ -170,7 +173,7 @@ impl CellRun<'_> {
             model_hash: predicted.model.as_ref().map(model_hash).transpose()?,
             is_not_converged: predicted.is_not_converged,
             chosen: predicted.chosen,
-            rows: self.decide(&predicted.costs)?,
+            rows: self.decide(&predicted.costs, predicted.missing)?,
         };
         let model = predicted.model.filter(|_| keeps_model);
         if let Some(files) = files {
@@ -294,8 +297,17 @@ impl CellRun<'_> {
             }
             BacktestMethod::Given(GivenMethod::Decisions { .. }) => Matrix::default(),
         };
+        let missing = match self.method {
+            BacktestMethod::HistoryMean => MissingPredictions::LeftOut,
+            BacktestMethod::LeastSquares
+            | BacktestMethod::Trained(_)
+            | BacktestMethod::LastPeriod
+            | BacktestMethod::SeasonalNaive(_)
+            | BacktestMethod::Given(_) => MissingPredictions::Refused,
+        };
         Ok(FoldPrediction {
             costs,
+            missing,
             model: None,
             is_not_converged: false,
             chosen: Vec::new(),
@@ -304,10 +316,10 @@ impl CellRun<'_> {
 
     fn predict_by(&self, model: CostModel) -> Result<FoldPrediction> {
         let costs = model.predict_instances(&self.data.test, &self.data.test_rows())?;
-        let model = Some(model);
         Ok(FoldPrediction {
             costs,
-            model,
+            missing: model.missing_predictions(),
+            model: Some(model),
             is_not_converged: false,
             chosen: Vec::new(),
         })
@@ -339,7 +351,7 @@ impl CellRun<'_> {
         })
     }
 
-    fn decide(&self, predictions: &Matrix) -> Result<Vec<DecidedRow>> {
+    fn decide(&self, predictions: &Matrix, missing: MissingPredictions) -> Result<Vec<DecidedRow>> {
         let rows = &self.data.test_rows();
         let data = &self.data.test;
         let given = match self.method {
@@ -364,7 +376,15 @@ impl CellRun<'_> {
             return Ok(decided);
         }
         let oracle = &self.data.test_oracle;
-        let results = oracle.solve_instances_complete(predictions, rows, self.observer)?;
+        let names = data.data().cost_names();
+        let results = match missing {
+            MissingPredictions::Refused => {
+                oracle.solve_instances_complete(predictions, rows, self.observer)?
+            }
+            MissingPredictions::LeftOut => {
+                oracle.decide_instances_complete(predictions, rows, names, self.observer)?
+            }
+        };
         let mut decided = Vec::with_capacity(rows.len());
         for ((row, table_row), result) in rows.iter().zip(table_rows).zip(results) {
             let (solution, complete) =

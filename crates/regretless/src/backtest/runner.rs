@@ -14,8 +14,9 @@ use super::fold_data::FoldData;
 use super::folds::{BacktestFold, check_folds};
 use super::method::{BacktestMethod, GivenMethod};
 use super::periods::Periods;
-use super::results::{BacktestResults, FinishedMethod};
+use super::results::{BacktestResults, FinishedMethod, MethodHistory};
 use crate::error::{Error, Result};
+use crate::evaluate::UnpredictedCosts;
 use crate::experiment::CellFiles;
 use crate::label::{LabeledDataset, Shard};
 use crate::method::Method;
@@ -113,6 +114,45 @@ pub(crate) struct LatestFit {
     pub oracle: Oracle,
 }
 
+/// Names the costs of decided rows that no earlier row has, so that the models of their fold cannot
+/// predict them; `None` if there are none.
+fn unpredicted_remark(table: &BacktestTable<'_>) -> Option<String> {
+    let data = table.data.data();
+    let mut unpredicted = UnpredictedCosts::default();
+    for fold in table.folds {
+        let unobserved = data.unobserved_costs(&fold.history);
+        if unobserved.is_empty() {
+            continue;
+        }
+        for row in &fold.test {
+            let present = data.present_costs(*row);
+            let exists = |cost: &&u32| present.is_none_or(|present| present[**cost as usize]);
+            let existing = unobserved.iter().filter(exists);
+            unpredicted.extend(existing.map(|cost| *cost as usize));
+        }
+    }
+    unpredicted.note(data.cost_names())
+}
+
+/// What follows where no method has regret; `None` where one has.
+fn no_regret_remark(
+    methods: &[MethodHistory],
+    table: &BacktestTable<'_>,
+    observer: &dyn Observer,
+) -> Result<Option<String>> {
+    let rows = table.folds.iter().flat_map(|fold| fold.test.clone());
+    let rows: Vec<usize> = rows.collect();
+    let count = rows.len().max(1) as f64;
+    let is_without_regret = |method: &MethodHistory| {
+        let mean = method.total_regret() / count;
+        table.data.is_without_regret(&rows, mean)
+    };
+    if methods.is_empty() || !methods.iter().all(is_without_regret) {
+        return Ok(None);
+    }
+    table.data.no_regret_note(&rows, table.oracle, observer)
+}
+
 /// The rows of a fold while its cells run.
 #[derive(Default)]
 struct FoldSlot {
@@ -204,7 +244,11 @@ impl Backtest {
         for (chain, outcome) in chains.iter().zip(outcomes) {
             finished[chain.method_number].add(outcome)?;
         }
-        BacktestResults::collect(self, &table, finished)
+        let mut results = BacktestResults::collect(self, &table, finished)?;
+        let remarks = &mut results.verdict.remarks;
+        remarks.extend(unpredicted_remark(&table));
+        remarks.extend(no_regret_remark(&results.methods, &table, observer)?);
+        Ok(results)
     }
 
     /// Runs the missing cells of one of several equal shards and returns their number; the results

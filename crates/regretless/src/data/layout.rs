@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::csv::FeatureCells;
 use super::{FeatureEncoding, FeatureOptions};
 use crate::error::{Error, InputPlace, Result};
-use crate::text::{first_names, matches_pattern, nearest_name};
+use crate::text::{UNKNOWN_QUANTITY_REMEDY, first_names, matches_pattern, nearest_name};
 
 /// How a table with a header is laid out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -257,7 +257,9 @@ impl CsvHeader<'_> {
             place,
             "a column cannot be a cost and a parameter: costs are unknown when deciding",
         )
-        .with_remedy("name the costs so that it is not among them"))
+        .with_remedy(format!(
+            "name the costs so that it is not among them; {UNKNOWN_QUANTITY_REMEDY}"
+        )))
     }
 
     /// Fails when a name to ignore is in none of the headers: probably a typing error.

@@ -10,6 +10,7 @@ use crate::error::{Error, InputPlace, Result};
 pub(crate) mod atomic_write;
 mod check;
 mod construct;
+mod cost_gaps;
 mod cost_matching;
 pub(crate) mod csv;
 mod csv_dialect;
@@ -24,6 +25,7 @@ mod matrix;
 mod names;
 mod node_names;
 pub(crate) mod npy;
+mod observed_costs;
 mod parameter_files;
 mod problem_columns;
 mod row_costs;
@@ -34,6 +36,8 @@ mod split;
 pub(crate) mod split_indices;
 pub(crate) mod synthetic;
 mod table;
+
+use cost_gaps::CostGaps;
 
 pub use atomic_write::OutputFile;
 pub use check::{DataCheck, Finding, FindingKind};
@@ -228,7 +232,8 @@ impl Dataset {
     pub fn new(features: Features, costs: Matrix, cost_names: Option<CostNames>) -> Result<Self> {
         let table = Self::from_finite_parts(features, costs, cost_names)?;
         let name = |column: usize| table.cost_names.get(column).into_owned();
-        table.costs.check_finite(name)?;
+        let gaps = |error| CostGaps::of(&table.costs).explain(error);
+        table.costs.check_finite(name).map_err(gaps)?;
         // Values in double precision may overflow when they are rounded.
         if let Some(at) = first_not_finite(table.costs.as_slice()) {
             let (row, column) = (at / table.costs.cols(), at % table.costs.cols());

@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::cost_gaps::CostGaps;
 use super::{Dataset, Matrix};
 use crate::error::{Error, InputPlace, Result};
 
@@ -87,11 +88,12 @@ impl Dataset {
             Some((row, column, _)) => {
                 let name = self.cost_names.get(column).into_owned();
                 let place = InputPlace::default().row(row as u64).column(name);
-                Err(Error::input(
+                let error = Error::input(
                     place,
                     "the cost is missing or not finite, but the row has this item (rows counted \
                      from 0)",
-                ))
+                );
+                Err(CostGaps::of(&self.costs).explain(error))
             }
         }
     }

@@ -11,7 +11,7 @@ use super::spec::{Experiment, ExperimentMethod, ExperimentProblem};
 use super::store::cell_key;
 use crate::baseline::Baseline;
 use crate::error::{Error, Result};
-use crate::evaluate::{Evaluation, regrets_from_results, rows_per_chunk};
+use crate::evaluate::{Evaluation, MissingPredictions, regrets_from_results, rows_per_chunk};
 use crate::method::Method;
 use crate::notes::{negative_regret_sentence, negative_regrets};
 use crate::observer::Observer;
@@ -291,7 +291,9 @@ impl ExperimentCell {
                     data.data.data().complete_predictions(rows, costs)
                 };
                 let rows = &data.split.test;
-                let test = Evaluation::in_chunks(predict, &data.data, rows, oracle, observer)?;
+                let missing = MissingPredictions::Refused;
+                let test =
+                    Evaluation::in_chunks(predict, missing, &data.data, rows, oracle, observer)?;
                 Ok(CellMetrics {
                     test_rows: RowRegret::of_few(&test, context),
                     ..CellMetrics::untrained(test)
@@ -357,7 +359,15 @@ impl ExperimentCell {
             return Ok((test, Vec::new()));
         }
         let predictions = trained.model.predict_instances(data, rows)?;
-        let solutions = oracle.solve_instances_complete(&predictions, rows, observer)?;
+        let names = data.data().cost_names();
+        let solutions = match trained.model.missing_predictions() {
+            MissingPredictions::Refused => {
+                oracle.solve_instances_complete(&predictions, rows, observer)?
+            }
+            MissingPredictions::LeftOut => {
+                oracle.decide_instances_complete(&predictions, rows, names, observer)?
+            }
+        };
         let examples = example_decisions(&solutions, &predictions, data, rows);
         let decisions = solutions.into_iter();
         let solutions = decisions.map(|result| result.map(|(solution, _)| solution));

@@ -357,6 +357,8 @@ pub(crate) fn shown_predictions(
     let mut entries = [decision.indices(), optimal.indices()].concat();
     entries.sort_unstable();
     entries.dedup();
+    // A cost that no training row has has no prediction.
+    entries.retain(|entry| !predictions[*entry as usize].is_nan());
     let predicted = |entry: u32| {
         let mut cost = [predictions[entry as usize]];
         sense.convert_single(&mut cost);

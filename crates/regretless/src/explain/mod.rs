@@ -38,6 +38,7 @@ use self::ranges::FoundRanges;
 use crate::data::{CostMatching, CostNames, Features, Matrix, RowParameters};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
+use crate::evaluate::UnpredictedCosts;
 use crate::label::Row;
 use crate::method::Method;
 use crate::model::Model;
@@ -331,6 +332,7 @@ impl CostModel {
             predicted: &predicted,
         };
         let costs = total_costs(oracle, &predicted, oracle.problem().sense())?;
+        refuse_unpredicted(&costs, names)?;
         let mut worker = oracle.worker();
         worker.set_instance(0);
         let (mut solution, complete) = worker.solve_complete(&costs).map_err(in_solve)?;
@@ -373,6 +375,20 @@ struct RowPrediction<'a> {
     predicted: &'a [f64],
     /// Known costs, if the problem has them.
     known: Option<Vec<f64>>,
+}
+
+/// Refuses a row with costs without a prediction, which its decision leaves out: ranges and prices
+/// would be those of another problem.
+fn refuse_unpredicted(costs: &[f64], names: &CostNames) -> Result<()> {
+    let mut unpredicted = UnpredictedCosts::default();
+    unpredicted.add(costs);
+    match unpredicted.note(names) {
+        None => Ok(()),
+        Some(note) => Err(Error::data(note).with_remedy(
+            "to explain the decision, mark them as absent in this row, or train on rows that have \
+             them",
+        )),
+    }
 }
 
 /// The known costs of the row in the user's sense.

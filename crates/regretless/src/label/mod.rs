@@ -16,6 +16,7 @@ mod data_split;
 pub(crate) mod file;
 mod knn_robust;
 mod label_key;
+mod no_choice;
 mod segments;
 mod shard;
 mod store;

@@ -361,6 +361,7 @@ fn is_property_of_row(result: &SolveResult) -> bool {
             | SolveFailure::UnusableCosts(_)
             | SolveFailure::TimeLimitReached
             | SolveFailure::EmptySolutionPool
+            | SolveFailure::Unpredicted(_)
             | SolveFailure::Interrupted
             | SolveFailure::InvalidSolution(_)
             | SolveFailure::SolverError(_),

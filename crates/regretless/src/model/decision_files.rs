@@ -243,6 +243,7 @@ mod tests {
     use super::PredictedDecisions;
     use crate::data::{CostNames, InstanceKeys, Matrix, RowParameters};
     use crate::decision::Decision;
+    use crate::evaluate::UnpredictedCosts;
     use crate::oracle::Heuristic;
     use crate::solve::{Solution, SolveStatus};
 
@@ -269,6 +270,7 @@ mod tests {
             parameters: None,
             rows: Vec::new(),
             failed: Vec::new(),
+            unpredicted: UnpredictedCosts::default(),
         }
     }
 

@@ -67,7 +67,7 @@ impl<'a> PlannedTraining<'a> {
     /// What the user should know before it begins, without the notes about labels.
     pub fn notes(&self) -> Vec<Note> {
         let mut notes = Vec::new();
-        add(&mut notes, NoteKind::TimeSplit, self.random_split());
+        notes.extend(self.time_split.map(Note::of_random_split));
         add(&mut notes, NoteKind::UnusedColumn, self.unused_columns());
         add(&mut notes, NoteKind::Encoding, self.encoding());
         self.add_findings(&mut notes);
@@ -75,14 +75,6 @@ impl<'a> PlannedTraining<'a> {
         add(&mut notes, NoteKind::DefaultMethod, self.default_method());
         add(&mut notes, NoteKind::Scale, self.scale());
         notes
-    }
-
-    fn random_split(&self) -> Option<String> {
-        let time_split = self.time_split?;
-        Some(format!(
-            "rows are split at random; if future rows are to be decided, test on the latest ones: \
-             {time_split}"
-        ))
     }
 
     fn unused_columns(&self) -> Vec<String> {
@@ -137,5 +129,19 @@ impl<'a> PlannedTraining<'a> {
             let rows = self.data.rows();
             Method::decision_scale_warning(self.methods, problem, self.data, &rows)
         })
+    }
+}
+
+impl Note {
+    /// Where a table with dates is split at random; `time_split` is how the user writes a split by
+    /// them.
+    pub fn of_random_split(time_split: &str) -> Self {
+        Self::new(
+            NoteKind::TimeSplit,
+            format!(
+                "rows are split at random; if future rows are to be decided, test on the latest \
+                 ones: {time_split}"
+            ),
+        )
     }
 }

@@ -13,7 +13,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::data::{BoundParameters, Matrix};
+use crate::data::{BoundParameters, CostNames, Matrix};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::observer::Observer;
@@ -28,6 +28,7 @@ mod sensitivity;
 mod settings;
 mod solution_pool;
 mod training_oracle;
+mod unpredicted;
 mod warm_start_store;
 mod worker;
 mod worker_solver;
@@ -317,6 +318,23 @@ impl Oracle {
         TrainingOracle::exact(self).solve_rows(costs, instances, observer)
     }
 
+    /// As [`Self::solve_instances`] for predictions of which some are NaN: there is no prediction of
+    /// these costs, and decisions leave out what they belong to. `names` are those of the costs.
+    ///
+    /// # Errors
+    /// Only when the user interrupts; failures of single instances are among the results.
+    pub(crate) fn decide_instances(
+        &self,
+        costs: &Matrix,
+        instances: &[usize],
+        names: &CostNames,
+        observer: &dyn Observer,
+    ) -> Result<Vec<SolveResult>> {
+        TrainingOracle::exact(self)
+            .leaving_out_unpredicted(names)
+            .solve_rows(costs, instances, observer)
+    }
+
     /// As [`Self::solve_rows`]; `done` is called with each row and its result as soon as it is
     /// solved, on any thread.
     ///
@@ -351,6 +369,37 @@ impl Oracle {
         self.solve_instances_complete(costs, &rows, observer)
     }
 
+    /// As [`Self::solve_complete`] for predictions of which some are NaN: there is no prediction of
+    /// these costs, and decisions leave out what they belong to. `names` are those of the costs.
+    ///
+    /// # Errors
+    /// Only when the user interrupts; failures of single instances are among the results.
+    pub fn decide_complete(
+        &self,
+        costs: &Matrix,
+        names: &CostNames,
+        observer: &dyn Observer,
+    ) -> Result<Vec<CompleteResult>> {
+        let rows: Vec<usize> = (0..costs.rows()).collect();
+        self.decide_instances_complete(costs, &rows, names, observer)
+    }
+
+    /// The same for rows of costs that belong to these instances of the table.
+    ///
+    /// # Errors
+    /// Only when the user interrupts; failures of single instances are among the results.
+    pub(crate) fn decide_instances_complete(
+        &self,
+        costs: &Matrix,
+        instances: &[usize],
+        names: &CostNames,
+        observer: &dyn Observer,
+    ) -> Result<Vec<CompleteResult>> {
+        TrainingOracle::exact(self)
+            .leaving_out_unpredicted(names)
+            .solve_complete(costs, instances, observer)
+    }
+
     /// The same for rows of costs that belong to these instances of the table.
     ///
     /// # Errors
@@ -361,16 +410,7 @@ impl Oracle {
         instances: &[usize],
         observer: &dyn Observer,
     ) -> Result<Vec<CompleteResult>> {
-        TrainingOracle::exact(self).run_each(
-            instances,
-            |worker, index| {
-                let mut row_costs = Vec::new();
-                costs.read(index, &mut row_costs);
-                worker.solve_complete(&row_costs)
-            },
-            |_, _| (),
-            observer,
-        )
+        TrainingOracle::exact(self).solve_complete(costs, instances, observer)
     }
 }
 

@@ -9,10 +9,10 @@ use super::warm_start_store::WarmStartStore;
 use super::worker::{OracleWorker, WorkerContext};
 use super::worker_solver::{SolverKind, WorkerSolver};
 use super::{
-    CacheGranularity, CacheSettings, Heuristic, LOCAL_SEARCH_REMEDY, Oracle, OracleSettings,
-    SolutionPool, SolveResult,
+    CacheGranularity, CacheSettings, CompleteResult, Heuristic, LOCAL_SEARCH_REMEDY, Oracle,
+    OracleSettings, SolutionPool, SolveResult,
 };
-use crate::data::Matrix;
+use crate::data::{CostNames, Matrix};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::observer::Observer;
@@ -48,6 +48,8 @@ pub struct TrainingOracle<'a> {
     pool: Option<SolutionPool>,
     store: Option<WarmStartStore>,
     seed: u64,
+    /// The names of the costs, where NaN is a cost without a prediction.
+    unpredicted: Option<&'a CostNames>,
 }
 
 impl<'a> TrainingOracle<'a> {
@@ -59,6 +61,7 @@ impl<'a> TrainingOracle<'a> {
             pool: None,
             store: None,
             seed: 0,
+            unpredicted: None,
         }
     }
 
@@ -101,6 +104,7 @@ impl<'a> TrainingOracle<'a> {
             pool,
             store: None,
             seed,
+            unpredicted: None,
         };
         match (training_oracle.solver(), training_oracle.solver_kind()) {
             (Some(solver), _) => oracle.return_solver(solver),
@@ -124,6 +128,14 @@ impl<'a> TrainingOracle<'a> {
             self.settings.warm_start_bytes(),
             self.settings.certify,
         ));
+        self
+    }
+
+    /// The same for predictions of which some are NaN: there is no prediction of these costs, which
+    /// have these names, and decisions leave out what they belong to.
+    #[must_use]
+    pub(crate) fn leaving_out_unpredicted(mut self, names: &'a CostNames) -> Self {
+        self.unpredicted = Some(names);
         self
     }
 
@@ -170,6 +182,7 @@ impl<'a> TrainingOracle<'a> {
             settings: self.settings,
             pool: self.pool.as_ref(),
             store: self.store.as_ref(),
+            unpredicted: self.unpredicted,
         };
         OracleWorker::new(self.oracle, self.solver(), context)
     }
@@ -194,6 +207,25 @@ impl<'a> TrainingOracle<'a> {
         self.solve_each(
             instances,
             |index, row| costs.read(index, row),
+            |_, _| (),
+            observer,
+        )
+    }
+
+    /// The same with the values of all columns of each solution.
+    pub(super) fn solve_complete(
+        &self,
+        costs: &Matrix,
+        instances: &[usize],
+        observer: &dyn Observer,
+    ) -> Result<Vec<CompleteResult>> {
+        self.run_each(
+            instances,
+            |worker, index| {
+                let mut row_costs = Vec::new();
+                costs.read(index, &mut row_costs);
+                worker.solve_complete(&row_costs)
+            },
             |_, _| (),
             observer,
         )

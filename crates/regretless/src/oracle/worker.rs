@@ -6,12 +6,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::counts::SolveKind;
+use super::unpredicted::has_unpredicted;
 use super::warm_start_store::{WarmStartSlot, WarmStartStore};
 use super::worker_solver::WorkerSolver;
 use super::{
     CacheAction, CompleteResult, Oracle, OracleSettings, SolutionPool, SolveResult, check_costs,
 };
 use crate::cancellation;
+use crate::data::CostNames;
 use crate::decision::Decision;
 use crate::error::Result;
 use crate::problem::ProblemKind;
@@ -70,6 +72,8 @@ pub(super) struct WorkerContext<'a> {
     pub(super) settings: OracleSettings,
     pub(super) pool: Option<&'a SolutionPool>,
     pub(super) store: Option<&'a WarmStartStore>,
+    /// The names of the costs, where NaN is a cost without a prediction.
+    pub(super) unpredicted: Option<&'a CostNames>,
 }
 
 impl<'a> OracleWorker<'a> {
@@ -101,6 +105,28 @@ impl<'a> OracleWorker<'a> {
             Some(Ok(problem)) => problem.as_ref(),
             _ => self.oracle.problem.as_ref(),
         }
+    }
+
+    /// The problem that is solved, shared.
+    pub(super) fn row_problem(&self) -> Result<Arc<dyn ProblemKind>, SolveFailure> {
+        match &self.row.problem {
+            Some(problem) => problem.clone(),
+            None => Ok(Arc::clone(&self.oracle.problem)),
+        }
+    }
+
+    /// The oracle that the worker belongs to.
+    pub(super) fn oracle(&self) -> &'a Oracle {
+        self.oracle
+    }
+
+    /// Counts a decision that another oracle made for this one.
+    pub(super) fn count_decision(&self) {
+        let kind = self
+            .solver
+            .as_ref()
+            .map_or(SolveKind::Exact, WorkerSolver::kind);
+        self.oracle.counters.count(kind);
     }
 
     /// The decisions of the pool; empty without a pool.
@@ -236,6 +262,11 @@ impl<'a> OracleWorker<'a> {
     /// # Errors
     /// When there is none.
     pub fn solve_complete(&mut self, costs: &[f64]) -> CompleteResult {
+        if let Some(names) = self.context.unpredicted
+            && has_unpredicted(costs)
+        {
+            return self.solve_complete_without(costs, names);
+        }
         let solution = self.solve(costs)?;
         let problem = self.problem();
         if problem.auxiliary_names().is_empty() {
@@ -277,7 +308,15 @@ impl<'a> OracleWorker<'a> {
         costs: &[f64],
         start: Option<&Decision>,
     ) -> Result<&Solution, SolveFailure> {
-        check_costs(costs)?;
+        if let Err(failure) = check_costs(costs) {
+            return match self.context.unpredicted {
+                Some(names) if has_unpredicted(costs) => {
+                    (self.solution, _) = self.solve_complete_without(costs, names)?;
+                    Ok(&self.solution)
+                }
+                Some(_) | None => Err(failure),
+            };
+        }
         let is_found = self.cache_action == CacheAction::Lookup && self.lookup(costs)?;
         if !is_found {
             self.solve_uncached(costs, start)?;

@@ -1,6 +1,8 @@
 //! Averages of models. The mean of linear models is one linear model; networks with hidden layers
 //! are kept as members.
 
+use std::collections::BTreeSet;
+
 use super::{CostModel, CostScaler, FeatureScaler, Network};
 use crate::error::{Error, Result};
 
@@ -49,10 +51,17 @@ impl CostModel {
             let single = std::slice::from_ref(network);
             networks.push(weighted_network(single, num_networks, &first.output));
         }
-        Ok(Self {
+        let mut sum = Self {
             networks,
             ..first.clone()
-        })
+        };
+        // A cost that one member cannot predict has no average.
+        let unobserved = members
+            .iter()
+            .flat_map(|member| &member.model.metadata.unobserved);
+        let unobserved: BTreeSet<u32> = unobserved.copied().collect();
+        sum.metadata.unobserved = unobserved.into_iter().collect();
+        Ok(sum)
     }
 }
 

@@ -125,6 +125,7 @@ impl CostModel {
         let has_later_parts = model.problem_file.is_some()
             || model.sketch.is_some()
             || model.metadata.record.is_some()
+            || model.has_unobserved_costs()
             || model.metadata.encoding.is_some();
         if has_later_parts {
             return Err(inconsistent("it has parts of a later format"));
@@ -205,6 +206,14 @@ impl CostModel {
         if metadata.features.len() != features || Some(metadata.costs.len()) != costs {
             return Err(inconsistent("the names of its features or costs"));
         }
+        let are_costs = metadata
+            .unobserved
+            .iter()
+            .all(|cost| (*cost as usize) < outputs);
+        let are_of_wide_table = metadata.unobserved.is_empty() || costs == Some(outputs);
+        if !are_costs || !are_of_wide_table || !metadata.unobserved.is_sorted_by(|a, b| a < b) {
+            return Err(inconsistent("its costs without training rows"));
+        }
         if let Some(encoding) = &metadata.encoding {
             encoding.check().map_err(|reason| inconsistent(&reason))?;
             if encoding.feature_names() != metadata.features {
@@ -280,7 +289,7 @@ pub(crate) mod fuzzing {
 #[cfg(test)]
 mod tests {
     use super::{ChecksummedFile, EARLIER_MODEL_FILE_FORMAT, MODEL_FILE_FORMAT};
-    use crate::data::{CostNames, FeatureShape};
+    use crate::data::{CostNames, FeatureShape, Features, Matrix};
     use crate::predict::{
         CostModel, CostScaler, EmbeddedFile, FeatureScaler, ModelMetadata, Network, RecordedRegret,
         RowSketch, TrainingRecord,
@@ -296,6 +305,7 @@ mod tests {
             costs: CostNames::numbered(2),
             shape: FeatureShape::Wide,
             encoding: None,
+            unobserved: Vec::new(),
             record: None,
         };
         CostModel {
@@ -396,6 +406,26 @@ mod tests {
         let earlier = model(2.0).to_file();
         let earlier = earlier.to_bytes(EARLIER_MODEL_FILE_FORMAT).unwrap();
         assert_eq!(CostModel::from_bytes(&earlier).unwrap(), model(2.0));
+    }
+
+    #[test]
+    fn costs_without_training_rows_are_read_back_and_have_no_prediction() {
+        let mut unobserved = model(2.0);
+        unobserved.metadata.unobserved = vec![1];
+        let bytes = unobserved.to_bytes().unwrap();
+        let read_back = CostModel::from_bytes(&bytes).unwrap();
+        assert_eq!(read_back, unobserved);
+        let rows = Matrix::from_f64(1, 1, &[0.5]).unwrap();
+        let features = Features::new(rows, FeatureShape::Wide, Some(vec!["x".into()])).unwrap();
+        let predicted = read_back.predict(&features).unwrap();
+        assert!(predicted.as_slice()[0].is_finite() && predicted.as_slice()[1].is_nan());
+        for forged in [vec![2], vec![1, 0], vec![1, 1]] {
+            unobserved.metadata.unobserved = forged;
+            refused(&unobserved.to_bytes().unwrap(), "without training rows");
+        }
+        let earlier = read_back.to_file();
+        let earlier = earlier.to_bytes(EARLIER_MODEL_FILE_FORMAT).unwrap();
+        refused(&earlier, "later format");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::data::{
     Matrix, NamedCosts,
 };
 use crate::error::{Error, Result};
+use crate::text::first_names;
 
 /// The origin of a model, and what it expects.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +41,10 @@ pub struct ModelMetadata {
         with = "shared_encoding"
     )]
     pub encoding: Option<Arc<FeatureEncoding>>,
+    /// The costs that no training row has, in increasing order: they have no prediction. Empty for
+    /// most models.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unobserved: Vec<u32>,
     /// What it was trained on and how; none for models of earlier versions and for baselines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) record: Option<TrainingRecord>,
@@ -92,7 +97,8 @@ const MAX_ROWS_PER_CHUNK: usize = 1024;
 const MAX_OUTPUTS_PER_CHUNK: usize = 1 << 25;
 
 impl CostModel {
-    /// Predicted costs, one row per instance, in the objective sense of the user.
+    /// Predicted costs, one row per instance, in the objective sense of the user; NaN where no
+    /// training row has the cost, which then has no prediction.
     ///
     /// # Errors
     /// When the features are not those the model was trained on.
@@ -111,11 +117,44 @@ impl CostModel {
         for rows in features.values().as_slice().chunks(rows_per_chunk * width) {
             self.predict_rows(rows, &mut tape, &mut costs);
         }
+        self.clear_unobserved(&mut costs);
         Matrix::new(
             features.instances(),
             costs.len() / features.instances().max(1),
             costs,
         )
+    }
+
+    /// Sets the costs that no training row has to NaN, and others that are NaN, where numbers
+    /// overflowed, to infinity, which is an error wherever costs are used.
+    fn clear_unobserved(&self, costs: &mut [f32]) {
+        let unobserved = &self.metadata.unobserved;
+        if unobserved.is_empty() {
+            return;
+        }
+        for row in costs.chunks_exact_mut(self.output.scale.len()) {
+            for cost in row.iter_mut().filter(|cost| cost.is_nan()) {
+                *cost = f32::INFINITY;
+            }
+            for cost in unobserved {
+                row[*cost as usize] = f32::NAN;
+            }
+        }
+    }
+
+    /// Whether some costs have no prediction, since no training row has them.
+    pub fn has_unobserved_costs(&self) -> bool {
+        !self.metadata.unobserved.is_empty()
+    }
+
+    /// Names the costs without a prediction; `None` where all have one.
+    pub fn unobserved_note(&self) -> Option<String> {
+        let costs = self.metadata.unobserved.iter();
+        let names = costs.map(|cost| self.metadata.costs.get(*cost as usize));
+        let names = first_names(names);
+        (!names.is_empty()).then(|| {
+            format!("no training row has a value of {names}: the prediction is missing (NaN)")
+        })
     }
 
     /// Whether the model names a file of its problem that it does not hold, as models of earlier

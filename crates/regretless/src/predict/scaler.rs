@@ -133,6 +133,15 @@ impl CostScaler {
         Self { offset, scale }
     }
 
+    /// Takes offset and scale of some outputs from another scaler.
+    pub fn replace_entries(&mut self, outputs: &[u32], other: &Self) {
+        for output in outputs {
+            let output = *output as usize;
+            self.offset[output] = other.offset[output];
+            self.scale[output] = other.scale[output];
+        }
+    }
+
     /// Overwrites `costs` with the costs for rows of outputs.
     pub fn write(&self, outputs: &[f32], costs: &mut Vec<f64>) {
         costs.clear();

@@ -67,6 +67,14 @@ pub enum ChoiceFixing {
 }
 
 impl ChoiceFixing {
+    /// By a smaller problem whose decisions are those of the full one.
+    pub fn restricted_to(problem: impl ProblemKind) -> Self {
+        Self::Restricted {
+            problem: Arc::new(problem),
+            added: Vec::new(),
+        }
+    }
+
     /// Binary decisions can be fixed by costs. Bounds that are infinite on both sides are not
     /// known, as those of a user's function: whether its decisions are binary is seen from them.
     pub fn by_bounds(bounds: &VariableBounds) -> Self {

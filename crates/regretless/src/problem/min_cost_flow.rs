@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::arc_table::ArcTable;
 use super::flexible_fields::PresentList;
 use super::flow_numbers::{FlowBounds, check_number};
-use super::subset::absences;
-use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, VariableBounds};
+use super::subset::{absences, present_without};
+use super::{ChoiceFixing, EqualityConstraints, ProblemKind, Sense, SolveCostHint, VariableBounds};
 use crate::data::CostNames;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -328,6 +328,16 @@ impl ProblemKind for MinCostFlow {
 
     fn present_costs(&self) -> Option<&[bool]> {
         self.present.as_deref()
+    }
+
+    /// Without these arcs.
+    fn leave_out(&self, costs: &[u32]) -> ChoiceFixing {
+        let present = present_without(self.present(), self.arcs.len(), costs);
+        match self.with_limits(FlowLimits::clone(&self.stated), Some(present)) {
+            Ok(problem) => ChoiceFixing::restricted_to(problem),
+            // No arc is left.
+            Err(_) => ChoiceFixing::Infeasible,
+        }
     }
 
     fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {

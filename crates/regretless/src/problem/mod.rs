@@ -355,6 +355,15 @@ pub trait ProblemKind: Send + Sync + fmt::Debug + std::any::Any {
         ChoiceFixing::by_bounds(&self.bounds())
     }
 
+    /// How the best decision is found in which the variables of some costs are 0, also where
+    /// decisions are not binary: costs that exist, but have no prediction.
+    fn leave_out(&self, costs: &[u32]) -> ChoiceFixing {
+        self.fix_choices(&FixedChoices {
+            forced: Vec::new(),
+            forbidden: costs.to_vec(),
+        })
+    }
+
     /// The choices of a decision in the order in which they can be fixed one after the other: along
     /// a path.
     fn choices_in_order(&self, decision: &Decision) -> Vec<u32> {

@@ -10,7 +10,7 @@ use super::parametric::is_template;
 use crate::error::{Error, Result};
 use crate::renamed::{explain, new_word};
 use crate::size_limits::read_text_file;
-use crate::text::nearest_name;
+use crate::text::{UNKNOWN_QUANTITY_REMEDY, nearest_name};
 
 impl ProblemSpec {
     /// The problem of a problem file that was read into a JSON value. Files of arcs that it names
@@ -167,6 +167,18 @@ const KINDS: &[&str] = &[
     "parametric",
 ];
 
+/// Kinds that the program writes into models, not users into problem files.
+const STORED_KINDS: [&str; 2] = ["external", "parametric"];
+
+/// Parts of the names of problems whose demand is unknown when deciding.
+const UNKNOWN_DEMAND_WORDS: [&str; 5] = [
+    "newsvendor",
+    "newsboy",
+    "inventory",
+    "lot_siz",
+    "stochastic",
+];
+
 /// Checks the kind of a problem before its fields, which depend on it. Words that were renamed
 /// have messages of their own.
 fn check_kind(table: &toml::Table) -> Result<()> {
@@ -182,9 +194,20 @@ fn check_kind(table: &toml::Table) -> Result<()> {
         return Err(Error::setting(message));
     }
     let error = Error::setting(format!("unknown kind '{kind}'"));
-    Err(match nearest_name(kind, KINDS.iter().copied()) {
+    let shown = || {
+        KINDS
+            .iter()
+            .copied()
+            .filter(|kind| !STORED_KINDS.contains(kind))
+    };
+    let is_of_demand = UNKNOWN_DEMAND_WORDS.iter().any(|word| kind.contains(word));
+    Err(match nearest_name(kind, shown()) {
+        _ if is_of_demand => error.with_remedy(UNKNOWN_QUANTITY_REMEDY.to_owned()),
         Some(meant) => error.with_remedy(format!("did you mean '{meant}'?")),
-        None => error.with_remedy(format!("kinds are {}", KINDS.join(", "))),
+        None => {
+            let kinds: Vec<&str> = shown().collect();
+            error.with_remedy(format!("kinds are {}", kinds.join(", ")))
+        }
     })
 }
 
@@ -289,6 +312,18 @@ mod tests {
         assert_eq!(found, "unknown kind 'knapsak'; did you mean 'knapsack'?");
         let found = message("kind = 'travelling'");
         assert!(found.contains("kinds are knapsack, "), "{found}");
+        assert!(!found.contains("parametric"), "{found}");
+    }
+
+    #[test]
+    fn problems_with_unknown_demand_have_a_remedy_of_their_own() {
+        for kind in ["newsvendor", "multi_item_newsvendor", "inventory"] {
+            let error = ProblemSpec::from_toml(&format!("kind = '{kind}'")).unwrap_err();
+            let message = error.to_string();
+            for words in ["not predicted", "multiple-choice knapsack"] {
+                assert!(message.contains(words), "{message}");
+            }
+        }
     }
 
     #[test]

@@ -46,6 +46,19 @@ pub(super) fn absences(
     Ok(present.contains(&false).then_some(present))
 }
 
+/// Which items are present where `present` are, `None` for all of them, without some of these.
+pub(super) fn present_without(
+    present: Option<&[bool]>,
+    count: usize,
+    without: &[u32],
+) -> Vec<bool> {
+    let mut rest = present.map_or_else(|| vec![true; count], <[bool]>::to_vec);
+    for item in without {
+        rest[*item as usize] = false;
+    }
+    rest
+}
+
 /// The values of the present items.
 pub(super) fn of_present(values: &[f64], present: &[bool]) -> Vec<f64> {
     let all = values.iter().zip(present);

@@ -9,8 +9,8 @@ use super::assignment::{MemberField, SideField};
 use super::flexible_fields::PresentList;
 use super::flow_numbers::{FlowBounds, check_number};
 use super::min_cost_flow::{FLOW_CHECK_TOLERANCE, MAX_CHECKED_ARCS, flow_cost_hint};
-use super::subset::absences;
-use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, VariableBounds};
+use super::subset::{absences, present_without};
+use super::{ChoiceFixing, EqualityConstraints, ProblemKind, Sense, SolveCostHint, VariableBounds};
 use crate::data::{CostNames, check_names};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -415,6 +415,16 @@ impl ProblemKind for Transport {
 
     fn present_costs(&self) -> Option<&[bool]> {
         self.present.as_deref()
+    }
+
+    /// Without these lanes.
+    fn leave_out(&self, costs: &[u32]) -> ChoiceFixing {
+        let present = present_without(self.present(), self.num_costs(), costs);
+        match self.with_numbers(TransportNumbers::clone(&self.numbers), Some(present)) {
+            Ok(problem) => ChoiceFixing::restricted_to(problem),
+            // No lane is left.
+            Err(_) => ChoiceFixing::Infeasible,
+        }
     }
 
     fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use crate::tests::common::{assert_close, golden, numbers, rows};
 use regretless::Decision;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix};
-use regretless::evaluate::{Evaluation, unambiguous_regrets};
+use regretless::evaluate::{Evaluation, MissingPredictions, unambiguous_regrets};
 use regretless::label::LabeledDataset;
 use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
 use regretless::problem::{GridPath, Knapsack, ProblemKind, Sense, TopK};
 use regretless::solve::Solution;
+
+const REFUSED: MissingPredictions = MissingPredictions::Refused;
 
 fn problem(value: &serde_json::Value) -> Option<Arc<dyn ProblemKind>> {
     let integer = |name: &str| value[name].as_u64().unwrap() as usize;
@@ -83,10 +85,11 @@ fn regrets_equal_the_golden_ones() {
         for (value, key) in pairs {
             assert_close(&[value], &[number(key)], 1e-5, key);
         }
-        let worst: f64 = unambiguous_regrets(&predictions, &data, &all, &oracle, &NoopObserver)
-            .unwrap()
-            .iter()
-            .sum();
+        let worst: f64 =
+            unambiguous_regrets(&predictions, REFUSED, &data, &all, &oracle, &NoopObserver)
+                .unwrap()
+                .iter()
+                .sum();
         let total: f64 = all.iter().map(|i| data.optimal_objective(*i).abs()).sum();
         assert_close(
             &[worst / total],
@@ -107,7 +110,15 @@ fn the_unambiguous_regret_is_that_of_the_worst_tied_decision() {
         Evaluation::of_predictions(&tied_predictions, &data, &[0], &oracle, &NoopObserver).unwrap();
     assert_eq!((evaluation.regret, evaluation.optimal_fraction), (0.0, 1.0));
     assert_eq!(
-        unambiguous_regrets(&tied_predictions, &data, &[0], &oracle, &NoopObserver).unwrap(),
+        unambiguous_regrets(
+            &tied_predictions,
+            REFUSED,
+            &data,
+            &[0],
+            &oracle,
+            &NoopObserver
+        )
+        .unwrap(),
         [4.0]
     );
 }

@@ -30,6 +30,7 @@ pub(crate) fn linear_fit(
         costs: data.cost_names().marked_as_explicit(),
         shape: data.features().shape(),
         encoding: data.features().encoding().cloned(),
+        unobserved: data.unobserved_costs(&context.split.train),
         record: None,
     };
     Ok(CostModel {

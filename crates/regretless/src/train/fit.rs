@@ -127,7 +127,8 @@ impl<'a> FitState<'a> {
             None => Box::new(MinibatchRunner::new(prepared, weighted_loss, network)?),
         };
         let batch = BatchWorkspace::new(1.0, TrainingOracle::exact(prepared.context.oracle));
-        let validation_oracle = prepared.validation_oracle()?;
+        let names = prepared.context.data.data().cost_names();
+        let validation_oracle = prepared.validation_oracle()?.leaving_out_unpredicted(names);
         Ok(Self {
             prepared,
             weighted_loss,
@@ -220,9 +221,10 @@ impl<'a> FitState<'a> {
         let network = self.runner.network();
         let mut regrets = Vec::with_capacity(rows.len());
         for chunk in rows.chunks(rows_per_chunk(context.data, context.oracle)) {
-            let predictions = self
+            let mut predictions = self
                 .batch
                 .predictions(self.prepared, network, epoch, chunk)?;
+            self.prepared.clear_unobserved(&mut predictions, chunk)?;
             let solutions = self
                 .validation_oracle
                 .solve_rows(&predictions, chunk, &observer)?;

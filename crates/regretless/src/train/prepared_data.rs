@@ -1,8 +1,10 @@
 //! The data of a stage with everything that is computed once: scaled features, and the scalers
 //! around the network.
 
+use std::sync::Arc;
+
 use super::{TrainingContext, WeightedLoss};
-use crate::data::{Features, NamedCosts};
+use crate::data::{Features, Matrix, NamedCosts};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::method::TrainingStage;
@@ -30,6 +32,8 @@ pub(super) struct PreparedData<'a> {
     start: Option<Network>,
     /// Row weights of the table, with a mean of 1 over the training rows.
     pub(super) row_weights: Option<Vec<f64>>,
+    /// The costs that no training row has, in increasing order.
+    unobserved: Vec<u32>,
 }
 
 impl<'a> PreparedData<'a> {
@@ -49,10 +53,19 @@ impl<'a> PreparedData<'a> {
             Some(model) => model.encode(data.features())?,
             None => data.features().clone(),
         };
+        let mut unobserved = data.unobserved_costs(&context.split.train);
         let (input, output, start) = match model {
             Some(model) => {
                 let network = network_to_continue(model, context)?.clone();
-                let output = context.data.sense().convert_scaler(model.output.clone());
+                let mut output = context.data.sense().convert_scaler(model.output.clone());
+                let unknown = &model.metadata.unobserved;
+                if settings.scale_costs && unknown.iter().any(|cost| !unobserved.contains(cost)) {
+                    // Costs that are new have a scale from these rows.
+                    let fitted =
+                        CostScaler::fit(data, &context.split.train, row_weights.as_deref());
+                    output.replace_entries(unknown, &fitted);
+                }
+                unobserved.retain(|cost| unknown.contains(cost));
                 (model.input.clone(), output, Some(network))
             }
             None => {
@@ -83,7 +96,38 @@ impl<'a> PreparedData<'a> {
             output,
             start,
             row_weights,
+            unobserved,
         })
+    }
+
+    /// Sets predictions of instances, one row each, to NaN where costs exist that no training row
+    /// has.
+    pub(super) fn clear_unobserved(
+        &self,
+        predictions: &mut Matrix,
+        instances: &[usize],
+    ) -> Result<()> {
+        if self.unobserved.is_empty() {
+            return Ok(());
+        }
+        let data = self.context.data.data();
+        let mut cleared = Vec::with_capacity(predictions.as_slice().len());
+        let mut row = Vec::new();
+        for (position, instance) in instances.iter().enumerate() {
+            predictions.read(position, &mut row);
+            let present = data.present_costs(*instance);
+            for cost in &self.unobserved {
+                let cost = *cost as usize;
+                if present.is_none_or(|present| present[cost]) {
+                    row[cost] = f64::NAN;
+                }
+            }
+            cleared.extend_from_slice(&row);
+        }
+        let (rows, cols) = (predictions.rows(), predictions.cols());
+        *predictions =
+            Matrix::from_f64(rows, cols, &cleared)?.with_f64_values(Arc::new(cleared))?;
+        Ok(())
     }
 
     /// The sum of the weights of some rows; without weights their number.
@@ -176,6 +220,7 @@ impl<'a> PreparedData<'a> {
             costs: data.data().cost_names().marked_as_explicit(),
             shape: self.features.shape(),
             encoding: self.features.encoding().cloned(),
+            unobserved: self.unobserved,
             record: None,
         };
         Ok(CostModel {

@@ -8,7 +8,7 @@ use super::PreparedData;
 use super::step::BatchWorkspace;
 use crate::data::Matrix;
 use crate::error::Result;
-use crate::evaluate::regrets;
+use crate::evaluate::{MissingPredictions, regrets};
 use crate::loss::{InstanceWeighting, Loss, LossProperties};
 use crate::observer::InterruptOnlyObserver;
 use crate::oracle::TrainingOracle;
@@ -55,7 +55,9 @@ pub(super) fn weights(
     let rows = [context.split.train.as_slice(), &context.split.validation].concat();
     let predictions = mean_predictions(prepared, baseline, &rows)?;
     let observer = InterruptOnlyObserver(context.observer);
-    let regrets = regrets(&predictions, context.data, &rows, context.oracle, &observer)?;
+    let missing = MissingPredictions::Refused;
+    let (data, oracle) = (context.data, context.oracle);
+    let regrets = regrets(&predictions, missing, data, &rows, oracle, &observer)?;
     let properties = prepared.stage.loss.properties();
     let instance_weights = match properties.weighting {
         InstanceWeighting::Reweighted(w) => reweighted(&regrets, w),

@@ -135,7 +135,7 @@ pub fn compare_cells(
     if observer.interrupted() {
         return Err(Error::Interrupted);
     }
-    let conclusion = comparison.conclude(&result, result.failures.is_empty());
+    let conclusion = comparison.conclude(&result, result.failures.is_empty(), observer)?;
     let explained = comparison.explain(&conclusion, observer)?;
     let layout = DecisionLayout::for_problem(comparison.data[0].problem.spec(), None)?;
     let input = PageInput {
@@ -380,14 +380,26 @@ impl Comparison {
     }
 
     /// Averages, verdict and warnings.
-    pub fn conclude(&self, result: &ComparisonResult, is_complete: bool) -> Conclusion {
+    ///
+    /// # Errors
+    /// When the user interrupts.
+    pub fn conclude(
+        &self,
+        result: &ComparisonResult,
+        is_complete: bool,
+        observer: &dyn Observer,
+    ) -> Result<Conclusion> {
         let summary = ComparisonSummary::new(&self.methods, result);
         let verdict = ComparisonVerdict {
             summary: &summary,
             same_rows: self.shares_test_rows(),
             unit: &self.facts.unit,
         };
-        let mut sentences = verdict.sentences(is_complete);
+        let mut sentences = Vec::new();
+        if is_complete {
+            sentences.extend(self.no_regret_note(&summary, observer)?);
+        }
+        sentences.extend(verdict.sentences(is_complete));
         if let Some(predictor) = self.predictor.as_ref().filter(|_| is_complete) {
             sentences.extend(verdict.references(predictor));
         }
@@ -400,11 +412,35 @@ impl Comparison {
         } else {
             None
         };
-        Conclusion {
+        Ok(Conclusion {
             headline,
             sentences,
             summary,
+        })
+    }
+
+    /// What follows where no method has regret on the test rows of any seed; `None` where one has.
+    fn no_regret_note(
+        &self,
+        summary: &ComparisonSummary,
+        observer: &dyn Observer,
+    ) -> Result<Option<String>> {
+        let CellData {
+            problem,
+            data,
+            split,
+        } = &self.data[0];
+        let is_without_regret = |row: &SummaryRow| {
+            let regret = row.test_regret;
+            regret.is_some_and(|regret| data.is_without_regret(&split.test, regret))
+        };
+        if !summary.rows.iter().all(is_without_regret) {
+            return Ok(None);
         }
+        let oracle = Oracle::new(problem.kind().clone()).with_heuristic(self.heuristic)?;
+        let oracle = oracle.with_parameters(data.data().parameters())?;
+        let note = data.no_regret_note(&split.test, &oracle, observer)?;
+        Ok(note.map(|note| format!("Note: {note}.")))
     }
 
     /// Explains a decision of the method with the lowest regret among those that have a model. An

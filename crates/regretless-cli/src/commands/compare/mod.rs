@@ -81,7 +81,7 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     let log = folder.runs(settings, earlier)?;
     let result = comparison.run(&context.progress, &runs, log)?;
     let is_complete = result.failures.is_empty() && !context.progress.interrupted();
-    let conclusion = comparison.conclude(&result, is_complete);
+    let conclusion = comparison.conclude(&result, is_complete, &context.progress)?;
     let explained = comparison.explain(&conclusion, &context.progress)?;
     let page = page::draw(&PageInput {
         layout,

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::statistics::{column_at, correlation, evenly_spaced, standardized};
 use super::{Finding, FindingKind};
 use crate::data::{FeatureSourceKind, Features, Matrix};
+use crate::text::first_names;
 
 /// Least correlation of near-duplicates: a temperature in two units has 1, two lags of a slow
 /// series 0.99. Untuned.
@@ -24,20 +25,11 @@ pub(super) fn find(features: &Features, findings: &mut Vec<Finding>) {
     }
     let summaries = summaries(matrix);
     let mut is_constant = vec![false; names.len()];
+    let mut constants = Vec::new();
     for (column, summary) in summaries.iter().enumerate() {
         if summary.is_constant {
             is_constant[column] = true;
-            let value = matrix.row(0)[column];
-            findings.push(Finding {
-                kind: FindingKind::Constant,
-                columns: vec![names[column].clone()],
-                row: None,
-                message: format!(
-                    "feature {} is constant: {value} in all {} rows",
-                    names[column],
-                    matrix.rows()
-                ),
-            });
+            constants.push(column);
         } else if summary.counts_rows && matrix.rows() >= MIN_ROWS {
             findings.push(Finding {
                 kind: FindingKind::RowNumber,
@@ -50,6 +42,8 @@ pub(super) fn find(features: &Features, findings: &mut Vec<Finding>) {
             });
         }
     }
+    findings.extend(constant_features(features, &constants));
+    let mut duplicates = Vec::new();
     let mut is_duplicate = vec![false; names.len()];
     let mut first_with: HashMap<u64, usize> = HashMap::new();
     let sources = features.sources();
@@ -67,13 +61,7 @@ pub(super) fn find(features: &Features, findings: &mut Vec<Finding>) {
                 if is_indicator || !paired.insert(pair) {
                     continue;
                 }
-                let (first, second) = (&names[*first], &names[column]);
-                findings.push(Finding {
-                    kind: FindingKind::Duplicate,
-                    columns: vec![first.clone(), second.clone()],
-                    row: None,
-                    message: format!("features {first} and {second} are equal in all rows"),
-                });
+                duplicates.push([*first, column]);
             }
             Some(_) => {}
             None => {
@@ -81,12 +69,77 @@ pub(super) fn find(features: &Features, findings: &mut Vec<Finding>) {
             }
         }
     }
+    findings.extend(equal_features(names, &duplicates));
     let varying: Vec<usize> = (0..names.len())
         .filter(|column| !is_constant[*column] && !is_duplicate[*column])
         // The values of a category exclude each other: two of them are correlated perfectly.
         .filter(|column| sources[*column].kind == FeatureSourceKind::Number)
         .collect();
     find_near_duplicates(features, &varying, findings);
+}
+
+/// One finding for all constant features.
+fn constant_features(features: &Features, constants: &[usize]) -> Option<Finding> {
+    let (names, matrix) = (features.names(), features.values());
+    let (rows, values) = (matrix.rows(), matrix.row(0));
+    let message = match constants {
+        [] => return None,
+        [column] => {
+            let (name, value) = (&names[*column], values[*column]);
+            format!("feature {name} is constant: {value} in all {rows} rows")
+        }
+        _ => {
+            let described = constants.iter();
+            let described =
+                described.map(|column| format!("{} ({})", names[*column], values[*column]));
+            format!(
+                "{} features are constant in all {rows} rows: {}",
+                constants.len(),
+                first_names(described)
+            )
+        }
+    };
+    Some(Finding {
+        kind: FindingKind::Constant,
+        columns: constants
+            .iter()
+            .map(|column| names[*column].clone())
+            .collect(),
+        row: None,
+        message,
+    })
+}
+
+/// One finding for all pairs of equal features.
+fn equal_features(names: &[String], pairs: &[[usize; 2]]) -> Option<Finding> {
+    let described: Vec<String> = described_pairs(names, pairs);
+    let message = match described.as_slice() {
+        [] => return None,
+        [pair] => format!("features {pair} are equal in all rows"),
+        all => format!(
+            "{} pairs of features are equal in all rows: {}",
+            all.len(),
+            first_names(all)
+        ),
+    };
+    Some(Finding {
+        kind: FindingKind::Duplicate,
+        columns: pairs
+            .iter()
+            .flatten()
+            .map(|column| names[*column].clone())
+            .collect(),
+        row: None,
+        message,
+    })
+}
+
+fn described_pairs(names: &[String], pairs: &[[usize; 2]]) -> Vec<String> {
+    let described = pairs.iter().map(|pair| {
+        let [first, second] = pair.map(|column| &names[column]);
+        format!("{first} and {second}")
+    });
+    described.collect()
 }
 
 /// What one pass over the rows finds out about a column.
@@ -140,20 +193,38 @@ fn find_near_duplicates(features: &Features, columns: &[usize], findings: &mut V
         .iter()
         .map(|column| standardized(column_at(matrix, *column, &rows)))
         .collect();
+    let (mut pairs, mut lowest) = (Vec::new(), 1.0_f64);
     for (i, second) in standardized.iter().enumerate() {
         let similar = standardized[..i]
             .iter()
             .position(|first| correlation(first, second).abs() >= NEAR_DUPLICATE_CORRELATION);
         let Some(j) = similar else { continue };
-        let [first_name, second_name] = [j, i].map(|at| features.names()[columns[at]].clone());
         let correlation = correlation(&standardized[j], second);
-        findings.push(Finding {
-            kind: FindingKind::NearDuplicate,
-            message: format!(
-                "features {first_name} and {second_name} have the correlation {correlation:.5}"
-            ),
-            columns: vec![first_name, second_name],
-            row: None,
-        });
+        pairs.push([columns[j], columns[i]]);
+        if correlation.abs() < lowest.abs() || pairs.len() == 1 {
+            lowest = correlation;
+        }
     }
+    let names = features.names();
+    let described = described_pairs(names, &pairs);
+    let message = match described.as_slice() {
+        [] => return,
+        [pair] => format!("features {pair} have the correlation {lowest:.5}"),
+        all => format!(
+            "{} pairs of features have correlations of {:.5} or more: {}",
+            all.len(),
+            lowest.abs(),
+            first_names(all)
+        ),
+    };
+    findings.push(Finding {
+        kind: FindingKind::NearDuplicate,
+        message,
+        columns: pairs
+            .iter()
+            .flatten()
+            .map(|column| names[*column].clone())
+            .collect(),
+        row: None,
+    });
 }

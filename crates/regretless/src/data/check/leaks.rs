@@ -4,6 +4,7 @@
 use super::statistics::{column_at, correlation, evenly_spaced, ranks, standardized};
 use super::{DataCheck, Finding, FindingKind};
 use crate::data::FeatureShape;
+use crate::text::first_names;
 
 /// Least correlation of a leak. Features of synthetic tables have at most 0.93 (degree 6, 50
 /// rows); a cost that is rounded, converted or has 10 % noise has 0.995 or more.
@@ -23,6 +24,9 @@ const MAX_VALUES_PER_BLOCK: usize = 2_000_000;
 const MIN_SAMPLED_ROWS: usize = 300;
 /// Most rows that are used: more do not change a correlation of 0.99, and ranks are sorted.
 const MAX_SAMPLED_ROWS: usize = 100_000;
+/// Leaks up to this number have a finding each, with the cost they give away. Untuned: keeps the
+/// output short.
+const MAX_SEPARATE_LEAKS: usize = 3;
 /// Fewer rows are correlated by chance.
 const MIN_ROWS: usize = 12;
 
@@ -91,11 +95,17 @@ pub(super) fn find(check: &DataCheck<'_>, findings: &mut Vec<Finding>) {
             }
         }
     }
+    let mut leaks = Vec::new();
     for (column, best) in best_of_features.iter().enumerate() {
         if let Some(best) = best {
             let target = best.target.name(check);
-            findings.push(leak(&features.names()[column], &target, best));
+            leaks.push(leak(&features.names()[column], &target, best));
         }
+    }
+    if leaks.len() > MAX_SEPARATE_LEAKS {
+        findings.push(all_leaks(&leaks));
+    } else {
+        findings.append(&mut leaks);
     }
     find_next_row_leaks(check, findings);
 }
@@ -124,6 +134,22 @@ fn update_best_match(
                 others: best.as_ref().map_or(0, |best| best.others + 1),
             });
         }
+    }
+}
+
+/// One finding for many features.
+fn all_leaks(leaks: &[Finding]) -> Finding {
+    let columns: Vec<String> = leaks.iter().flat_map(|leak| leak.columns.clone()).collect();
+    Finding {
+        kind: FindingKind::Leak,
+        row: None,
+        message: format!(
+            "{} features have correlations of {LEAK_CORRELATION} or more with costs: {}: are they \
+             known when the decision is made?",
+            leaks.len(),
+            first_names(&columns)
+        ),
+        columns,
     }
 }
 

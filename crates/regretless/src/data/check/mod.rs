@@ -16,6 +16,7 @@ mod columns;
 mod drift;
 mod leaks;
 mod outliers;
+mod past_decisions;
 mod statistics;
 
 /// Share of rows with the time of another row up to which they look like mistakes. A table with
@@ -27,8 +28,12 @@ const MAX_REPEATED_TIME_SHARE: f64 = 0.05;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FindingKind {
+    /// No training row, or very few of them, have some costs, which cannot be predicted well.
+    RareCost,
     /// A feature is a cost in disguise, or may be known only after the decision.
     Leak,
+    /// Features look like decisions that were made.
+    PastDecisions,
     /// A feature has the same value in all rows.
     Constant,
     /// Two features are equal in all rows.
@@ -50,7 +55,9 @@ pub enum FindingKind {
 impl fmt::Display for FindingKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::RareCost => "rare cost",
             Self::Leak => "leak",
+            Self::PastDecisions => "past decisions",
             Self::Constant => "constant",
             Self::Duplicate => "duplicate",
             Self::NearDuplicate => "near-duplicate",
@@ -91,6 +98,8 @@ pub struct Finding {
 #[derive(Debug, Clone, Copy)]
 pub struct DataCheck<'a> {
     data: &'a Dataset,
+    /// The same rows after labeling, where it is known which costs exist.
+    labeled: Option<&'a Dataset>,
     split: Option<&'a SplitIndices>,
     objectives: Option<&'a [f64]>,
     times: Option<&'a RowTimes>,
@@ -103,6 +112,7 @@ impl<'a> DataCheck<'a> {
     pub fn new(data: &'a Dataset) -> Self {
         Self {
             data,
+            labeled: None,
             split: None,
             objectives: None,
             times: None,
@@ -124,6 +134,15 @@ impl<'a> DataCheck<'a> {
     pub(crate) fn of_halves(self) -> Self {
         Self {
             are_halves: true,
+            ..self
+        }
+    }
+
+    /// Tells absent costs by the problem that the same rows were labeled for, not by gaps.
+    #[must_use]
+    pub fn with_labeled(self, labeled: &'a Dataset) -> Self {
+        Self {
+            labeled: Some(labeled),
             ..self
         }
     }
@@ -168,6 +187,7 @@ impl<'a> DataCheck<'a> {
     pub fn run(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         leaks::find(self, &mut findings);
+        findings.extend(past_decisions::find(self));
         columns::find(self.data.features(), &mut findings);
         outliers::find(self.data, &mut findings);
         if let Some(times) = self.times {
@@ -175,10 +195,23 @@ impl<'a> DataCheck<'a> {
             findings.extend(repeated_times(times));
         }
         if let Some(split) = self.split {
+            findings.extend(self.rare_costs(&split.train));
             drift::find(self, split, &mut findings);
         }
         findings.sort_by_key(|finding| finding.kind);
         findings
+    }
+
+    /// The costs that no training row, or very few of them, have.
+    fn rare_costs(&self, train: &[usize]) -> Option<Finding> {
+        let data = self.labeled.unwrap_or(self.data);
+        let observed = data.cost_observations(train)?;
+        Some(Finding {
+            kind: FindingKind::RareCost,
+            columns: observed.rare_names(train.len()),
+            row: None,
+            message: observed.note(train.len())?,
+        })
     }
 
     fn is_long(&self) -> bool {

@@ -17,6 +17,7 @@ use super::number;
 use super::parquet_rows::ParquetRows;
 use super::row_numbers::row_of;
 use crate::compressed::DecompressedStream;
+use crate::data::cost_gaps::CostGaps;
 use crate::data::encoding::RawTable;
 use crate::data::layout::{ColumnSelection, CsvHeader};
 use crate::data::{CsvDialect, NodeNames, ParameterColumns};
@@ -276,8 +277,11 @@ impl CsvTable {
             }
             features.read_row(self, &chosen.parameters)?;
             for column in &chosen.costs {
-                let is_absent = chosen.costs_may_be_empty && self.text(*column)?.is_empty();
-                costs.push(if is_absent {
+                let is_empty = self.text(*column)?.is_empty();
+                if is_empty && !chosen.costs_may_be_empty {
+                    return Err(self.empty_cost_error(*column, &chosen.costs, rows));
+                }
+                costs.push(if is_empty {
                     f32::NAN
                 } else {
                     self.number(*column)?
@@ -297,6 +301,25 @@ impl CsvTable {
             parameters,
             rows,
         })
+    }
+
+    /// The error of an empty cost in the current row, the first one after `rows_before` rows without
+    /// any. Reads the remaining rows, since what helps depends on how many have gaps.
+    fn empty_cost_error(&mut self, column: usize, costs: &[usize], rows_before: usize) -> Error {
+        let rare = self.number(column).err();
+        let frequent = self.cell_error(column, "the cell is empty");
+        let mut gaps = CostGaps {
+            rows_with_gaps: 1,
+            rows: rows_before + 1,
+        };
+        while let Ok(true) = self.next_row() {
+            let is_empty = |column: &usize| self.text(*column).is_ok_and(str::is_empty);
+            gaps.add(costs.iter().any(is_empty));
+        }
+        match rare.filter(|_| gaps.are_rare()) {
+            Some(error) => error,
+            None => gaps.explain(frequent),
+        }
     }
 
     /// The error of a feature; an infinite parameter is valid, but no feature.

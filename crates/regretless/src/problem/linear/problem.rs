@@ -281,6 +281,20 @@ impl LinearProblem {
         }
     }
 
+    /// The problem in which the columns of some predicted costs have these values.
+    fn with_fixed_columns(&self, values: impl Iterator<Item = (u32, f64)>) -> ChoiceFixing {
+        let mut model = LinearModel::clone(&self.model);
+        for (cost, value) in values {
+            let bounds = &mut model.column_bounds[self.parts.predicted[cost as usize]];
+            let [lower, upper] = *bounds;
+            if value < lower || value > upper {
+                return ChoiceFixing::Infeasible;
+            }
+            *bounds = [value, value];
+        }
+        ChoiceFixing::restricted_to(self.with_model(model, None))
+    }
+
     /// The model, minimized; the costs of columns with predicted costs are 0.
     pub fn model(&self) -> &Arc<LinearModel> {
         &self.model
@@ -569,18 +583,11 @@ impl ProblemKind for LinearProblem {
         }
         let forced = fixed.forced.iter().map(|cost| (*cost, 1.0));
         let forbidden = fixed.forbidden.iter().map(|cost| (*cost, 0.0));
-        let mut model = LinearModel::clone(&self.model);
-        for (cost, value) in forced.chain(forbidden) {
-            let [lower, upper] = bounds(cost as usize);
-            if value < lower || value > upper {
-                return ChoiceFixing::Infeasible;
-            }
-            model.column_bounds[self.parts.predicted[cost as usize]] = [value, value];
-        }
-        ChoiceFixing::Restricted {
-            problem: Arc::new(self.with_model(model, None)),
-            added: Vec::new(),
-        }
+        self.with_fixed_columns(forced.chain(forbidden))
+    }
+
+    fn leave_out(&self, costs: &[u32]) -> ChoiceFixing {
+        self.with_fixed_columns(costs.iter().map(|cost| (*cost, 0.0)))
     }
 
     fn column_domains(&self) -> Option<Vec<ColumnDomain>> {

@@ -5,8 +5,9 @@
 
 use serde_json::Value;
 
+use super::patterns::{check_stars, is_pattern, matched_part, no_match};
 use super::template::ColumnReference;
-use crate::data::ParameterColumns;
+use crate::data::{CostNames, ParameterColumns};
 use crate::error::{Error, Result};
 use crate::problem::ProblemKind;
 
@@ -97,11 +98,9 @@ impl KnownCosts {
                         .with_remedy("write a list with one number per cost"));
                 };
                 for (name, value) in by_name {
-                    let Some(cost) = names.iter().position(|cost| cost == name.as_str()) else {
-                        return Err(Error::setting(format!("known: no cost is called '{name}'")));
-                    };
-                    this.add(cost, value)?;
+                    this.add_named(name, value, names)?;
                 }
+                this.check_distinct(names)?;
             }
             other => {
                 return Err(
@@ -111,6 +110,54 @@ impl KnownCosts {
             }
         }
         Ok(this)
+    }
+
+    /// Adds what is known of the cost with a name, or of all costs that match a pattern.
+    fn add_named(&mut self, name: &str, value: &Value, names: &CostNames) -> Result<()> {
+        if !is_pattern(name) {
+            let Some(cost) = names.iter().position(|cost| cost == name) else {
+                return Err(Error::setting(format!("known: no cost is called '{name}'")));
+            };
+            return self.add(cost, value);
+        }
+        let shown = format!("known.{name}");
+        let Some(ScaledReference { reference, factor }) = ScaledReference::from_value(value) else {
+            return Err(Error::setting(format!(
+                "'{shown}' is a pattern, and {value} is no column"
+            ))
+            .with_remedy("write { column = \"...\" } with a *, or name the costs one by one"));
+        };
+        check_stars(&shown, name, &reference.pattern)?;
+        let before = self.targets.len();
+        for (cost, cost_name) in names.iter().enumerate() {
+            if let Some(part) = matched_part(name, &cost_name) {
+                self.targets.push(Target { cost, factor });
+                self.columns.push(ParameterColumns {
+                    pattern: reference.pattern.replace('*', part),
+                    count: 1,
+                    names: None,
+                });
+            }
+        }
+        if self.targets.len() == before {
+            return Err(no_match(&shown, names.iter()));
+        }
+        Ok(())
+    }
+
+    /// Checks that no cost has several columns, by its name and by patterns.
+    fn check_distinct(&self, names: &CostNames) -> Result<()> {
+        let mut has_column = vec![false; self.fixed.len()];
+        for target in &self.targets {
+            if std::mem::replace(&mut has_column[target.cost], true) {
+                let name = names.get(target.cost);
+                return Err(
+                    Error::setting(format!("known: the cost '{name}' is stated twice"))
+                        .with_remedy("name it by one entry"),
+                );
+            }
+        }
+        Ok(())
     }
 
     fn add(&mut self, cost: usize, value: &Value) -> Result<()> {

@@ -30,6 +30,7 @@ use crate::text::first_names;
 mod fast_path;
 mod fields;
 mod known;
+mod patterns;
 mod template;
 
 use self::fast_path::FastPath;
@@ -322,6 +323,10 @@ impl ProblemKind for ParametricProblem {
 
     fn fix_choices(&self, fixed: &FixedChoices) -> ChoiceFixing {
         self.base.fix_choices(fixed)
+    }
+
+    fn leave_out(&self, costs: &[u32]) -> ChoiceFixing {
+        self.base.leave_out(costs)
     }
 
     fn choices_in_order(&self, decision: &Decision) -> Vec<u32> {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::ParametricProblem;
 use super::fields::{Field, FieldSize, Numbers, fields_of};
+use super::patterns::is_pattern;
 use crate::data::{
     CostNames, Dataset, NodeNames, ParameterColumns, RowParameters, in_order_of_costs,
 };
@@ -54,7 +55,7 @@ impl PathStep {
 }
 
 /// A path as `weights[0]` or `rhs.demand_north`.
-struct ShownPath<'a>(&'a [PathStep]);
+pub(super) struct ShownPath<'a>(pub &'a [PathStep]);
 
 impl fmt::Display for ShownPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -174,6 +175,7 @@ impl Template {
             )));
         }
         template.find_places()?;
+        template.expand_nodes()?;
         Ok(template)
     }
 
@@ -319,13 +321,14 @@ impl Template {
         match size {
             FieldSize::Sources => side(["sources", "supply"]),
             FieldSize::Destinations => side(["destinations", "demand"]),
-            _ => {
-                let arcs = self.spec.get("arcs").cloned().unwrap_or_default();
-                let arcs: ArcTable = serde_json::from_value(arcs)
-                    .map_err(|error| Error::setting(error.to_string()))?;
-                Ok(arcs.nodes().list().len())
-            }
+            _ => Ok(self.arcs()?.nodes().list().len()),
         }
+    }
+
+    /// The arcs of a network.
+    fn arcs(&self) -> Result<ArcTable> {
+        let arcs = self.spec.get("arcs").cloned().unwrap_or_default();
+        serde_json::from_value(arcs).map_err(|error| Error::setting(error.to_string()))
     }
 
     fn find_places(&mut self) -> Result<()> {
@@ -429,15 +432,38 @@ impl Template {
         for place in std::mem::take(&mut self.places) {
             self.places.extend(place.of_costs(base));
         }
+        self.expand_names(|field| match field {
+            "rhs" | "row_lower" | "row_upper" => vec![base.row_names()],
+            "coefficients" => vec![base.row_names(), base.column_names()],
+            _ => vec![base.column_names()],
+        })
+    }
+
+    /// Replaces patterns of nodes in a network (`supply = { "shop_*" = { column = "need_*" } }`).
+    fn expand_nodes(&mut self) -> Result<()> {
+        if self.kind != "min_cost_flow" || !self.places.iter().any(has_pattern) {
+            return Ok(());
+        }
+        let arcs = self.arcs()?;
+        let nodes = arcs.nodes().list();
+        self.expand_names(|_| vec![nodes])
+    }
+
+    /// Replaces places with patterns by one for each name that matches; `names_of` returns the
+    /// names that each level of a field may have.
+    fn expand_names<'n>(&mut self, names_of: impl Fn(&str) -> Vec<&'n [String]>) -> Result<()> {
         let places = std::mem::take(&mut self.places);
-        let (with_patterns, mut places): (Vec<Place>, Vec<Place>) = places
-            .into_iter()
-            .partition(|place| place.path.iter().any(is_pattern));
+        let (with_patterns, mut places): (Vec<Place>, Vec<Place>) =
+            places.into_iter().partition(has_pattern);
         for place in &with_patterns {
             replace(&mut self.spec, &place.path, None);
         }
         for place in with_patterns {
-            let expanded = expand(&place, base)?;
+            let names = match place.path.first() {
+                Some(PathStep::Key(field)) => names_of(field),
+                Some(PathStep::Index(_)) | None => Vec::new(),
+            };
+            let expanded = place.expand(&names)?;
             for place in &expanded {
                 let reference = json!({ "column": place.columns.pattern });
                 insert(&mut self.spec, &place.path, reference);
@@ -616,53 +642,10 @@ fn insert(root: &mut Value, path: &[PathStep], value: Value) {
     *node = value;
 }
 
-fn is_pattern(step: &PathStep) -> bool {
-    matches!(step, PathStep::Key(key) if key.contains('*'))
-}
-
-/// The entries that a pattern stands for, in the order of the model.
-fn expand(place: &Place, base: &dyn ProblemKind) -> Result<Vec<Place>> {
-    let shown = ShownPath(&place.path).to_string();
-    let [PathStep::Key(field), PathStep::Key(pattern)] = place.path.as_slice() else {
-        return Err(
-            Error::setting(format!("'{shown}' has a pattern in a place without one"))
-                .with_remedy("name the rows and columns of coefficients one by one"),
-        );
-    };
-    let names = match field.as_str() {
-        "rhs" | "row_lower" | "row_upper" => base.row_names(),
-        _ => base.column_names(),
-    };
-    let stars = |text: &str| text.matches('*').count();
-    if stars(pattern) != 1 || stars(&place.columns.pattern) != 1 {
-        return Err(Error::setting(format!(
-            "'{shown}' and the column '{}' need one * each",
-            place.columns.pattern
-        ))
-        .with_remedy("the part that * matches is the same in both"));
-    }
-    let (prefix, suffix) = pattern.split_once('*').unwrap_or_default();
-    let mut expanded = Vec::new();
-    for name in names.iter().filter(|name| matches_pattern(pattern, name)) {
-        let middle = &name[prefix.len()..name.len() - suffix.len()];
-        expanded.push(Place {
-            path: vec![PathStep::Key(field.clone()), PathStep::Key((*name).clone())],
-            columns: ParameterColumns {
-                pattern: place.columns.pattern.replace('*', middle),
-                count: 1,
-                names: None,
-            },
-            field: place.field.clone(),
-        });
-    }
-    if expanded.is_empty() {
-        let first: Vec<&str> = names.iter().take(8).map(String::as_str).collect();
-        return Err(
-            Error::setting(format!("'{shown}' matches no name of the model"))
-                .with_remedy(format!("the first names are {}", first.join(", "))),
-        );
-    }
-    Ok(expanded)
+/// Whether a place has patterns of names.
+fn has_pattern(place: &Place) -> bool {
+    let is_named = |step: &PathStep| matches!(step, PathStep::Key(name) if is_pattern(name));
+    place.path.iter().any(is_named)
 }
 
 impl Place {

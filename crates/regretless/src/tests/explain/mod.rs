@@ -134,6 +134,7 @@ pub fn predicting(problem: &Problem, costs: &[f64]) -> Model {
             },
             shape: FeatureShape::Wide,
             encoding: None,
+            unobserved: Vec::new(),
             record: None,
         },
         problem_file: None,

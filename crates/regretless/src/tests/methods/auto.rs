@@ -3,7 +3,7 @@
 
 use regretless::Result;
 use regretless::data::synthetic::SyntheticSpec;
-use regretless::evaluate::regrets;
+use regretless::evaluate::{MissingPredictions, regrets};
 use regretless::method::Method;
 use regretless::observer::NoopObserver;
 use regretless::predict::{CostModel, PredictorSpec};
@@ -39,6 +39,7 @@ fn validation_regret(fixture: &TrainingFixture, model: &CostModel) -> f64 {
     let predictions = model.predict_instances(&fixture.data, rows).unwrap();
     let regrets = regrets(
         &predictions,
+        MissingPredictions::Refused,
         &fixture.data,
         rows,
         &fixture.oracle,

@@ -1,0 +1,109 @@
+//! How often costs were observed. A cost that no training row has, of an item that never existed
+//! there, cannot be predicted.
+
+use super::{Dataset, FeatureShape};
+use crate::text::first_names;
+
+/// Costs that fewer training rows have are named: the mean of 10 values is off by a third of their
+/// standard deviation, and a linear fit of a few features follows the noise of so few rows.
+const MIN_OBSERVED_ROWS: usize = 10;
+
+/// How many of some rows have each cost, in a table in which some rows lack some costs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CostObservations {
+    /// Rows that have the cost, by cost.
+    pub counts: Vec<usize>,
+    /// Names of the costs.
+    names: Vec<String>,
+}
+
+impl Dataset {
+    /// How many of these rows, which train a model, have each cost; `None` where all rows have all
+    /// costs, and for a long table, whose predictor serves every item. Rows of weight 0 do not
+    /// count.
+    pub(crate) fn cost_observations(&self, rows: &[usize]) -> Option<CostObservations> {
+        let is_long = matches!(self.features.shape(), FeatureShape::Long { .. });
+        // Until a table is labeled, absent costs are gaps.
+        let has_gaps = || self.costs.first_not_finite().is_some();
+        if is_long || !(self.has_absent_costs() || has_gaps()) {
+            return None;
+        }
+        let weights = self.row_weights();
+        let mut counts = vec![0; self.costs.cols()];
+        for row in rows {
+            if weights.is_some_and(|weights| weights[*row] == 0.0) {
+                continue;
+            }
+            let present = self.present_costs(*row);
+            for (column, cost) in self.costs.row(*row).iter().enumerate() {
+                let exists = present.is_none_or(|present| present[column]);
+                counts[column] += usize::from(exists && cost.is_finite());
+            }
+        }
+        Some(CostObservations {
+            counts,
+            names: self.cost_names.to_vec(),
+        })
+    }
+
+    /// The costs that none of these rows, which train a model, has: it cannot predict them.
+    pub(crate) fn unobserved_costs(&self, rows: &[usize]) -> Vec<u32> {
+        if !self.has_absent_costs() {
+            return Vec::new();
+        }
+        let observed = self.cost_observations(rows);
+        let counts = observed.map_or_else(Vec::new, |observed| observed.counts);
+        let costs = (0..).zip(counts);
+        costs
+            .filter(|(_, count)| *count == 0)
+            .map(|(cost, _)| cost)
+            .collect()
+    }
+
+    /// Names the costs that no training row, or very few of them, have; `None` if there are none.
+    pub fn rare_costs_note(&self, train: &[usize]) -> Option<String> {
+        self.cost_observations(train)?.note(train.len())
+    }
+}
+
+impl CostObservations {
+    /// The costs that fewer than [`MIN_OBSERVED_ROWS`] of these rows have.
+    pub(super) fn rare_names(&self, rows: usize) -> Vec<String> {
+        let few = MIN_OBSERVED_ROWS.min(rows);
+        let costs = self.names.iter().zip(&self.counts);
+        costs
+            .filter(|(_, count)| **count < few)
+            .map(|(name, _)| name.clone())
+            .collect()
+    }
+
+    /// One sentence about the costs that none of these training rows, or very few of them, have.
+    pub(super) fn note(&self, rows: usize) -> Option<String> {
+        let (mut unobserved, mut rare) = (Vec::new(), Vec::new());
+        let few = MIN_OBSERVED_ROWS.min(rows);
+        for (name, count) in self.names.iter().zip(&self.counts) {
+            match count {
+                0 => unobserved.push(name.clone()),
+                1 if few > 1 => rare.push(format!("{name} (1 row)")),
+                count if *count < few => rare.push(format!("{name} ({count} rows)")),
+                _ => {}
+            }
+        }
+        let mut sentences = Vec::new();
+        if !unobserved.is_empty() {
+            sentences.push(format!(
+                "no training row has a value of {}: without a prediction, decisions leave {} out",
+                first_names(&unobserved),
+                if unobserved.len() == 1 { "it" } else { "them" }
+            ));
+        }
+        if !rare.is_empty() {
+            sentences.push(format!(
+                "fewer than {few} training rows have a value of {}, too few for a reliable \
+                 prediction",
+                first_names(&rare)
+            ));
+        }
+        (!sentences.is_empty()).then(|| sentences.join("; "))
+    }
+}

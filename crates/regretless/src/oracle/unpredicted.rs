@@ -1,0 +1,135 @@
+//! Decisions where some costs have no prediction, since no training row has them: the best decision
+//! that leaves out what they belong to.
+//!
+//! Such a cost is NaN, and only solver calls that say so accept it; anywhere else it is an error.
+//! What it belongs to is left out as `ProblemKind::leave_out` says: in a smaller problem, or by a
+//! penalty. A binary decision that has none of the penalized choices and is optimal with the
+//! penalty is the best of them, whatever the penalty; a penalty above the difference of any two
+//! objectives proves that there is none.
+
+use super::worker::OracleWorker;
+use super::{CompleteResult, Oracle, check_costs};
+use crate::data::CostNames;
+use crate::decision::Decision;
+use crate::error::SolveFailure;
+use crate::problem::ChoiceFixing;
+use crate::solve::Solution;
+use crate::text::first_names;
+
+/// The largest penalty relative to the largest difference of two objectives, the sum of the absolute
+/// costs: more than 1, so that rounding does not matter.
+const MAX_PENALTY_FACTOR: f64 = 1.25;
+/// Growth of the penalty from solve to solve. Untuned: the largest cost, the first penalty, suffices
+/// for most decisions.
+const PENALTY_GROWTH: f64 = 4.0;
+
+/// The costs of a row that have no prediction.
+struct Unpredicted<'a> {
+    costs: Vec<u32>,
+    /// The costs of the row, with 0 for those.
+    known: Vec<f64>,
+    names: &'a CostNames,
+}
+
+impl Unpredicted<'_> {
+    /// The failure of a row that has no decision without them.
+    fn failure(&self, reason: &str) -> SolveFailure {
+        let names = self.costs.iter().map(|cost| self.names.get(*cost as usize));
+        let names = first_names(names);
+        SolveFailure::Unpredicted(format!("{names}, {reason}"))
+    }
+
+    /// The failure of a solve without them.
+    fn explain(&self, failure: SolveFailure) -> SolveFailure {
+        match failure {
+            SolveFailure::Infeasible | SolveFailure::Conflict(_) => self.failure(NEEDED),
+            failure => failure,
+        }
+    }
+
+    fn are_left_out_by(&self, decision: &Decision) -> bool {
+        let is_left_out = |cost: &u32| decision.value(*cost as usize) == 0.0;
+        self.costs.iter().all(is_left_out)
+    }
+}
+
+const NEEDED: &str = "and no feasible decision leaves this out";
+const NOT_REMOVABLE: &str = "and the problem has no method to leave this out";
+
+/// Whether a row has costs without a prediction.
+pub(super) fn has_unpredicted(costs: &[f64]) -> bool {
+    costs.iter().any(|cost| cost.is_nan())
+}
+
+impl OracleWorker<'_> {
+    /// The best decision that leaves out everything without a predicted cost.
+    pub(super) fn solve_complete_without(
+        &mut self,
+        costs: &[f64],
+        names: &CostNames,
+    ) -> CompleteResult {
+        let missing = costs.iter().zip(0..).filter(|(cost, _)| cost.is_nan());
+        let unpredicted = Unpredicted {
+            costs: missing.map(|(_, index)| index).collect(),
+            known: costs
+                .iter()
+                .map(|cost| if cost.is_nan() { 0.0 } else { *cost })
+                .collect(),
+            names,
+        };
+        check_costs(&unpredicted.known)?;
+        let problem = self.row_problem()?;
+        let (mut solution, complete) = match problem.leave_out(&unpredicted.costs) {
+            ChoiceFixing::Restricted { problem, .. } => {
+                let heuristic = self.oracle().heuristic();
+                let smaller = Oracle::new(problem)
+                    .with_limits(*self.oracle().limits())
+                    .with_heuristic(heuristic)
+                    .map_err(|error| SolveFailure::SolverError(error.to_string()))?;
+                let found = smaller.worker().solve_complete(&unpredicted.known);
+                self.count_decision();
+                found.map_err(|failure| unpredicted.explain(failure))?
+            }
+            ChoiceFixing::ByCosts => {
+                let found = self.solve_penalized(&unpredicted);
+                let solution = found.map_err(|failure| unpredicted.explain(failure))?;
+                let complete = solution.decision.clone();
+                (solution, complete)
+            }
+            ChoiceFixing::Infeasible => return Err(unpredicted.failure(NEEDED)),
+            ChoiceFixing::NotBinary | ChoiceFixing::Unsupported(_) => {
+                return Err(unpredicted.failure(NOT_REMOVABLE));
+            }
+        };
+        // Independently of how it was left out.
+        if !unpredicted.are_left_out_by(&solution.decision) {
+            return Err(unpredicted.failure(NEEDED));
+        }
+        problem
+            .check(&solution.decision)
+            .map_err(SolveFailure::InvalidSolution)?;
+        solution.objective = solution.decision.dot(&unpredicted.known);
+        Ok((solution, complete))
+    }
+
+    /// The optimum under penalties that grow until it leaves everything out, or cannot.
+    fn solve_penalized(&mut self, unpredicted: &Unpredicted<'_>) -> Result<Solution, SolveFailure> {
+        let known = &unpredicted.known;
+        let largest = known.iter().fold(0.0, |max: f64, cost| max.max(cost.abs()));
+        let scale = if largest > 0.0 { largest } else { 1.0 };
+        let difference: f64 = known.iter().map(|cost| cost.abs()).sum();
+        let max_penalty = MAX_PENALTY_FACTOR * difference.max(scale);
+        let mut penalty = scale.min(max_penalty);
+        loop {
+            let mut costs = known.clone();
+            for cost in &unpredicted.costs {
+                costs[*cost as usize] = penalty;
+            }
+            let solution = self.solve(&costs)?;
+            if unpredicted.are_left_out_by(&solution.decision) || penalty >= max_penalty {
+                return Ok(solution);
+            }
+            penalty = (PENALTY_GROWTH * penalty).min(max_penalty);
+        }
+    }
+}
