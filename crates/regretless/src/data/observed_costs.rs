@@ -59,11 +59,6 @@ impl Dataset {
             .map(|(cost, _)| cost)
             .collect()
     }
-
-    /// Names the costs that no training row, or very few of them, have; `None` if there are none.
-    pub fn rare_costs_note(&self, train: &[usize]) -> Option<String> {
-        self.cost_observations(train)?.note(train.len())
-    }
 }
 
 impl CostObservations {
