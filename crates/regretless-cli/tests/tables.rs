@@ -372,7 +372,7 @@ fn other_dialects_are_refused_with_the_setting_that_reads_them() {
 /// A column of whole numbers with gaps is written with decimals.
 #[test]
 fn nodes_may_be_written_with_decimals_of_zero() {
-    let workspace = Workspace::new();
+    let workspace = TestWorkspace::new();
     let problem = "kind = 'graph_path'\narcs = [[0, 1], [1, 2], [0, 2]]\ntarget = 2\n\
         source = { column = 'start' }\n";
     workspace.write("paths.toml", problem);
@@ -391,7 +391,7 @@ fn nodes_may_be_written_with_decimals_of_zero() {
 
 #[test]
 fn costs_of_forbidden_pairs_may_be_empty_beside_known_costs_too() {
-    let workspace = Workspace::new();
+    let workspace = TestWorkspace::new();
     let problem = "kind = 'assignment'\nagents = 2\ntasks = 2\nforbidden = [[0, 1]]\n";
     workspace.write("pairs.csv", "c0,c1,c2,c3\n1,,2,3\n4,,1,1\n");
     for known in ["", "known = [1, 2, 3, 4]\n"] {
