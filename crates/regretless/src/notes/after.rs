@@ -119,8 +119,7 @@ impl Note {
     }
 }
 
-/// What to say where decisions of the user's solver under predicted costs are better than the labels
-/// that it found, though it is said to be exact. `rows` are those of the regrets.
+/// The text of [`Note::of_regrets`].
 fn negative_regret_text(
     regrets: &[f64],
     data: &LabeledDataset,
