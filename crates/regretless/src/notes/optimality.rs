@@ -61,9 +61,8 @@ fn not_optimal(problem: &dyn ProblemKind) -> Option<String> {
     ))
 }
 
-/// What to say where decisions of the user's solver under predicted costs are better than the labels
-/// that it found, though it is said to be exact. `rows` are those of the regrets. Nothing where
-/// [`Note::of_worse_labels`] says it, since it has the same cause.
+/// The text of [`Note::of_regrets`]; none where [`Note::of_worse_labels`] is, which has the same
+/// cause.
 pub(super) fn negative_regret_text(
     regrets: &[f64],
     data: &LabeledDataset,

@@ -342,9 +342,8 @@ impl Comparison {
         }
         // Elsewhere the row before a test row need not be known when the test row is decided, or
         // need not have the same items.
-        let has_previous_rows = |data: &CellData| {
-            data.split.is_chronological && Baseline::has_previous_rows(data.data.data())
-        };
+        let has_previous_rows =
+            |data: &CellData| Baseline::has_previous_rows_for(data.data.data(), &data.split);
         if data.iter().all(has_previous_rows) {
             methods.push(CellMethod::Baseline(Baseline::PreviousRow));
         }
