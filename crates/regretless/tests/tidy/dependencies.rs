@@ -23,7 +23,7 @@ const COMMON: [&str; 13] = [
 ];
 
 /// Each module and the others it may use.
-const ARROWS: [(&str, &[&str]); 29] = [
+const ARROWS: [(&str, &[&str]); 30] = [
     ("sense", &["data", "predict", "solve"]),
     (
         "model",
@@ -41,6 +41,7 @@ const ARROWS: [(&str, &[&str]); 29] = [
     ("decision", &[]),
     ("error", &[]),
     ("data", &[]),
+    ("statistics", &["data"]),
     ("solve", &[]),
     ("problem", &["solve", "data"]),
     ("oracle", &["problem", "solve", "data"]),
@@ -54,7 +55,7 @@ const ARROWS: [(&str, &[&str]); 29] = [
     ("method", &["loss", "label", "oracle", "solve"]),
     ("optimizer", &[]),
     ("parallel_threshold", &[]),
-    ("report", &["oracle"]),
+    ("report", &["oracle", "statistics"]),
     ("settings", &["method", "optimizer", "data"]),
     (
         "checkpoint",
@@ -86,8 +87,18 @@ const ARROWS: [(&str, &[&str]); 29] = [
     (
         "auto",
         &[
-            "train", "method", "report", "settings", "loss", "predict", "evaluate", "oracle",
-            "problem", "solve", "data",
+            "train",
+            "method",
+            "report",
+            "settings",
+            "loss",
+            "predict",
+            "evaluate",
+            "oracle",
+            "problem",
+            "solve",
+            "statistics",
+            "data",
         ],
     ),
     (
@@ -114,8 +125,21 @@ const ARROWS: [(&str, &[&str]); 29] = [
     (
         "experiment",
         &[
-            "trainer", "baseline", "train", "method", "report", "settings", "loss", "predict",
-            "evaluate", "label", "oracle", "problem", "solve", "data",
+            "trainer",
+            "baseline",
+            "train",
+            "method",
+            "report",
+            "settings",
+            "loss",
+            "predict",
+            "evaluate",
+            "label",
+            "oracle",
+            "problem",
+            "solve",
+            "statistics",
+            "data",
         ],
     ),
     (
@@ -132,6 +156,7 @@ const ARROWS: [(&str, &[&str]); 29] = [
             "oracle",
             "problem",
             "solve",
+            "statistics",
             "data",
         ],
     ),
@@ -149,6 +174,7 @@ const ARROWS: [(&str, &[&str]); 29] = [
             "label",
             "oracle",
             "problem",
+            "statistics",
             "data",
         ],
     ),
