@@ -271,16 +271,17 @@ class SearchReport(Result):
     Attributes
     ----------
     expected_regret : float
-        Sum of regrets over the sum of absolute optimal objectives. Slightly too low, since
-        candidates were chosen on the same rows.
-    interval : tuple of float
-        The 95 % interval of the expected regret, by a bootstrap over rows.
+        Sum of regrets over the sum of absolute optimal objectives, plus what the choice among
+        candidates adds on other rows.
+    interval : tuple of float or None
+        The 95 % interval of the expected regret; None where it would not hold, as with few rows.
     least_squares_regret : float or None
         The same regret of least squares, where it was a candidate.
     improvement : tuple of float or None
-        The 95 % interval of the regret of least squares minus the expected one.
+        The 95 % interval of the regret of least squares minus the expected one; None where the
+        model is that of least squares, and where the interval would not hold.
     is_least_squares : bool
-        Whether the model is that of least squares: no candidate did better.
+        Whether the model is that of least squares: no candidate was clearly better.
     rows : int
         Number of rows.
     folds : int
@@ -290,7 +291,7 @@ class SearchReport(Result):
     """
 
     expected_regret: float
-    interval: tuple[float, float]
+    interval: tuple[float, float] | None
     least_squares_regret: float | None
     improvement: tuple[float, float] | None
     is_least_squares: bool

@@ -68,6 +68,7 @@ pub mod settings;
 mod simd;
 mod size_limits;
 pub mod solve;
+mod statistics;
 #[cfg(test)]
 mod tests;
 pub mod text;

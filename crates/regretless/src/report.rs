@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::oracle::SolveCounts;
-use crate::random::{Purpose, RandomStream};
+use crate::statistics::{RowOrder, differs_in_enough_rows, mean_interval};
+use crate::text::grouped_digits;
 
 /// Why a round of training ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,17 +141,19 @@ impl CandidateReport {
     }
 }
 
-/// What `auto` expects of its model, from rows that models were not trained on.
+/// What `auto` expects of its model, from rows that models were not trained on, corrected for the
+/// choice among candidates on the same rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchReport {
-    /// Sum of regrets over the sum of absolute optimal objectives on these rows. Slightly too low,
-    /// since candidates were chosen on the same rows.
+    /// Sum of regrets over the sum of absolute optimal objectives on these rows, plus what the
+    /// choice among candidates adds on other rows.
     pub expected_regret: f64,
-    /// The 95 % interval of the expected regret (percentile bootstrap over rows).
-    pub interval: [f64; 2],
+    /// The 95 % interval of the expected regret; none where it would not hold, as with few rows.
+    pub interval: Option<[f64; 2]>,
     /// The same regret of least squares, if it was a candidate.
     pub least_squares_regret: Option<f64>,
-    /// The 95 % interval of the regret of least squares minus the expected one.
+    /// The 95 % interval of the regret of least squares minus the expected one; none where the
+    /// model is that of least squares, and where the interval would not hold.
     pub improvement: Option<[f64; 2]>,
     /// Whether the model is that of least squares.
     pub is_least_squares: bool,
@@ -162,74 +165,111 @@ pub struct SearchReport {
     pub used_seconds: f64,
 }
 
-/// Resampled tables of a bootstrap: enough for two digits of an interval.
-const BOOTSTRAP_SAMPLES: usize = 1000;
+/// Factor of the standard error of regrets on scored rows. Rows of a cross-validation are not
+/// independent: models share training rows, and all rows take part in the choice. In simulated
+/// tables (`tests/coverage`), whose size and kind were varied, 95 % intervals covered 87 % to 92 %
+/// with 1, and 93 % to 98 % with 1.25.
+const SEARCH_ERROR_FACTOR: f64 = 1.25;
+
+/// Regrets on the scored rows of `auto`.
+pub(crate) struct ScoredRegrets<'a> {
+    /// Of the model, corrected for the choice.
+    pub(crate) model: &'a [f64],
+    /// Of least squares, if the model is another one.
+    pub(crate) least_squares: Option<&'a [f64]>,
+    /// Absolute optimal objectives.
+    pub(crate) objectives: &'a [f64],
+    /// How the rows follow each other.
+    pub(crate) order: RowOrder,
+}
+
+impl ScoredRegrets<'_> {
+    /// Sum of some regrets over the sum of objectives.
+    fn normalized(&self, regrets: &[f64]) -> f64 {
+        let objectives = self.objectives.iter().sum::<f64>();
+        regrets.iter().sum::<f64>() / objectives.max(f64::MIN_POSITIVE)
+    }
+
+    /// The interval of normalized regrets, or of differences of them: that of the mean of the
+    /// linearized ratio (delta method), since the sum of objectives varies too.
+    fn interval(&self, regrets: &[f64]) -> Option<[f64; 2]> {
+        if !differs_in_enough_rows(regrets) {
+            return None;
+        }
+        let ratio = self.normalized(regrets);
+        let mean_objective = self.objectives.iter().sum::<f64>() / regrets.len() as f64;
+        let pairs = regrets.iter().zip(self.objectives);
+        let linearized: Vec<f64> = pairs
+            .map(|(regret, objective)| (regret - ratio * objective) / mean_objective)
+            .collect();
+        let interval = mean_interval(&linearized, self.order, SEARCH_ERROR_FACTOR)?;
+        Some([ratio + interval.lower, ratio + interval.upper])
+    }
+}
 
 impl SearchReport {
-    /// The report of regrets on some rows, with their absolute optimal objectives and the regrets
-    /// of least squares.
     pub(crate) fn new(
-        regrets: &[f64],
-        objectives: &[f64],
-        least_squares: Option<&[f64]>,
+        regrets: &ScoredRegrets<'_>,
         is_least_squares: bool,
         folds: usize,
         used_seconds: f64,
     ) -> Self {
-        let all: Vec<usize> = (0..regrets.len()).collect();
-        let ratio = |regrets: &[f64], rows: &[usize]| {
-            let sum = |values: &[f64]| rows.iter().map(|row| values[*row]).sum::<f64>();
-            sum(regrets) / sum(objectives).max(f64::MIN_POSITIVE)
+        let expected_regret = regrets.normalized(regrets.model);
+        let improvement = regrets.least_squares.and_then(|least_squares| {
+            let pairs = least_squares.iter().zip(regrets.model);
+            let differences: Vec<f64> = pairs.map(|(linear, model)| linear - model).collect();
+            regrets.interval(&differences)
+        });
+        let least_squares_regret = if is_least_squares {
+            Some(expected_regret)
+        } else {
+            let regret = |least_squares| regrets.normalized(least_squares);
+            regrets.least_squares.map(regret)
         };
-        let (mut samples, mut improvements) = (Vec::new(), Vec::new());
-        for sample in 0..BOOTSTRAP_SAMPLES {
-            let mut stream = RandomStream::new(Purpose::Bootstrap, 0, [sample as u64, 0]);
-            let rows: Vec<usize> = all.iter().map(|_| stream.index_below(all.len())).collect();
-            let regret = ratio(regrets, &rows);
-            samples.push(regret);
-            if let Some(least_squares) = least_squares {
-                improvements.push(ratio(least_squares, &rows) - regret);
-            }
-        }
         Self {
-            expected_regret: ratio(regrets, &all),
-            interval: percentile_interval(samples),
-            least_squares_regret: least_squares.map(|regrets| ratio(regrets, &all)),
-            improvement: least_squares.map(|_| percentile_interval(improvements)),
+            expected_regret,
+            interval: regrets.interval(regrets.model),
+            least_squares_regret,
+            improvement,
             is_least_squares,
-            rows: regrets.len(),
+            rows: regrets.model.len(),
             folds,
             used_seconds,
         }
     }
 
-    /// A sentence where least squares does as well.
-    pub(crate) fn note(&self) -> Option<String> {
-        let [lower, _] = self.improvement?;
-        if self.is_least_squares {
-            Some("least squares is enough here: no candidate of auto has a lower regret".into())
-        } else if lower <= 0.0 {
-            Some(format!(
-                "auto's model has no significantly lower regret than least squares on {} rows \
-                 that it was not trained on",
-                self.rows
-            ))
+    /// The rows that the report is about: `cross-validation on 680 rows` or `400 validation rows`.
+    #[must_use]
+    pub fn basis(&self) -> String {
+        let rows = grouped_digits(&self.rows.to_string());
+        if self.folds > 1 {
+            format!("cross-validation on {rows} rows")
         } else {
-            None
+            format!("{rows} validation rows")
         }
     }
-}
 
-/// The range of the middle 95 % of some values.
-fn percentile_interval(mut values: Vec<f64>) -> [f64; 2] {
-    values.sort_by(f64::total_cmp);
-    let at = |fraction: f64| {
-        let position = (fraction * values.len() as f64) as usize;
-        values
-            .get(position.min(values.len().saturating_sub(1)))
-            .copied()
-    };
-    [at(0.025), at(0.975)].map(Option::unwrap_or_default)
+    /// A sentence where least squares does as well. It names its rows: on others, such as those of
+    /// a backtest, models of other trainings are compared.
+    pub(crate) fn note(&self) -> Option<String> {
+        let basis = self.basis();
+        if self.is_least_squares {
+            return Some(format!(
+                "least squares is enough here: no candidate of auto is clearly better by {basis}"
+            ));
+        }
+        self.least_squares_regret?;
+        match self.improvement {
+            Some([lower, _]) if lower > 0.0 => None,
+            Some(_) => Some(format!(
+                "by {basis}, auto's model has no significantly lower regret than least squares; a \
+                 backtest compares them on other rows, with models of other trainings"
+            )),
+            None => Some(format!(
+                "too few rows to tell whether auto's model is better than least squares: {basis}"
+            )),
+        }
+    }
 }
 
 /// How a candidate was scored.

@@ -524,16 +524,27 @@ impl TrainCommandResult<'_> {
             report.line(format!("  tried {more} more, see the report file"));
         }
         if let Some(search) = &self.outcome.trained.search {
-            let [lower, upper] = search.interval.map(percent);
+            let range = |interval: Option<[f64; 2]>| {
+                let interval = interval.map(|ends| ends.map(percent));
+                interval.map_or_else(
+                    || "too few rows for an interval".to_owned(),
+                    |[lower, upper]| format!("95 %: {lower} to {upper}"),
+                )
+            };
             report.line(format!(
-                "  expected regret    normalized {} (95 %: {lower} to {upper}), on {} rows that \
-                 were not trained on",
+                "  expected regret    normalized {} ({}), by {}",
                 percent(search.expected_regret),
-                grouped(search.rows as u64)
+                range(search.interval),
+                search.basis()
             ));
             if let Some(regret) = search.least_squares_regret {
+                let difference = if search.is_least_squares {
+                    "the model".to_owned()
+                } else {
+                    format!("difference {}", range(search.improvement))
+                };
                 report.line(format!(
-                    "  least squares      normalized {} on the same rows",
+                    "  least squares      normalized {} on the same rows ({difference})",
                     percent(regret)
                 ));
             }

@@ -29,6 +29,7 @@ mod ensemble;
 mod folds;
 mod scoring;
 mod search;
+mod selection;
 mod solve_times;
 mod training_time;
 

@@ -12,6 +12,7 @@ use super::ensemble::{
 };
 use super::folds::{Fold, folds};
 use super::scoring::{RegretScorer, ScoringPlan};
+use super::selection;
 use super::solve_times::{SECONDS_PER_WORK_UNIT, SolveTimeSource, SolveTimes};
 use super::training_time::TrainingTime;
 use crate::data::Matrix;
@@ -22,9 +23,10 @@ use crate::oracle::{CacheSettings, Heuristic, OracleSettings, SolveCounts};
 use crate::parallel::Timer;
 use crate::predict::PredictorSpec;
 use crate::problem::ProblemSpec;
-use crate::report::{CandidateReport, ScoringKind, SearchReport, TrainReport};
+use crate::report::{CandidateReport, ScoredRegrets, ScoringKind, SearchReport, TrainReport};
 use crate::settings::{SelectionCriterion, TrainingSettings};
 use crate::solve::relaxation::Relaxation;
+use crate::statistics::RowOrder;
 use crate::train::{FitResult, StagedTraining, TrainingContext, linear_fit};
 
 /// Numbers of folds that are tried, the first that fits in the budget. Five are the usual number.
@@ -701,7 +703,7 @@ impl<'a> AutoSearch<'a> {
             solves: self.context.oracle.counts() - self.initial_counts,
             timed_solve_seconds: self.timed_solve_seconds(),
         };
-        let search = self.search_report(&regrets, is_least_squares, num_folds);
+        let search = self.search_report(regrets, is_least_squares, num_folds);
         Ok(FitResult {
             model,
             report,
@@ -850,12 +852,18 @@ impl<'a> AutoSearch<'a> {
 
     fn search_report(
         &self,
-        regrets: &[f64],
+        mut regrets: Vec<f64>,
         is_least_squares: bool,
         num_folds: usize,
     ) -> Option<SearchReport> {
         if matches!(self.scorer, RegretScorer::None) {
             return None;
+        }
+        // Least squares is not chosen for its regret, but in spite of it.
+        if !is_least_squares {
+            for (regret, optimism) in regrets.iter_mut().zip(self.optimism(num_folds)) {
+                *regret += optimism;
+            }
         }
         let mut objectives = Vec::with_capacity(regrets.len());
         for fold in &self.folds[..num_folds] {
@@ -866,14 +874,33 @@ impl<'a> AutoSearch<'a> {
         self.count_by_weight(&mut objectives, num_folds);
         let least_squares = self.least_squares(num_folds);
         let baseline = least_squares.map(|index| self.candidates[index].regrets(num_folds));
+        let scored = ScoredRegrets {
+            model: &regrets,
+            least_squares: baseline.as_deref().filter(|_| !is_least_squares),
+            objectives: &objectives,
+            order: RowOrder::of(self.context.split),
+        };
+        let used_seconds = self.used_seconds();
         Some(SearchReport::new(
-            regrets,
-            &objectives,
-            baseline.as_deref(),
+            &scored,
             is_least_squares,
             num_folds,
-            self.used_seconds(),
+            used_seconds,
         ))
+    }
+
+    /// What the choice among the candidates with these folds adds to the regret of each scored row.
+    fn optimism(&self, num_folds: usize) -> Vec<f64> {
+        let mut complete = self.ranking(num_folds);
+        // In order of simplicity, as ties are decided.
+        complete.sort_unstable();
+        let regrets: Vec<Vec<f64>> = complete
+            .iter()
+            .map(|index| self.candidates[*index].regrets(num_folds))
+            .collect();
+        let folds = self.folds[..num_folds].iter();
+        let rows_of_folds: Vec<usize> = folds.map(|fold| fold.scored.len()).collect();
+        selection::optimism(&regrets, &selection::parts(&rows_of_folds))
     }
 
     fn candidate_reports(

@@ -7,9 +7,8 @@
 //! A fold's data are a copy of its rows (`fold_data.rs`), so that nothing later can be seen.
 //! [`BacktestResults`] has costs, regrets and decisions by period, and a [`BacktestVerdict`]:
 //! paired differences against least squares with intervals of a block bootstrap
-//! (`block_bootstrap.rs`).
+//! (`statistics/block_bootstrap.rs`).
 
-mod block_bootstrap;
 mod cell;
 mod files;
 mod fold_data;

@@ -6,14 +6,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::block_bootstrap::{CONFIDENCE, MeanInterval, simultaneous_intervals};
 use super::results::{BacktestResults, MethodHistory};
-use crate::experiment::ConfidenceInterval;
+use crate::statistics::{
+    CONFIDENCE, ConfidenceInterval, MIN_PERIODS, MeanInterval, simultaneous_intervals,
+};
 use crate::text::{amount, first_names, plural};
 
-/// Fewest decided periods from which anything follows. Below, the intervals of the bootstrap are
-/// too narrow.
-const MIN_PERIODS: usize = 60;
 /// Largest saving that the interval of the best method allows where least squares is enough, as a
 /// fraction of its mean regret per period. Untuned: a tenth of what better decisions could save at
 /// most is hardly worth a model.

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::statistics::{ConfidenceInterval, MeanAndDeviation};
 use crate::evaluate::{Evaluation, relative_to};
 use crate::random::{Purpose, RandomStream};
+use crate::statistics::{ConfidenceInterval, MeanAndDeviation};
 use crate::train::TrainingContext;
 
 /// Resamples of an interval: the standard error of its ends is 0.7 % of its width, by the variance

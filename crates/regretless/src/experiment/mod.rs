@@ -18,8 +18,8 @@ mod problem_source;
 mod results;
 mod runner;
 mod scoreboard_task;
+mod seed_design;
 mod spec;
-mod statistics;
 mod store;
 
 pub use bootstrap::RegretSample;
@@ -33,7 +33,9 @@ pub use method::CellMethod;
 pub use named_problem::DataFiles;
 pub use results::{ExperimentResults, MethodResults, ProblemResults, Provenance};
 pub use runner::ExperimentRunner;
+pub use seed_design::SeedDesign;
 pub use spec::{Experiment, FigureKind, PublishedResult};
-pub use statistics::{ConfidenceInterval, MeanAndDeviation};
 pub use store::CellStore;
 pub(crate) use store::{CellFiles, StoredCell, cell_key};
+
+pub use crate::statistics::{ConfidenceInterval, MeanAndDeviation};

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cell_data::CellData;
 use super::named_problem::NamedProblem;
+use super::seed_design::SeedDesign;
 use crate::error::{Error, Result};
 use crate::observer::NoopObserver;
 use crate::oracle::{Heuristic, Oracle};
@@ -30,6 +31,8 @@ pub(super) struct TableProblem {
     pub(super) first_seed: u32,
     heuristic: Option<Heuristic>,
     limits: SearchLimits,
+    /// How the seeds depend on each other.
+    pub(super) design: SeedDesign,
     seeds: Vec<TableSeed>,
 }
 
@@ -57,6 +60,7 @@ impl TableProblem {
             first_seed,
             heuristic: oracle.heuristic(),
             limits: *oracle.limits(),
+            design: SeedDesign::of(&data),
             seeds: Vec::new(),
         };
         for data in data {

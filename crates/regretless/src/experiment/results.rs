@@ -15,12 +15,13 @@ use super::cell::{CellMetrics, CellOutcome, CellRecord, CurvePoint};
 use super::example::{DecisionLayout, Example, ExampleDecision, auxiliary_entries};
 use super::problem_source::ProblemSource;
 use super::runner::ExperimentRunner;
+use super::seed_design::SeedDesign;
 use super::spec::{Experiment, ExperimentMethod, ExperimentProblem, FigureKind, PublishedResult};
-use super::statistics::{ConfidenceInterval, MeanAndDeviation};
 use crate::label::LabeledDataset;
 use crate::observer::NoopObserver;
 use crate::oracle::{Oracle, SolveCounts};
 use crate::sense::Sense;
+use crate::statistics::{ConfidenceInterval, MeanAndDeviation};
 
 /// An experiment and its results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -460,6 +461,10 @@ fn method_results(
         MeanAndDeviation::of(&values)
     };
     let ratio = MeanAndDeviation::of(&ratios);
+    let design = match &problem.source {
+        ProblemSource::Named(_) => SeedDesign::OwnRows,
+        ProblemSource::Table(table) => table.design,
+    };
     let first = cells
         .iter()
         .find(|(seed, _)| *seed == experiment.first_seed_of(problem))
@@ -467,11 +472,13 @@ fn method_results(
     MethodResults {
         name: method.name.clone(),
         ratio,
-        difference: ratio.interval().map(|interval| ConfidenceInterval {
-            mean: interval.mean - 1.0,
-            lower: interval.lower - 1.0,
-            upper: interval.upper - 1.0,
-        }),
+        difference: design
+            .interval(&ratio, 1)
+            .map(|interval| ConfidenceInterval {
+                mean: interval.mean - 1.0,
+                lower: interval.lower - 1.0,
+                upper: interval.upper - 1.0,
+            }),
         regret: over_seeds(&|cell| cell.test.regret),
         relative_regret: over_seeds(&|cell| cell.test.relative_regret),
         normalized_regret: over_seeds(&|cell| cell.test.normalized_regret),

@@ -16,6 +16,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use sources::{CostSource, RegretSources};
+#[cfg(test)]
+pub(crate) use training::RowSaving;
 
 use crate::backtest::BacktestResults;
 use crate::data::InstanceKeys;

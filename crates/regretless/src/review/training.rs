@@ -9,11 +9,10 @@ use super::{
 use crate::baseline::Baseline;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, rows_per_chunk};
-use crate::experiment::{
-    DecisionLayout, MeanAndDeviation, MethodResults, example_decisions, example_rows,
-};
+use crate::experiment::{DecisionLayout, MethodResults, example_decisions, example_rows};
 use crate::predict::CostModel;
 use crate::problem::Problem;
+use crate::statistics::{ConfidenceInterval, RowOrder, mean_interval};
 use crate::text::amount;
 use crate::train::{TrainingContext, linear_fit};
 use crate::trainer::TrainingOutcome;
@@ -67,6 +66,7 @@ impl DecisionReview {
             method,
             unit: options.unit,
             is_maximize: context.data.sense().is_maximize(),
+            order: RowOrder::of(split),
             rows: rows.len(),
             test,
             reference: &reference,
@@ -142,11 +142,32 @@ fn mean_best(context: &TrainingContext<'_>) -> f64 {
     context.data.sense().convert(sum / rows.len() as f64)
 }
 
+/// What a model saves against another one on the same rows.
+pub(crate) struct RowSaving {
+    /// The mean.
+    pub(crate) mean: f64,
+    /// Its interval; none where too few rows differ, or too few are in order of time.
+    pub(crate) interval: Option<ConfidenceInterval>,
+}
+
+impl RowSaving {
+    /// From the regrets of both.
+    pub(crate) fn of(own: &[f64], reference: &[f64], order: RowOrder) -> Self {
+        let pairs = reference.iter().zip(own);
+        let savings: Vec<f64> = pairs.map(|(reference, own)| reference - own).collect();
+        Self {
+            mean: savings.iter().sum::<f64>() / savings.len().max(1) as f64,
+            interval: mean_interval(&savings, order, 1.0),
+        }
+    }
+}
+
 /// The regrets of a model and of least squares on the same test rows.
 struct TestComparison<'a> {
     method: &'a str,
     unit: Option<&'a str>,
     is_maximize: bool,
+    order: RowOrder,
     rows: usize,
     test: &'a Evaluation,
     reference: &'a Evaluation,
@@ -154,11 +175,9 @@ struct TestComparison<'a> {
 }
 
 impl TestComparison<'_> {
-    /// What the model loses less than least squares in a row.
-    fn saving(&self) -> MeanAndDeviation {
-        let pairs = self.reference.regrets.iter().zip(&self.test.regrets);
-        let savings: Vec<f64> = pairs.map(|(reference, own)| reference - own).collect();
-        MeanAndDeviation::of(&savings)
+    /// What the model loses less than least squares in a row, on average.
+    fn saving(&self) -> RowSaving {
+        RowSaving::of(&self.test.regrets, &self.reference.regrets, self.order)
     }
 
     fn with_unit(&self, text: &str) -> String {
@@ -173,7 +192,7 @@ impl TestComparison<'_> {
         let rows = self.rows;
         let noun = if self.is_maximize { "gain" } else { "saving" };
         let mut verdict = Vec::new();
-        match self.saving().interval() {
+        match self.saving().interval {
             Some(interval) => {
                 let precision = interval.upper - interval.lower;
                 let [mean, lower, upper] = [interval.mean, interval.lower, interval.upper]
@@ -197,11 +216,14 @@ impl TestComparison<'_> {
                     )
                 });
             }
-            None => verdict.push("too few test rows to tell whether training pays off".into()),
+            None => verdict.push(format!(
+                "too few test rows to tell whether training pays off: {rows}, or too few of them \
+                 that are decided otherwise than by least squares"
+            )),
         }
         verdict.push(
-            "this is one training and one split, and the interval counts test rows as independent; \
-             a backtest decides a whole history as if it were the present"
+            "this is one training and one split; a backtest decides a whole history as if it were \
+             the present, by other trainings on other rows"
                 .into(),
         );
         verdict.extend(Evaluation::few_rows_warning("test", rows));
@@ -229,9 +251,9 @@ impl TestComparison<'_> {
             }
         };
         let saving = self.saving();
-        let interval = saving.interval();
+        let interval = saving.interval;
         let precision = interval.map_or(0.0, |interval| interval.upper - interval.lower);
-        let mean = saving.mean.unwrap_or(0.0);
+        let mean = saving.mean;
         let range = interval.map_or_else(
             || "too few rows for an interval".into(),
             |interval| {

@@ -13,6 +13,7 @@ mod backtest;
 mod cancellation;
 pub(crate) mod common;
 mod cost_sensitive;
+mod coverage;
 mod data_check;
 mod datagen;
 mod equality;

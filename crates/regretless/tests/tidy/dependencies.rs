@@ -23,7 +23,7 @@ const COMMON: [&str; 13] = [
 ];
 
 /// Each module and the others it may use.
-const ARROWS: [(&str, &[&str]); 30] = [
+const ARROWS: [(&str, &[&str]); 31] = [
     ("sense", &["data", "predict", "solve"]),
     (
         "model",
@@ -48,6 +48,7 @@ const ARROWS: [(&str, &[&str]); 30] = [
     ("decision", &[]),
     ("error", &[]),
     ("data", &[]),
+    ("statistics", &["data"]),
     ("solve", &[]),
     ("problem", &["solve", "data"]),
     ("oracle", &["problem", "solve", "data"]),
@@ -61,7 +62,7 @@ const ARROWS: [(&str, &[&str]); 30] = [
     ("method", &["loss", "label", "oracle", "solve"]),
     ("optimizer", &[]),
     ("parallel_threshold", &[]),
-    ("report", &["oracle"]),
+    ("report", &["oracle", "statistics"]),
     ("settings", &["method", "optimizer", "data"]),
     (
         "checkpoint",
@@ -93,8 +94,18 @@ const ARROWS: [(&str, &[&str]); 30] = [
     (
         "auto",
         &[
-            "train", "method", "report", "settings", "loss", "predict", "evaluate", "oracle",
-            "problem", "solve", "data",
+            "train",
+            "method",
+            "report",
+            "settings",
+            "loss",
+            "predict",
+            "evaluate",
+            "oracle",
+            "problem",
+            "solve",
+            "statistics",
+            "data",
         ],
     ),
     (
@@ -121,8 +132,22 @@ const ARROWS: [(&str, &[&str]); 30] = [
     (
         "experiment",
         &[
-            "notes", "trainer", "baseline", "train", "method", "report", "settings", "loss",
-            "predict", "evaluate", "label", "oracle", "problem", "solve", "data",
+            "notes",
+            "trainer",
+            "baseline",
+            "train",
+            "method",
+            "report",
+            "settings",
+            "loss",
+            "predict",
+            "evaluate",
+            "label",
+            "oracle",
+            "problem",
+            "solve",
+            "statistics",
+            "data",
         ],
     ),
     (
@@ -141,6 +166,7 @@ const ARROWS: [(&str, &[&str]); 30] = [
             "oracle",
             "problem",
             "solve",
+            "statistics",
             "data",
         ],
     ),
@@ -158,6 +184,7 @@ const ARROWS: [(&str, &[&str]); 30] = [
             "label",
             "oracle",
             "problem",
+            "statistics",
             "data",
         ],
     ),

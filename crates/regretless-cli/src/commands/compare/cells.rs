@@ -8,7 +8,7 @@ use regretless::baseline::Baseline;
 use regretless::data::{Finding, InstanceKeys};
 use regretless::experiment::{
     CellData, CellId, CellMethod, CellRecord, DataFiles, DecisionLayout, Experiment,
-    ExperimentResults, ExperimentRunner, ProblemResults,
+    ExperimentResults, ExperimentRunner, ProblemResults, SeedDesign,
 };
 use regretless::label::LabelCounts;
 use regretless::method::Method;
@@ -391,7 +391,7 @@ impl Comparison {
         let summary = ComparisonSummary::new(&self.methods, result);
         let verdict = ComparisonVerdict {
             summary: &summary,
-            same_rows: self.shares_test_rows(),
+            design: SeedDesign::of(&self.data),
             unit: &self.facts.unit,
         };
         let mut sentences = Vec::new();

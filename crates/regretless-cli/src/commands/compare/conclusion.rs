@@ -2,7 +2,7 @@
 //! unreliable.
 
 use regretless::baseline::Baseline;
-use regretless::experiment::{CellMethod, MeanAndDeviation};
+use regretless::experiment::{CellMethod, ConfidenceInterval, MeanAndDeviation, SeedDesign};
 use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, Normalization};
 use regretless::method::Method;
 use regretless::predict::PredictorSpec;
@@ -22,8 +22,8 @@ pub const UNCERTAIN_CLAIM: &str =
 #[derive(Clone, Copy)]
 pub struct ComparisonVerdict<'a> {
     pub summary: &'a ComparisonSummary,
-    /// Whether all seeds are tested on the same rows: nothing follows for other rows then.
-    pub same_rows: bool,
+    /// How the seeds depend on each other.
+    pub design: SeedDesign,
     /// The unit of costs; empty where it is not known.
     pub unit: &'a str,
 }
@@ -61,11 +61,9 @@ impl ComparisonVerdict<'_> {
                  best method without it, {without}."
             ));
         }
-        let differences = paired_differences(decision.row, other.row);
-        let is_significant = MeanAndDeviation::of(&differences)
-            .interval()
-            .is_some_and(|interval| interval.upper < 0.0);
-        let claim = if is_significant && !self.same_rows {
+        let interval = self.interval_of_best(&decision, &other, is_trained_for_decisions);
+        let is_significant = interval.is_some_and(|interval| interval.upper < 0.0);
+        let claim = if is_significant {
             "Training for decisions pays off on this table"
         } else {
             UNCERTAIN_CLAIM
@@ -105,13 +103,68 @@ impl ComparisonVerdict<'_> {
             return self.no_improvement(&method, &baseline);
         }
         let Some(decision) = lowest_regret(self.summary, is_trained_for_decisions) else {
-            return Some(improvement(&method, &baseline, self.same_rows));
+            return Some(self.improvement(&method, &baseline, |row| !row.is_baseline));
         };
         let other = lowest_regret(self.summary, |row| !is_trained_for_decisions(row))?;
         if decision.regret < other.regret {
-            Some(improvement(&decision, &other, self.same_rows))
+            Some(self.improvement(&decision, &other, is_trained_for_decisions))
         } else {
             self.no_improvement(&decision, &other)
+        }
+    }
+
+    /// The 95 % interval of the difference of regrets between the best of some methods and a
+    /// reference. It allows for the choice of the best.
+    fn interval_of_best(
+        &self,
+        method: &Contender<'_>,
+        reference: &Contender<'_>,
+        is_candidate: impl Fn(&SummaryRow) -> bool,
+    ) -> Option<ConfidenceInterval> {
+        let candidates = self.summary.rows.iter().filter(|row| is_candidate(row));
+        let differences = paired_differences(method.row, reference.row);
+        let differences = MeanAndDeviation::of(&differences);
+        self.design.interval(&differences, candidates.count())
+    }
+
+    /// By how much the best of some methods is better than the reference, and whether the difference
+    /// is significant: whether its interval excludes 0.
+    fn improvement(
+        &self,
+        method: &Contender<'_>,
+        baseline: &Contender<'_>,
+        is_candidate: impl Fn(&SummaryRow) -> bool,
+    ) -> String {
+        // Labels of a heuristic need not be optimal, so that regrets may be negative.
+        let reduction = if baseline.regret > 0.0 {
+            format!("{:.1} % ", 100.0 * (1.0 - method.regret / baseline.regret))
+        } else {
+            String::new()
+        };
+        let kind = if baseline.row.is_baseline {
+            "baseline"
+        } else {
+            "method that is not trained for decisions"
+        };
+        let claim = format!(
+            "{} has {reduction}less test regret than {}, the best {kind}",
+            method.row.method, baseline.row.method
+        );
+        let seeds = paired_differences(method.row, baseline.row).len();
+        if seeds < 2 {
+            return format!("{claim}, on one seed; more seeds show whether that is significant.");
+        }
+        match self.interval_of_best(method, baseline, is_candidate) {
+            None => format!(
+                "{claim}; all seeds are tested on the same rows, so that results on other rows may \
+                 differ, and more seeds do not tell. A backtest tests more of them."
+            ),
+            Some(interval) if interval.upper >= 0.0 => {
+                format!("{claim}, but the difference over {seeds} seeds is not significant (95 %).")
+            }
+            Some(_) => {
+                format!("{claim}; the difference over {seeds} seeds is significant (95 %).")
+            }
         }
     }
 
@@ -174,41 +227,6 @@ pub fn lowest_regret(
         Some(Contender { row, regret })
     });
     contenders.min_by(|a, b| a.regret.total_cmp(&b.regret))
-}
-
-/// By how much the method is better, and whether the difference is significant: whether the 95 %
-/// confidence interval of the paired differences excludes 0.
-fn improvement(method: &Contender<'_>, baseline: &Contender<'_>, same_rows: bool) -> String {
-    // Labels of a heuristic need not be optimal, so that regrets may be negative.
-    let reduction = if baseline.regret > 0.0 {
-        format!("{:.1} % ", 100.0 * (1.0 - method.regret / baseline.regret))
-    } else {
-        String::new()
-    };
-    let kind = if baseline.row.is_baseline {
-        "baseline"
-    } else {
-        "method that is not trained for decisions"
-    };
-    let claim = format!(
-        "{} has {reduction}less test regret than {}, the best {kind}",
-        method.row.method, baseline.row.method
-    );
-    let differences = paired_differences(method.row, baseline.row);
-    let seeds = differences.len();
-    match MeanAndDeviation::of(&differences).interval() {
-        Some(_) if same_rows => format!(
-            "{claim}; all seeds are tested on the same rows, so that results on other rows may \
-             differ, and more seeds do not tell. A backtest tests more of them."
-        ),
-        None => format!("{claim}, on one seed; more seeds show whether that is significant."),
-        Some(interval) if interval.upper >= 0.0 => {
-            format!("{claim}, but the difference over {seeds} seeds is not significant (95 %).")
-        }
-        Some(_) => {
-            format!("{claim}; the difference over {seeds} seeds is significant (95 %).")
-        }
-    }
 }
 
 /// Whether a method minimizes more than a prediction error.

@@ -86,12 +86,6 @@ pub fn results(input: &PageInput<'_>) -> ExperimentResults {
             }
         }
     }
-    if input.comparison.shares_test_rows() {
-        // Seeds that share their test rows show nothing about other rows.
-        for method in &mut problem.methods {
-            method.difference = None;
-        }
-    }
     results.problems = vec![problem];
     results
 }

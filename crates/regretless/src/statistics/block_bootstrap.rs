@@ -39,13 +39,18 @@
 //! where 2.5 % would be exact.
 //! The factor was chosen on these histories, so that the figures may be slightly too good.
 
+use super::ConfidenceInterval;
+use super::student_t::student_t_quantile;
+use crate::data::SplitIndices;
 use crate::random::{Purpose, RandomStream};
 
 /// Resamples of an interval: the coverage then differs by 0.3 % (standard error) from that of
 /// infinitely many.
 const RESAMPLES: usize = 5_000;
 /// Coverage of all intervals together.
-pub(super) const CONFIDENCE: f64 = 0.95;
+pub(crate) const CONFIDENCE: f64 = 0.95;
+/// Fewest consecutive periods from which anything follows. Below, intervals are too narrow.
+pub(crate) const MIN_PERIODS: usize = 60;
 /// Fewest periods in which a method must differ for an interval: resamples of fewer may have no
 /// difference at all, and then no standard error. The chance that 250 draws of single periods miss
 /// ten is e^-10; blocks may miss more, and then there is no interval either.
@@ -68,16 +73,82 @@ const SIGNIFICANCE_FACTOR: f64 = 2.0;
 
 /// The interval of a mean difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct MeanInterval {
+pub(crate) struct MeanInterval {
     pub lower: f64,
     pub upper: f64,
     /// Length of the blocks, in periods; none where all differences are equal.
     pub block_length: Option<usize>,
 }
 
+/// How rows follow each other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum RowOrder {
+    /// Each was drawn independently of the others.
+    Random,
+    /// From the earliest to the latest: those that follow each other may be alike.
+    InTime,
+}
+
+impl RowOrder {
+    /// That of the rows of a part of this split.
+    pub(crate) fn of(split: &SplitIndices) -> Self {
+        if split.is_random() {
+            Self::Random
+        } else {
+            Self::InTime
+        }
+    }
+}
+
+/// Whether values differ from 0 in so many rows that their mean can have an interval.
+pub(crate) fn differs_in_enough_rows(values: &[f64]) -> bool {
+    SeriesKind::of(values) != SeriesKind::TooFewDifferences
+}
+
+/// The interval of the mean over some rows, whose error is this many times as large as rows alone
+/// show. None where it would be too narrow: where values differ from 0 in too few rows, and for
+/// fewer than [`MIN_PERIODS`] rows in order of time.
+///
+/// Its ends are the outer ones of the studentized bootstrap, which is right for skewed values, and
+/// of Student's t, which is wider where most values are 0: few rows then decide, and resamples of
+/// them vary too little. With differences of regret on 32 to 600 rows (`tests/coverage`) the first
+/// alone covered 83 % to 92 %, the second alone 87 % to 96 % of normalized regrets.
+pub(crate) fn mean_interval(
+    values: &[f64],
+    order: RowOrder,
+    error_factor: f64,
+) -> Option<ConfidenceInterval> {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    if order == RowOrder::InTime && values.len() < MIN_PERIODS {
+        return None;
+    }
+    let length = match (SeriesKind::of(values), order) {
+        (SeriesKind::TooFewDifferences, _) => return None,
+        (SeriesKind::Constant(value), _) => {
+            return Some(ConfidenceInterval {
+                mean: value,
+                lower: value,
+                upper: value,
+            });
+        }
+        (SeriesKind::Varying, RowOrder::Random) => 1,
+        (SeriesKind::Varying, RowOrder::InTime) => block_length(values),
+    };
+    let series = BlockMeans::new(values, length);
+    let quantile = student_t_quantile(0.5 + CONFIDENCE / 2.0, series.blocks - 1);
+    let of_student = quantile * series.standard_error;
+    let all = [series];
+    let resampled = (*balanced_intervals(&all).first()?)?;
+    Some(ConfidenceInterval {
+        mean,
+        lower: mean - error_factor * of_student.max(mean - resampled.lower),
+        upper: mean + error_factor * of_student.max(resampled.upper - mean),
+    })
+}
+
 /// Simultaneous intervals of the means of some series of equal length; none where a series differs
 /// from 0 in too few periods.
-pub(super) fn simultaneous_intervals(differences: &[Vec<f64>]) -> Vec<Option<MeanInterval>> {
+pub(crate) fn simultaneous_intervals(differences: &[Vec<f64>]) -> Vec<Option<MeanInterval>> {
     let resampled: Vec<BlockMeans> = differences
         .iter()
         .filter(|series| SeriesKind::of(series) == SeriesKind::Varying)
