@@ -186,3 +186,34 @@ fn check_own_name(name: &str) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::split_options;
+
+    #[test]
+    fn options_are_split_at_commas_outside_quotation_marks() {
+        let pairs = split_options(" margin = 0.1,kind=\"a, b=c\", sense='it\"s, so' ").unwrap();
+        let texts: Vec<[&str; 2]> = pairs
+            .iter()
+            .map(|pair| pair.each_ref().map(String::as_str))
+            .collect();
+        assert_eq!(
+            texts,
+            [
+                ["margin", "0.1"],
+                ["kind", "\"a, b=c\""],
+                ["sense", "'it\"s, so'"]
+            ]
+        );
+        for (text, part) in [
+            ("", ""),
+            ("0.1", "0.1"),
+            ("a=1,", ""),
+            ("a=1, b=", "b="),
+            ("=2", "=2"),
+        ] {
+            assert_eq!(split_options(text).unwrap_err(), part);
+        }
+    }
+}
