@@ -76,6 +76,8 @@ def no_warnings_unless_expected():
         warnings.filterwarnings("ignore", "the model was trained or validated on")
         # Nor about how long a training takes.
         warnings.filterwarnings("ignore", "the last epoch was the best|the untrained model was")
+        # Nor about good features and bad models.
+        warnings.filterwarnings("ignore", "features? |.* better here")
         yield
 
 

@@ -9,8 +9,9 @@ import warnings
 
 import numpy as np
 import pytest
-import regretless as rl
 from conftest import TESTDATA
+
+import regretless as rl
 from regretless.sklearn import DecisionFocusedRegressor
 
 pd = pytest.importorskip("pandas")
