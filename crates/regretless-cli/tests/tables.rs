@@ -369,6 +369,43 @@ fn other_dialects_are_refused_with_the_setting_that_reads_them() {
     }
 }
 
+/// A column of whole numbers with gaps is written with decimals.
+#[test]
+fn nodes_may_be_written_with_decimals_of_zero() {
+    let workspace = Workspace::new();
+    let problem = "kind = 'graph_path'\narcs = [[0, 1], [1, 2], [0, 2]]\ntarget = 2\n\
+        source = { column = 'start' }\n";
+    workspace.write("paths.toml", problem);
+    workspace.write("point.csv", "start,0-1,1-2,0-2\n0.0,1.5,2,3\n1.0,1,2,4\n");
+    workspace.write("comma.csv", "start;0-1;1-2;0-2\n0,0;1,5;2;3\n1,0;1;2;4\n");
+    for dialect in ["point.csv", "comma.csv --delimiter ; --decimal ,"] {
+        let label = "label --problem paths.toml --costs 0-1,1-2,0-2 --data";
+        let run = workspace.run(&format!("{label} {dialect}")).succeeded();
+        assert!(
+            run.out.contains("optimal decisions of 2 rows"),
+            "{}",
+            run.out
+        );
+    }
+}
+
+#[test]
+fn costs_of_forbidden_pairs_may_be_empty_beside_known_costs_too() {
+    let workspace = Workspace::new();
+    let problem = "kind = 'assignment'\nagents = 2\ntasks = 2\nforbidden = [[0, 1]]\n";
+    workspace.write("pairs.csv", "c0,c1,c2,c3\n1,,2,3\n4,,1,1\n");
+    for known in ["", "known = [1, 2, 3, 4]\n"] {
+        workspace.write("pairs.toml", &format!("{problem}{known}"));
+        let label = "label --problem pairs.toml --costs c* --data pairs.csv --force";
+        let run = workspace.run(label).succeeded();
+        assert!(
+            run.out.contains("optimal decisions of 2 rows"),
+            "{}",
+            run.out
+        );
+    }
+}
+
 #[test]
 fn times_with_points_are_not_misread_where_the_decimal_mark_is_a_comma() {
     let workspace = TestWorkspace::new();

@@ -35,15 +35,16 @@ impl<'a> ProblemColumns<'a> {
 }
 
 impl ProblemSpec {
-    /// Whether the problem file itself says which items a row has, rather than the rows of a long
-    /// table; `None` for problems without parameters per row.
+    /// Whether the problem file itself says which items a row has, or which pairs are forbidden,
+    /// rather than the rows of a long table; `None` for problems without parameters per row.
     fn presence_is_stated(&self) -> Option<bool> {
         let Self::Parametric { template } = self else {
             return None;
         };
         let by_rows = json!({ "column": RowParameters::PRESENT_ITEMS });
         let present = template.get("present");
-        Some(present.is_some_and(|present| *present != by_rows))
+        let is_stated = present.is_some_and(|present| *present != by_rows);
+        Some(is_stated || template.get("forbidden").is_some())
     }
 }
 

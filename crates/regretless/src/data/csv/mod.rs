@@ -13,6 +13,8 @@ use super::{CsvDialect, Dataset, Features, InstanceKeys, RowParameters};
 use crate::error::Result;
 
 mod arcs;
+#[cfg(feature = "parquet")]
+mod arrow_schema;
 mod coordinates;
 mod feature_cells;
 mod item_slots;
@@ -36,6 +38,17 @@ pub(super) use table::row_number;
 pub(super) use unused::{ColumnChoice, FirstRow};
 pub(crate) use write::name_cell;
 pub use write::{write, write_predictions};
+
+/// The time zone in which the times of a column were written, where the file holds them in UTC
+/// instead: Parquet files. `None` for the zones whose clock shows UTC.
+pub(super) fn time_zone_before_utc(path: &Path, column: &str) -> Option<String> {
+    #[cfg(feature = "parquet")]
+    if table::has_parquet_extension(path) {
+        return arrow_schema::time_zone(path, column);
+    }
+    let _ = (path, column);
+    None
+}
 
 /// Reads features and costs from one file.
 ///

@@ -66,7 +66,7 @@ pub(super) struct CsvTable {
 }
 
 /// Whether a file is read as Parquet.
-fn has_parquet_extension(path: &Path) -> bool {
+pub(super) fn has_parquet_extension(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
 }
@@ -203,7 +203,12 @@ impl CsvTable {
     /// The number of the node that a cell of the current row names.
     fn node(&self, column: usize, names: &NodeNames) -> Result<f64> {
         let cell = self.text(column)?;
-        names.number(cell).ok_or_else(|| {
+        // A column with gaps has the node 12 as 12.0, or as 12,0.
+        let with_point = || number::with_decimal_point(cell, self.dialect);
+        let number = names
+            .number(cell)
+            .or_else(|| with_point().and_then(|text| names.number(&text)));
+        number.ok_or_else(|| {
             let message = if cell.is_empty() {
                 "the cell is empty, but the problem needs a node".to_owned()
             } else {

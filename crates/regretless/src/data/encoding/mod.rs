@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Dataset, FeatureShape, Features, Matrix, check_names};
+use super::{Dataset, FeatureShape, Features, Matrix, check_names, csv};
 use crate::error::{Error, InputPlace, Result};
 use crate::text::plural;
 
@@ -536,8 +536,31 @@ struct ColumnCells<'a> {
 }
 
 impl ColumnCells<'_> {
+    /// Refuses times whose clock is not known: weekdays and hours of another zone than that of the
+    /// training would be wrong without a word.
+    fn check_clock(&self) -> Result<()> {
+        let (RawCells::Times(_), Some(origin)) = (&self.raw.cells, &self.rows.table().origin)
+        else {
+            return Ok(());
+        };
+        let name = &self.column.name;
+        let Some(zone) = csv::time_zone_before_utc(&origin.path, name) else {
+            return Ok(());
+        };
+        let place = InputPlace::file(&origin.path).column(name);
+        let message = format!(
+            "the times were written in the zone {zone}, but a Parquet file holds them in UTC: what \
+             the clock showed is not known"
+        );
+        Err(Error::input(place, message).with_remedy(
+            "write the times of the clock without a zone (in pandas dt.tz_localize(None)), or \
+             leave the column out",
+        ))
+    }
+
     /// Writes the features of the column behind `offset` in every row.
     fn encode(&self, out: &mut EncodedRows, offset: usize) -> Result<()> {
+        self.check_clock()?;
         match &self.column.code {
             ColumnCode::Numbers { fill, gaps } => self.encode_numbers(*fill, *gaps, out, offset),
             ColumnCode::Booleans { fill, gaps } => self.encode_booleans(*fill, *gaps, out, offset),
