@@ -27,6 +27,9 @@ __all__ = [
 NUMBER_KINDS = "iuf"
 """Kinds of types that are numbers, of numpy and of pandas' nullable types."""
 
+MAX_EXACT_INTEGER = 2**24
+"""Up to this number float32 has all whole numbers."""
+
 DATE_TEXT = re.compile(r"\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}.*)?)?")
 """Texts that are meant to be dates of ISO 8601."""
 
@@ -60,7 +63,9 @@ def column_to_encode(table: Any) -> str | None:
     return next((name for name, column in _columns(table) if _is_raw(column)), None)
 
 
-def feature_columns(table: Any, wanted: Sequence[str] | None = None) -> list[tuple[str, str, Any]]:
+def feature_columns(
+    table: Any, wanted: Sequence[str] | None = None, texts: Sequence[str] = ()
+) -> list[tuple[str, str, Any]]:
     """Return the columns of a table by their kind.
 
     Parameters
@@ -70,6 +75,9 @@ def feature_columns(table: Any, wanted: Sequence[str] | None = None) -> list[tup
     wanted : sequence of str, optional
         Names of the columns that a model needs, which may be levels of the index; all columns by
         default.
+    texts : sequence of str
+        Names of the columns whose values are texts, also where they are numbers: codes with more
+        digits than float32 has stay different.
 
     Returns
     -------
@@ -89,7 +97,7 @@ def feature_columns(table: Any, wanted: Sequence[str] | None = None) -> list[tup
     if missing:
         found = ", ".join(str(name) for name in columns)
         raise ValueError(f"X: there is no column '{missing[0]}'; the table has {found}")
-    return [(name, *_typed(name, columns[name])) for name in names]
+    return [(name, *_typed(name, columns[name], name in texts)) for name in names]
 
 
 def model_columns(table: Any, names: Sequence[str]) -> Any:
@@ -198,11 +206,12 @@ def _has_gaps(column: Any) -> bool:
     return bool(np.isnan(np.asarray(column)).any())
 
 
-def _typed(name: str, column: Any) -> tuple[str, Any]:
+def _typed(name: str, column: Any, is_text: bool) -> tuple[str, Any]:
     """Return kind and values of a column."""
     kind = _kind(column)
     if kind in NUMBER_KINDS:
-        return "numbers", _numbers(column)
+        codes = _long_codes(_plain_values(column)) if is_text else None
+        return ("numbers", _numbers(column)) if codes is None else ("texts", codes)
     if kind == "M":
         return "dates", _clock_times(column)
     values = _plain_values(column)
@@ -215,8 +224,11 @@ def _typed(name: str, column: Any) -> tuple[str, Any]:
     if known and all(
         isinstance(value, numbers) and not isinstance(value, (bool, np.bool_)) for value in known
     ):
+        codes = _long_codes(values) if is_text else None
         filled = [np.nan if value is None else value for value in values]
-        return "numbers", np.asarray(filled, dtype=np.float32)
+        return (
+            ("numbers", np.asarray(filled, dtype=np.float32)) if codes is None else ("texts", codes)
+        )
     for value in known:
         if not isinstance(value, (str, bool, np.bool_, *numbers)):
             raise ValueError(
@@ -226,6 +238,20 @@ def _typed(name: str, column: Any) -> tuple[str, Any]:
     if known and isinstance(known[0], str) and DATE_TEXT.fullmatch(known[0].strip()):
         return "dates", [None if value is None else str(value) for value in values]
     return "texts", [None if value is None else _text(value) for value in values]
+
+
+def _long_codes(values: Sequence[Any]) -> list[str | None] | None:
+    """Return numbers as texts where float32 would merge whole ones; None where it would not."""
+    if all(value is None or abs(value) <= MAX_EXACT_INTEGER for value in values):
+        return None
+    return [
+        None
+        if value is None
+        else str(int(value))
+        if float(value).is_integer()
+        else str(float(value))
+        for value in values
+    ]
 
 
 def _numbers(column: Any) -> np.ndarray:

@@ -280,3 +280,77 @@ def test_dates_in_the_index_are_read_by_its_name():
     assert list(model.decide(indexed).decisions.index) == list(X["date"])
     with pytest.raises(ValueError, match="no column 'date'"):
         model.predict(indexed.rename_axis("day"))
+
+
+def test_codes_with_more_digits_than_single_precision_stay_different():
+    random = np.random.default_rng(4)
+    code = random.integers(0, 4, size=ROWS)
+    C = 1.0 + np.stack([code == 0, code == 1, code == 2], axis=1)
+    for codes in (123456788 + code, (123456788 + code).astype(float)):
+        X = pandas.DataFrame({"customer": codes, "size": random.normal(size=ROWS)})
+        model, _ = rl.train(PROBLEM, X, C, "least squares", split=SPLIT, categories="customer")
+        assert model.feature_names[:4] == [f"customer={123456788 + one}" for one in range(4)]
+        np.testing.assert_allclose(model.predict(X), C, atol=0.05)
+
+
+def save_with_costs(table, folder):
+    table = table.assign(
+        **{f"c{cost}": 1.0 + np.arange(len(table)) % (cost + 2) for cost in range(3)}
+    )
+    (folder / "problem.toml").write_text('kind = "top_k"\nitems = 3\nk = 1\nsense = "minimize"\n')
+    table.to_csv(folder / "table.csv", index=False)
+    table.to_parquet(folder / "table.parquet", index=False)
+
+
+def train_on_file(name, folder):
+    words = ["train", "--data", name, "--costs", "c*", "--problem", "problem.toml", "--quiet"]
+    words += ["--method", "least squares", "--split", "order", "--force"]
+    return subprocess.run(
+        [sys.executable, "-m", "regretless", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_column_of_dates_with_gaps_is_a_feature_of_a_file_too(tmp_path):
+    X = pandas.DataFrame({"date": pandas.date_range("2025-01-01", periods=ROWS)})
+    X.loc[3::7, "date"] = pandas.NaT
+    save_with_costs(X, tmp_path)
+    for name in ("table.csv", "table.parquet"):
+        done = train_on_file(name, tmp_path)
+        assert done.returncode == 0, done.stderr
+        model = rl.Model.load(tmp_path / "model.safetensors")
+        assert model.feature_names[-1] == "date is missing"
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_times_that_parquet_holds_in_utc_are_refused_where_their_clock_showed_another_time(
+    library, tmp_path
+):
+    frames = pytest.importorskip(library)
+    times = pandas.date_range("2025-01-01", periods=ROWS, freq="7h")
+    for zone, is_refused in [("Europe/Berlin", True), ("UTC", False), (None, False)]:
+        X = pandas.DataFrame({"time": times.tz_localize("UTC").tz_convert(zone)})
+        save_with_costs(X, tmp_path)
+        if library == "polars":
+            frames.read_parquet(tmp_path / "table.parquet").write_parquet(
+                tmp_path / "table.parquet"
+            )
+        done = train_on_file("table.parquet", tmp_path)
+        assert done.returncode == (3 if is_refused else 0), done.stderr
+        if is_refused:
+            assert "column time: the times were written in the zone Europe/Berlin" in done.stderr
+            continue
+        # The same features as in Python.
+        model = rl.Model.load(tmp_path / "model.safetensors")
+        by_frame, _ = rl.train(
+            PROBLEM,
+            X,
+            pandas.read_csv(tmp_path / "table.csv")[["c0", "c1", "c2"]],
+            "least squares",
+            split="order",
+        )
+        assert model.feature_names == by_frame.feature_names
+        np.testing.assert_allclose(model.coefficients, by_frame.coefficients, atol=1e-4)

@@ -34,7 +34,8 @@ pub fn training_features(
     if !has_options && !is_raw {
         return features(value, names, None);
     }
-    table(value, None, options)
+    let reading = options.clone();
+    table(value, None, options, &reading)
 }
 
 /// The features of a table as a model expects them, with a warning for values that it does not
@@ -48,7 +49,8 @@ pub fn model_features(value: &Bound<'_, PyAny>, model: &CostModel) -> PyResult<F
     }
     let columns = model.column_names();
     let raw = if column_names(value)?.is_some() {
-        table(value, Some(&columns), FeatureOptions::default())?
+        let reading = model.reading_options();
+        table(value, Some(&columns), FeatureOptions::default(), &reading)?
     } else {
         // An array has the columns of the table, or the features themselves.
         let raw = features(value, None, Some(&columns))?;
@@ -65,14 +67,20 @@ pub fn model_features(value: &Bound<'_, PyAny>, model: &CostModel) -> PyResult<F
     Ok(encoded)
 }
 
+/// The features of a table. `reading` says which columns are texts also where they hold numbers.
 fn table(
     value: &Bound<'_, PyAny>,
     wanted: Option<&[String]>,
     mut options: FeatureOptions,
+    reading: &FeatureOptions,
 ) -> PyResult<Features> {
     let module = value.py().import("regretless._columns")?;
+    let wanted = wanted.map(<[String]>::to_vec);
+    let mut texts = column_names(value)?.unwrap_or_default();
+    texts.extend(wanted.iter().flatten().cloned());
+    texts.retain(|name| reading.is_text(name));
     let columns: Vec<TypedColumn<'_>> = module
-        .call_method1("feature_columns", (value, wanted.map(<[String]>::to_vec)))?
+        .call_method1("feature_columns", (value, wanted.clone(), texts))?
         .extract()?;
     let mut table = Features::builder();
     for (name, kind, values) in columns {

@@ -88,7 +88,7 @@ impl FeatureOptions {
     }
 
     /// Whether the values are texts, whatever they look like.
-    pub(crate) fn is_text(&self, name: &str) -> bool {
+    pub fn is_text(&self, name: &str) -> bool {
         self.is_category(name) || self.has_target_statistics(name)
     }
 
