@@ -478,3 +478,59 @@ def test_trees_are_matched_by_name(problem, tables):
     check_decisions(model.decide(features.to_numpy()), predicted)
     with pytest.raises(ValueError, match=r"C\[problem.cost_names\]"):
         objective.fine_tune_xgboost(features.to_numpy(), base=model, validation=0.5)
+
+
+def in_words(*names):
+    return pandas.DataFrame(np.random.default_rng(2).uniform(1, 9, (40, len(names))), columns=names)
+
+
+def position_notes(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = call()
+    return result, [str(one.message) for one in caught if "by position" in str(one.message)]
+
+
+def test_names_of_predictions_beside_costs_without_names_are_warned_about():
+    """Positions decide which weight belongs to which prediction."""
+    named = in_words("tea", "oil", "rice", "salt")
+    costs, X = named.to_numpy(), np.arange(40.0).reshape(-1, 1)
+    times = [f"2026-{1 + row // 28:02}-{1 + row % 28:02}" for row in range(40)]
+    calls = [
+        lambda sack: rl.regret(sack, named, costs),
+        lambda sack: rl.evaluate(sack, named, C=costs),
+        lambda sack: rl.Labels.from_decisions(sack, costs, named * 0.0),
+        lambda sack: rl.Loss(sack, costs, "MSE").evaluate(named),
+        lambda sack: rl.compare(
+            sack, X, costs, methods=["MSE"], predictions={"mine": named}, seeds=1, epochs=1
+        ),
+        lambda sack: rl.backtest(
+            sack,
+            X,
+            costs,
+            time=times,
+            methods=["MSE"],
+            window=20,
+            epochs=1,
+            predictions={"mine": named},
+        ),
+    ]
+    for call in calls:
+        _, notes = position_notes(lambda call=call: call(rl.Problem.knapsack([2, 3, 4, 1], 6)))
+        assert len(notes) == 1 and "by position: tea 2, oil 3" in notes[0]
+
+
+def test_weights_of_another_problem_than_the_model_s_are_warned_about():
+    named, X = in_words("tea", "oil", "rice", "salt"), np.arange(40.0).reshape(-1, 1)
+    own = rl.Problem.knapsack([2, 3, 4, 1], 6, items=list(named.columns))
+    (model, _), notes = position_notes(lambda: rl.train(own, X, named, "least squares"))
+    assert notes == []
+    calls = [
+        lambda sack: model.decide(X, problem=sack),
+        lambda sack: model.explain(X[0], problem=sack),
+        lambda sack: model.evaluate(X, named, problem=sack),
+    ]
+    for call in calls:
+        _, notes = position_notes(lambda call=call: call(rl.Problem.knapsack([1, 4, 3, 2], 6)))
+        assert len(notes) == 1 and "by position: tea 1, oil 4" in notes[0]
+        assert position_notes(lambda call=call: call(own))[1] == []

@@ -1256,3 +1256,15 @@ def test_one_number_is_enough_to_explain_one_row():
     model, _ = rl.train(several, X, costs_of(3), "MSE", epochs=1, parameters={"offered": present})
     explanation = model.explain(X[0], parameters={"offered": [1, 1, 0]})
     assert len(explanation.costs) == 2
+
+
+def test_evaluations_say_why_a_row_has_no_label():
+    arcs = [("a", "b"), ("b", "a"), ("a", "c")]
+    path = rl.Problem.graph_path(arcs, source="a", target=rl.column("goal"))
+    costs = np.array([[1.0, 1.0, 2.0], [-3.0, 1.0, 2.0], [1.0, 1.0, 2.0]])
+    goals = pytest.importorskip("pandas").DataFrame({"goal": ["b", "b", "c"]})
+    for labels in (None, rl.label(path, costs, parameters=goals)):
+        evaluation = rl.evaluate(path, np.abs(costs), C=costs, parameters=goals, labels=labels)
+        first, second, third = evaluation.rows["label_status"]
+        assert first == third == "optimal"
+        assert "cycle through node 'a', node 'b'" in second

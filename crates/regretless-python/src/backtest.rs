@@ -25,7 +25,7 @@ use crate::error::to_py_err;
 use crate::keywords::search_limits;
 use crate::label::{Labels, check_same_rows, with_labels, with_parameters};
 use crate::loss::parse_method;
-use crate::names::{match_table, reorder_numbers};
+use crate::names::{match_table, reorder_numbers, warn_about_names_beside_none};
 use crate::parameters::ParameterArgs;
 use crate::problem::Problem;
 use crate::results::to_python;
@@ -279,6 +279,7 @@ pub fn run_backtest<'py>(
     let target = NamedCosts::new("C", data.cost_names());
     let mut given = Vec::new();
     for (name, values) in &predictions {
+        warn_about_names_beside_none(values, name, problem, data.cost_names())?;
         given.push(GivenMethod::Predictions {
             name: name.clone(),
             costs: Arc::new(given_matrix(values, name, target)?),
@@ -290,6 +291,7 @@ pub fn run_backtest<'py>(
             .cost_names()
             .followed_by(problem.problem.auxiliary_names());
         let target = NamedCosts::new("the problem", &all_names);
+        warn_about_names_beside_none(values, name, problem, data.cost_names())?;
         let values = given_matrix(values, name, target)?;
         given.push(GivenMethod::Decisions {
             name: name.clone(),

@@ -29,7 +29,7 @@ use crate::error::to_py_err;
 use crate::keywords::search_limits;
 use crate::label::{check_same_rows, given_labels, with_labels, with_parameters};
 use crate::loss::parse_method;
-use crate::names::match_table;
+use crate::names::{match_table, warn_about_names_beside_none};
 use crate::parameters::ParameterArgs;
 use crate::problem::Problem;
 use crate::results::to_python;
@@ -191,6 +191,7 @@ pub fn run_comparison<'py>(
     for (name, by_seed) in &predictions {
         let mut matrices = BTreeMap::new();
         for (seed, values) in (plan.seed..).zip(by_seed) {
+            warn_about_names_beside_none(values, name, problem, data.cost_names())?;
             matrices.insert(seed, given_matrix(values, name, target)?);
         }
         given.push(CellMethod::Given {

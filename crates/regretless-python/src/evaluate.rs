@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use regretless::data::{Dataset, Matrix, NamedCosts, RowParameters};
+use regretless::data::{Dataset, Matrix, RowParameters};
 use regretless::evaluate::{Evaluation, TrainingOverlap};
 use regretless::label::LabeledDataset;
 use regretless::observer::Observer;
@@ -19,9 +19,10 @@ use crate::error::to_py_err;
 use crate::frames::FrameTemplate;
 use crate::keywords::{refuse_unknown, search_limits};
 use crate::label::{
-    Labels, check_same_rows, costs_in_column_order, costs_only, with_labels, with_parameters,
+    FailedRows, Labels, check_same_rows, costs_in_column_order, costs_only, with_labels,
+    with_labels_and_failures, with_parameters,
 };
-use crate::names::{match_table_of_model, reorder_to_names};
+use crate::names::{match_table_of_model, reorder_to_costs};
 use crate::parameters::ParameterArgs;
 use crate::predict::Model;
 use crate::problem::Problem;
@@ -55,8 +56,8 @@ impl<'py> EvaluationArgs<'_, 'py> {
         check_same_rows(predictions, costs, "predictions", "C")?;
         let parameters = ParameterArgs::of_costs(self.parameters, costs);
         let data = costs_only(self.problem, costs, &parameters, ArrayOwnership::Borrow)?;
-        let target = NamedCosts::new("C", data.cost_names());
-        let predictions = reorder_to_names(predictions, "predictions", target)?;
+        let names = data.cost_names();
+        let predictions = reorder_to_costs(predictions, "predictions", self.problem, names)?;
         self.evaluate_matrix(costs, &predictions, data)
     }
 
@@ -162,7 +163,8 @@ impl<'py> EvaluationArgs<'_, 'py> {
                 data.parameters(),
             )
             .map_err(to_py_err)?;
-        let data = with_labels(py, self.problem, &call, &oracle, data, self.labels)?;
+        let (data, failed) =
+            with_labels_and_failures(py, self.problem, &call, &oracle, data, self.labels)?;
         let evaluation = call.run(py, |observer: &dyn Observer| {
             let rows = data.rows();
             let predict = |rows: &[usize]| data.select_predictions(predictions, rows);
@@ -176,6 +178,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
         Ok(EvaluatedTable {
             evaluation,
             data,
+            failed,
             is_heuristic: oracle.is_heuristic(),
             frame: FrameTemplate::of(costs, Vec::new())?,
         })
@@ -196,6 +199,7 @@ fn with_features(data: Dataset, x: &Bound<'_, PyAny>, model: &CostModel) -> PyRe
 pub struct EvaluatedTable {
     evaluation: Evaluation,
     data: Arc<LabeledDataset>,
+    failed: FailedRows,
     /// Whether decisions need not be optimal.
     is_heuristic: bool,
     /// The DataFrame of the costs, if they are one.
@@ -218,7 +222,10 @@ impl EvaluatedTable {
         let mut optimal_objective = vec![f64::NAN; count];
         let mut relative_regret = vec![f64::NAN; count];
         let mut decision_status = vec![String::new(); count];
-        let mut label_status = vec![String::from("no decision is feasible"); count];
+        let mut label_status = vec![String::from("no label"); count];
+        for (row, failure) in &self.failed {
+            label_status[*row] = failure.to_string();
+        }
         for (position, row) in self.data.rows().into_iter().enumerate() {
             let best = self.data.optimal_objective(row);
             let row_regret = self.evaluation.regrets[position];

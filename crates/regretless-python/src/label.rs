@@ -8,9 +8,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regretless::Decision;
-use regretless::data::{
-    CostNames, Dataset, FeatureShape, Features, Matrix, NamedCosts, RowParameters,
-};
+use regretless::data::{CostNames, Dataset, FeatureShape, Features, Matrix, RowParameters};
 use regretless::label::{LabelStore, LabeledDataset, Shard};
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
@@ -22,7 +20,7 @@ use crate::error::to_py_err;
 use crate::frames::{FrameTemplate, table_like};
 use crate::function_problem::SolverFunction;
 use crate::keywords::{refuse_unknown, search_limits};
-use crate::names::{column_names, match_table, reorder_to_names};
+use crate::names::{column_names, match_table, reorder_to_costs};
 use crate::parameters::ParameterArgs;
 use crate::problem::Problem;
 use crate::solutions::{dense_rows, failure_text};
@@ -87,8 +85,7 @@ impl Labels {
         let parameters = ParameterArgs::of_costs(parameters, C);
         let data = costs_only(problem, C, &parameters, ArrayOwnership::Copy)?;
         problem.check_width(data.costs().cols())?;
-        let target = NamedCosts::new("C", data.cost_names());
-        let decisions = reorder_to_names(decisions, "decisions", target)?;
+        let decisions = reorder_to_costs(decisions, "decisions", problem, data.cost_names())?;
         problem.check_width(decisions.cols())?;
         let call = PyCall::new(false);
         let oracle = problem
@@ -347,6 +344,18 @@ pub fn with_labels(
     data: Dataset,
     labels: Option<&Bound<'_, Labels>>,
 ) -> PyResult<Arc<LabeledDataset>> {
+    with_labels_and_failures(py, problem, call, oracle, data, labels).map(|(data, _)| data)
+}
+
+/// The same with the rows that have no decision.
+pub fn with_labels_and_failures(
+    py: Python<'_>,
+    problem: &Problem,
+    call: &PyCall,
+    oracle: &Oracle,
+    data: Dataset,
+    labels: Option<&Bound<'_, Labels>>,
+) -> PyResult<(Arc<LabeledDataset>, FailedRows)> {
     if let Some(labels) = labels {
         if !labels.get().is_for_problem(problem)? {
             return Err(PyValueError::new_err(
@@ -356,16 +365,16 @@ pub fn with_labels(
         }
         let labeled = Arc::clone(&labels.get().labeled);
         let joined = detached(py, || labeled.with_dataset(data, oracle))?;
-        return Ok(Arc::new(joined));
+        return Ok((Arc::new(joined), labels.get().failed.clone()));
     }
     let work = |observer: &dyn Observer| solve_feasible(problem, data, oracle, observer);
     let (labeled, failed) = call.run(py, work)?;
     warn_about_failed_rows(py, &failed)?;
-    Ok(Arc::new(labeled))
+    Ok((Arc::new(labeled), failed))
 }
 
 /// Rows without a decision, and why.
-type FailedRows = Vec<(usize, SolveFailure)>;
+pub type FailedRows = Vec<(usize, SolveFailure)>;
 
 /// Solves all rows, and one or two of a function again.
 fn solve_feasible(

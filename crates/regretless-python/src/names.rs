@@ -119,15 +119,34 @@ pub fn match_table_of_model(
         .try_for_each(|warning| problem.warn_once_about(py, warning, Some(&names)))
 }
 
-/// A table of predictions or decisions, reordered to the target's names. Arrays without names are
-/// assumed to be in that order, without a warning, because predictions usually have no names.
-pub fn reorder_to_names(
+/// A table of predictions or decisions, reordered to the costs of the table `C`, which are in the
+/// order of the problem's. Arrays without names are assumed to be in that order, without a warning,
+/// because predictions usually have no names.
+pub fn reorder_to_costs(
     value: &Bound<'_, PyAny>,
     argument: &str,
-    target: NamedCosts<'_>,
+    problem: &Problem,
+    costs: &CostNames,
 ) -> PyResult<Matrix> {
     let numbers = finite_matrix(value, argument, ArrayOwnership::Borrow)?;
-    reorder_numbers(numbers, value, argument, target)
+    warn_about_names_beside_none(value, argument, problem, costs)?;
+    reorder_numbers(numbers, value, argument, NamedCosts::new("C", costs))
+}
+
+/// Warns where a table has names and the costs of `C`, those of the problem too, have none.
+pub fn warn_about_names_beside_none(
+    value: &Bound<'_, PyAny>,
+    argument: &str,
+    problem: &Problem,
+    costs: &CostNames,
+) -> PyResult<()> {
+    if costs.are_explicit() {
+        return Ok(());
+    }
+    match column_names(value)?.map(CostNames::from) {
+        Some(names) => match_names(value.py(), problem, argument, &names).map(drop),
+        None => Ok(()),
+    }
 }
 
 /// The same for numbers that are read already.
@@ -230,6 +249,7 @@ pub fn check_order_of_table(
     names
         .check("column")
         .map_err(|error| PyValueError::new_err(format!("{argument}: {error}")))?;
+    warn_about_names_beside_none(value, argument, problem, table)?;
     let (actual, expected) = (
         NamedCosts::new(argument, &names),
         NamedCosts::new("C", table),

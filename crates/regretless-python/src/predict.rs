@@ -61,6 +61,12 @@ impl Model {
             });
             let given = problem.get();
             regretless::Problem::check_sense(&given.problem, *trained).map_err(to_py_err)?;
+            if let Some(note) = self
+                .model
+                .position_note(&given.spec, given.problem.as_ref())
+            {
+                given.warn_once_about(py, &note, Some(&self.model.metadata.costs))?;
+            }
             return Ok(problem.clone().unbind());
         }
         if let Some(known) = self.own_problem.get() {

@@ -13,7 +13,7 @@ use crate::label::LabeledDataset;
 use crate::observer::Observer;
 use crate::oracle::{Oracle, SolveResult};
 use crate::predict::{CostModel, number_or_nan, row_digest, row_hash};
-use crate::problem::ProblemKind;
+use crate::problem::{ProblemKind, ProblemSpec};
 use crate::random::{Purpose, RandomStream};
 use crate::solve::SolveStatus;
 
@@ -425,6 +425,17 @@ impl CostModel {
     /// When both have names and the sets differ.
     pub fn match_problem(&self, problem: &dyn ProblemKind) -> Result<CostMatching> {
         CostMatching::with_problem(self.named_costs(problem.cost_names()), problem)
+    }
+
+    /// A message for the user where numbers of a problem, such as weights, belong to the model's
+    /// costs by position. The problem that the model was trained for needs none: the training had
+    /// it.
+    pub fn position_note(&self, spec: &ProblemSpec, problem: &dyn ProblemKind) -> Option<String> {
+        let trained_for = &self.metadata.problem;
+        if serde_json::to_value(spec).is_ok_and(|spec| spec == *trained_for) {
+            return None;
+        }
+        problem.position_note(&self.metadata.costs)
     }
 
     /// Reorders the costs of a table that the model is evaluated on: to the order of the problem's

@@ -44,6 +44,7 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
         .match_problem(model.problem().kind().as_ref())
         .map_err(in_file(&model_file))?;
     context.warn_about_matching(&model_file, &matching);
+    context.warn_about_positions(&model_file, &model);
     let method = &predictor.metadata.method;
     let notes = [Method::scale_note(method), Method::bias_note(method)];
     for note in notes.into_iter().flatten() {

@@ -111,6 +111,7 @@ pub fn run(options: &EvaluateOptions, context: &CommandContext) -> Result<Comman
 impl EvaluationInput {
     fn of_model(file: &Path, options: &EvaluateOptions, context: &CommandContext) -> Result<Self> {
         let model = load_model(file, options.problem.as_ref())?;
+        context.warn_about_positions(file, &model);
         let predictor = model.predictor();
         let source = table_source_for_model(&options.data, &model)?;
         let (problem, mut table) = dataset_for_model(&source, &model)?;

@@ -12,7 +12,7 @@ use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::CostModel;
-use regretless::{Error, Method, Problem, Result};
+use regretless::{Error, Method, Model, Problem, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -87,6 +87,17 @@ impl CommandContext {
         data.apply(&matching).map_err(in_file(file))?;
         self.warn_about_matching(file, &matching);
         Ok(())
+    }
+
+    /// Warns where numbers of another problem than the model's match its costs by position only.
+    fn warn_about_positions(&self, file: &Path, model: &Model) {
+        let problem = model.problem();
+        let note = model
+            .predictor()
+            .position_note(problem.spec(), problem.kind().as_ref());
+        if let Some(note) = note {
+            self.warn(&format!("note: {}: {note}", file.display()));
+        }
     }
 
     /// Notes where a prediction may make the objective unbounded.

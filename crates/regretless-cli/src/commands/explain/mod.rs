@@ -44,6 +44,7 @@ pub fn run(options: &ExplainOptions, context: &CommandContext) -> Result<Command
         .match_problem(model.problem().kind().as_ref())
         .map_err(in_file(&model_file))?;
     context.warn_about_matching(&model_file, &matching);
+    context.warn_about_positions(&model_file, &model);
     let row = read_row(&model, options, context)?;
     let standard = ExplainSettings::default();
     let settings = ExplainSettings {
