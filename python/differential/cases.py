@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from . import networks, programs, selections
+from .column_cases import ColumnCase
 from .drawing import COST_STYLES, Draw, draw_costs, draw_predictions
 from .kinds import Drawn
-from .references import CYCLE, FEASIBLE, Best
+from .references import FEASIBLE, Best
 
 INTERFACES = ("python", "command line")
 
@@ -30,6 +31,8 @@ KINDS = {
     "transport": (programs.draw_transport, 3, 300, 40),
     "storage": (programs.draw_storage, 2, 200, 12),
     "linear": (programs.draw_linear, 3, 200, 20),
+    "schedule": (programs.draw_schedule, 1, 60, 3),
+    "columns": (None, 1, 200, 1),
 }
 
 # Relative to the largest term of an objective. The program computes in double precision, but stored
@@ -88,6 +91,8 @@ def draw_case(seed, number, kind=None, interface=None):
     if kind == "function":
         # A function is known to its process only.
         interface = "python"
+    if kind == "columns":
+        return ColumnCase(seed, number, interface, rng)
     function, _, most_rows, most_scenarios = KINDS[kind]
     rows = int(rng.integers(30, most_rows + 1))
     scenarios = 1 if rng.random() < 0.35 else int(rng.integers(2, most_scenarios + 1))
@@ -130,11 +135,3 @@ def draw_known(draw, drawn, costs):
     if factor != 1.0:
         drawn.spec["known"]["factor"] = factor
     return factor * known
-
-
-def statuses_under(case, costs):
-    """The statuses of all rows under some costs, and the costs that decide."""
-    totals = case.totals(costs)
-    best = case.drawn.reference.best(totals)
-    deciding = np.where((best.statuses == CYCLE)[:, None], np.maximum(totals, 0.0), totals)
-    return best, deciding

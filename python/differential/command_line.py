@@ -13,10 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .cases import statuses_under
 from .files import toml_text, write_csv, write_parquet
 from .outcomes import Evaluated, Failed, Noted, Session, Solved
-from .references import FEASIBLE, UNBOUNDED, UNDECIDED
+from .references import FEASIBLE, UNBOUNDED, UNDECIDED, statuses_under
 
 POSITION_NOTE = "costs are matched by position"
 
@@ -64,6 +63,8 @@ class CommandLineRun:
             self.label(data)
         if not undecided:
             self.evaluate(data, predicted)
+        if self.rng.random() < 0.3 and self.format != "npy":
+            self.decide(data)
         return self.session
 
     def write_table(self):
@@ -75,7 +76,11 @@ class CommandLineRun:
         columns = {"feature": case.rng.normal(size=case.rows)}
         columns.update(case.draw.parameters)
         named = {self.names[place]: costs[:, place] for place in self.order}
-        chosen = ["--costs", quoted_list(named)]
+        chosen = [f"--costs={','.join(named)}"]
+        if any("," in name for name in named) or case.rng.random() < 0.1:
+            # A flag separates names by commas.
+            (folder / "settings.toml").write_text(toml_text({"costs": list(named)}))
+            chosen = ["--config", "settings.toml"]
         if self.format == "npy":
             write_csv(folder / "table.csv", columns)
             kind = np.float32 if case.rng.random() < 0.5 else np.float64
@@ -97,19 +102,25 @@ class CommandLineRun:
         write_csv(folder / "table.csv", columns)
         return ["--data", "table.csv", *chosen]
 
-    def call(self, command, flags, expects_error=False):
-        """Run a command; returns its JSON, or None, and its notes."""
+    def run_program(self, command, flags):
+        """Run a command; returns the process and its notes."""
         words = [*program(), command, *flags, "--json", "--force", "--threads", "1"]
         self.session.reproduction.append(f"cd {self.folder} && {shell_text(words)}")
         done = subprocess.run(
             words, cwd=self.folder, capture_output=True, text=True, timeout=120, check=False
         )
-        notes = done.stderr.splitlines()
+        return done, done.stderr.splitlines()
+
+    def call(self, command, flags, expects_error=False):
+        """Run a command; returns its JSON, or None, and its notes."""
+        done, notes = self.run_program(command, flags)
         if done.returncode != 0:
             message = f"exit code {done.returncode}: {done.stderr.strip()[-600:]}"
-            self.session.outcomes.append(
-                Failed(command, message, expects_error and done.returncode == 4)
-            )
+            if expects_error is None:
+                # A training ends where predictions have no decision.
+                expects_error = "unbounded" in message or "cycle" in message
+            is_expected = expects_error and done.returncode == 4
+            self.session.outcomes.append(Failed(command, message, is_expected))
             return None, notes
         if expects_error:
             self.session.outcomes.append(Noted(command, "an error", False, True))
@@ -175,11 +186,69 @@ class CommandLineRun:
 
         self.session.outcomes.append(
             Evaluated(
-                "evaluate", case.predictions, case.costs, column("regret"), column("objective"),
-                column("optimal_objective"), column("relative_regret"), result,
+                "evaluate",
+                case.predictions,
+                case.costs,
+                column("regret"),
+                column("objective"),
+                column("optimal_objective"),
+                column("relative_regret"),
+                result,
                 {entry["row"] for entry in result["skipped_rows"]},
             )
         )
+
+    def decide(self, data):
+        """Train a least-squares model, and decide all rows of its table by it."""
+        case = self.case
+        size = np.abs(case.costs).max() or 1.0
+        if (case.best.statuses == FEASIBLE).sum() < 10 or not 1e-4 < size < 1e9:
+            return
+        model = ["--out", "model.safetensors", "--method", "least squares", "--split"]
+        trained, notes = self.call(
+            "train",
+            [*data, "--problem", "problem.toml", "--features", "feature", *model, "order:0.1,0.1"],
+            None,
+        )
+        if trained is None:
+            return
+        dialect = data[2:] if self.format == "semicolon" else []
+        dialect = dialect[:4]
+        out = "decisions.csv" if self.rng.random() < 0.6 else "decisions.jsonl"
+        words = ["--model", "model.safetensors", *data[:2], *dialect, "--out", out]
+        words += ["--predictions-out", "predicted.csv"]
+        done, notes = self.run_program("decide", words)
+        if done.returncode not in (0, 4):
+            self.session.outcomes.append(Failed("decide", done.stderr.strip()[-600:], False))
+            return
+        names = case.drawn.names or self.names
+        with (self.folder / "predicted.csv").open(newline="", encoding="utf-8") as file:
+            predicted = [[float(row[name]) for name in names] for row in csv.DictReader(file)]
+        solved = self.decided_rows(read_rows(self.folder / out), names, np.array(predicted))
+        if solved is not None:
+            self.session.outcomes.append(solved)
+            failed = [status == "failed" for status in solved.statuses]
+            self.session.outcomes.append(
+                Noted("decide", "exit code 4", done.returncode == 4, any(failed))
+            )
+
+    def decided_rows(self, rows, names, predicted):
+        """The decisions of a file, with failures for the rows that it lacks."""
+        case = self.case
+        if len(predicted) != case.rows:
+            return None
+        known = getattr(case.drawn.reference, "known", np.zeros(0, dtype=bool))
+        others = [f"x{place}" for place in np.flatnonzero(known)]
+        decisions = np.full((case.rows, len(names) + len(others)), np.nan)
+        objectives, statuses = np.full(case.rows, np.nan), ["failed"] * case.rows
+        for row in rows:
+            values = row.get("values", row)
+            place = int(row["key"] if "key" in row else row["instance"])
+            # A name that a spreadsheet would run has a quote in front.
+            cells = [values.get(name, values.get(f"'{name}")) for name in [*names, *others]]
+            decisions[place] = [number(cell) for cell in cells]
+            objectives[place], statuses[place] = number(row["objective"]), row["status"]
+        return Solved("decide", predicted, decisions, objectives, statuses)
 
 
 def number(cell):
@@ -192,11 +261,6 @@ def read_rows(path):
         return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
-
-
-def quoted_list(names):
-    """Names of columns as a flag takes them."""
-    return ",".join(names)
 
 
 def shell_text(words):

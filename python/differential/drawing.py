@@ -54,8 +54,18 @@ class Draw:
 
 
 COST_STYLES = (
-    "positive", "positive", "signed", "negative", "small integers", "zeros", "equal", "decimals",
-    "tiny", "huge", "mixed",
+    "positive",
+    "positive",
+    "signed",
+    "negative",
+    "small integers",
+    "zeros",
+    "equal",
+    "decimals",
+    "tenths",
+    "tiny",
+    "huge",
+    "mixed",
 )
 
 
@@ -66,6 +76,9 @@ def draw_costs(draw, rows, width, style):
         costs = rng.integers(-4, 10, size=(rows, width)).astype(float)
         if style == "zeros":
             costs *= rng.random((rows, width)) < 0.3
+    elif style == "tenths":
+        # Sums of some are 0, but not in single precision.
+        costs = rng.integers(-4, 10, size=(rows, width)) / 10
     elif style == "equal":
         costs = np.repeat(rng.integers(-3, 9, size=(rows, 1)).astype(float), width, axis=1)
     elif style in ("signed", "decimals"):

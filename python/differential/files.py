@@ -11,7 +11,10 @@ import numpy as np
 def toml_value(value):
     """A value in TOML, tables inline."""
     if isinstance(value, dict):
-        entries = (f"{json.dumps(str(key), ensure_ascii=False)} = {toml_value(one)}" for key, one in value.items())
+        entries = (
+            f"{json.dumps(str(key), ensure_ascii=False)} = {toml_value(one)}"
+            for key, one in value.items()
+        )
         return "{ " + ", ".join(entries) + " }"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(toml_value(one) for one in value) + "]"

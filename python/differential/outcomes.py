@@ -71,6 +71,20 @@ class Failed:
 
 
 @dataclass
+class Numbers:
+    """Numbers of a result, and what they must be."""
+
+    operation: str
+    entries: list = field(default_factory=list)
+    """What the number is, the actual and the expected one, and the difference that is allowed."""
+
+    def add(self, what, actual, expected, scale):
+        """A number that may be off by a rounding error of this scale."""
+        actual, expected = float(actual), float(expected)
+        self.entries.append((what, actual, expected, 1e-6 * abs(float(scale))))
+
+
+@dataclass
 class Session:
     """All outcomes of a case, and how to repeat them."""
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .kinds import Drawn, fixed_or_rows, present_field
 from .networks import arc_names, draw_arcs, draw_nodes
-from .references import Linear, LinearRows
+from .references import Enumerated, Linear, LinearRows
 
 
 def spread(values, draw):
@@ -180,9 +180,7 @@ class StorageReference(Linear):
         return best, decisions[:, : self.steps]
 
     def true_objectives(self, predicted, costs, row, tolerance):
-        return super().true_objectives(
-            self._padded(predicted), self._padded(costs), row, tolerance
-        )
+        return super().true_objectives(self._padded(predicted), self._padded(costs), row, tolerance)
 
     def are_feasible(self, decisions):
         """Levels follow from the amounts, with as much of the inflow as fits."""
@@ -346,7 +344,10 @@ class Model:
                 ends["upper"] = self.side(draw, row, relation)
             rows.append({**ends, "entries": entries})
         return {
-            "kind": "linear_arrays", "name": "arrays", "sense": sense, "columns": columns,
+            "kind": "linear_arrays",
+            "name": "arrays",
+            "sense": sense,
+            "columns": columns,
             "rows": rows,
         }
 
@@ -432,3 +433,52 @@ class ModelReference(Linear):
         return super().true_objectives(
             self._complete(predicted), self._complete(costs), row, tolerance
         )
+
+
+SLOTS = 48
+
+
+def draw_schedule(draw):
+    """Few tasks with narrow windows on one or two machines of one resource."""
+    rng = draw.rng
+    machines = draw.number(1, 2)
+    capacity = np.repeat(rng.integers(2, 6, size=(1, machines)), draw.scenarios, axis=0)
+    if draw.scenarios > 1 and draw.chance(0.5):
+        capacity = rng.integers(2, 6, size=(draw.scenarios, machines))
+    tasks = []
+    for _ in range(draw.number(1, 3)):
+        duration, earliest = draw.number(1, 4), draw.number(0, 40)
+        latest = min(SLOTS, earliest + duration + draw.number(0, 4))
+        task = {"duration": duration, "earliest": earliest, "latest": latest}
+        tasks.append(
+            {**task, "power": float(draw.number(1, 9)), "uses": [float(draw.number(1, 3))]}
+        )
+    minutes = draw.one_of(30.0, 60.0, 15.0)
+    spec = {"kind": "schedule", "minutes": minutes, "tasks": tasks}
+    if draw.scenarios > 1:
+        spec["machines"] = [
+            [draw.column(f"machine {place}", capacity[:, place].astype(float))]
+            for place in range(machines)
+        ]
+    else:
+        spec["machines"] = [[float(one)] for one in capacity[0]]
+    points = [schedule_points(tasks, one, minutes / 60.0) for one in capacity]
+    return Drawn(spec, SLOTS, Enumerated(points, draw.scenario), binary=False)
+
+
+def schedule_points(tasks, capacity, hours):
+    """The energy of each slot, for all starts of all tasks that fit together."""
+    choices = []
+    for task in tasks:
+        starts = range(task["earliest"], task["latest"] - task["duration"] + 1)
+        choices.append(list(itertools.product(range(len(capacity)), starts)))
+    points = set()
+    for chosen in itertools.product(*choices):
+        loads, energy = np.zeros((len(capacity), SLOTS)), np.zeros(SLOTS)
+        for task, (machine, start) in zip(tasks, chosen):
+            running = slice(start, start + task["duration"])
+            loads[machine, running] += task["uses"][0]
+            energy[running] += task["power"] * hours
+        if (loads <= np.asarray(capacity)[:, None]).all():
+            points.add(tuple(energy))
+    return np.array(sorted(points)).reshape(-1, SLOTS)

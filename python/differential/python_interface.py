@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas
@@ -13,14 +12,24 @@ import pyarrow
 
 import regretless as rl
 
-from .cases import statuses_under
 from .files import toml_text
 from .outcomes import Evaluated, Failed, Noted, Predicted, Session, Solved
-from .references import FEASIBLE, UNBOUNDED, UNDECIDED
+from .references import CYCLE, FEASIBLE, UNBOUNDED, UNDECIDED, statuses_under
+from .studies import explain_a_row, run_study
 
 CONSTRUCTORS = {
-    "top_k", "knapsack", "multiple_choice_knapsack", "assignment", "spanning_tree", "tsp", "cvrp",
-    "min_cost_flow", "transport", "storage", "graph_path", "grid_path",
+    "top_k",
+    "knapsack",
+    "multiple_choice_knapsack",
+    "assignment",
+    "spanning_tree",
+    "tsp",
+    "cvrp",
+    "min_cost_flow",
+    "transport",
+    "storage",
+    "graph_path",
+    "grid_path",
 }
 ROW_NOTE = re.compile(
     r"row (?P<only>\d+) has no decision|(?P<count>\d+) of the rows have no decision .*the first is "
@@ -116,7 +125,10 @@ class PythonRun:
         values = self.case.draw.parameters
         if not values:
             return None
-        if any(np.asarray(one).dtype == object for one in values.values()) or self.rng.random() < 0.4:
+        if (
+            any(np.asarray(one).dtype == object for one in values.values())
+            or self.rng.random() < 0.4
+        ):
             return pandas.DataFrame({name: list(one) for name, one in values.items()})
         return {name: np.asarray(one) for name, one in values.items()}
 
@@ -149,6 +161,8 @@ class PythonRun:
             operations.append(self.label)
         if self.rng.random() < 0.25:
             operations.append(self.model)
+        if self.rng.random() < 0.06:
+            operations.append(lambda: run_study(self))
         for operation in operations:
             operation()
         return self.session
@@ -166,9 +180,15 @@ class PythonRun:
             self.session.outcomes.append(self.solved("solve_all", costs, solved))
 
     def solved(self, operation, costs, solved):
-        values = np.asarray(solved.values, dtype=float)
+        # Starts of tasks are columns without a cost.
+        has_starts = self.case.kind == "schedule"
+        values = np.asarray(solved.decisions if has_starts else solved.values, dtype=float)
         return Solved(
-            operation, costs, values, np.asarray(solved.objectives), list(solved.statuses),
+            operation,
+            costs,
+            values,
+            np.asarray(solved.objectives),
+            list(solved.statuses),
             solved.cost_names,
         )
 
@@ -199,7 +219,9 @@ class PythonRun:
         labels, notes = self.call(
             "label",
             lambda: rl.label(
-                self.problem, self.table(case.costs), parameters=self.parameters(),
+                self.problem,
+                self.table(case.costs),
+                parameters=self.parameters(),
                 threads=self.threads,
             ),
         )
@@ -207,17 +229,20 @@ class PythonRun:
             return
         self.check_position_note("label", notes)
         self.check_row_note("label", notes)
-        statuses = [
-            labels.failed.get(row, "optimal") for row in range(case.rows)
-        ]
+        statuses = [labels.failed.get(row, "optimal") for row in range(case.rows)]
         decisions = np.asarray(labels.decisions, dtype=float)
         if decisions.shape[1] != case.drawn.width or hasattr(case.drawn.reference, "known_costs"):
             # Labels have the predicted columns only; their objective includes the others.
             return
         self.session.outcomes.append(
             Solved(
-                "label", case.costs, decisions, np.asarray(labels.objectives), statuses,
-                labels.cost_names, True,
+                "label",
+                case.costs,
+                decisions,
+                np.asarray(labels.objectives),
+                statuses,
+                labels.cost_names,
+                True,
             )
         )
 
@@ -231,8 +256,11 @@ class PythonRun:
         evaluation, notes = self.call(
             "evaluate",
             lambda: rl.evaluate(
-                self.problem, self.table(case.predictions, False), C=self.table(case.costs),
-                parameters=self.parameters(), threads=self.threads,
+                self.problem,
+                self.table(case.predictions, False),
+                C=self.table(case.costs),
+                parameters=self.parameters(),
+                threads=self.threads,
             ),
             expects_error,
         )
@@ -243,6 +271,13 @@ class PythonRun:
         self.session.outcomes.append(
             self.evaluated("evaluate", case.predictions, case.costs, evaluation)
         )
+        statuses = list(evaluation.rows["label_status"])
+        words = {UNBOUNDED: "unbounded", CYCLE: "cycle"}
+        for row in np.flatnonzero(np.isin(case.best.statuses, list(words)))[:3]:
+            word = words[case.best.statuses[row]]
+            self.session.outcomes.append(
+                Noted("evaluate", f"status of row {row}: {word}", word in statuses[row], True)
+            )
 
     def evaluated(self, operation, predictions, costs, evaluation):
         rows = evaluation.rows
@@ -251,8 +286,14 @@ class PythonRun:
             return np.asarray(rows[name], dtype=float)
 
         return Evaluated(
-            operation, predictions, costs, column("regret"), column("objective"),
-            column("optimal_objective"), column("relative_regret"), evaluation.to_dict(),
+            operation,
+            predictions,
+            costs,
+            column("regret"),
+            column("objective"),
+            column("optimal_objective"),
+            column("relative_regret"),
+            evaluation.to_dict(),
         )
 
     def model(self):
@@ -265,8 +306,13 @@ class PythonRun:
         trained, _ = self.call(
             "train",
             lambda: rl.train(
-                self.problem, features, case.costs.astype(np.float32), "least squares",
-                parameters=self.parameters(), threads=self.threads, split="order:0.1,0.1",
+                self.problem,
+                features,
+                case.costs.astype(np.float32),
+                "least squares",
+                parameters=self.parameters(),
+                threads=self.threads,
+                split="order:0.1,0.1",
             ),
             None,
         )
@@ -287,5 +333,8 @@ class PythonRun:
                 features, problem=problem, parameters=self.parameters(), threads=self.threads
             ),
         )
-        if decided is not None:
-            self.session.outcomes.append(self.solved("decide", predictions, decided))
+        if decided is None:
+            return
+        self.session.outcomes.append(self.solved("decide", predictions, decided))
+        if case.rng.random() < 0.5:
+            explain_a_row(self, model, features, predictions)

@@ -197,6 +197,8 @@ class Linear:
                 objective, statuses, _ = solve_rows(face, sign * costs)
                 if statuses[0] == FEASIBLE:
                     ends.append(sign * objective[0])
+                elif statuses[0] == UNBOUNDED:
+                    ends.append(-sign * np.inf)
         return np.array(ends)
 
 
@@ -312,3 +314,11 @@ def steepest_directions(rows, kept, costs):
     result = milp(costs[kept].ravel(), constraints=limits, bounds=bounds)
     direction = result.x.reshape(len(kept), -1)
     return (direction * costs[kept]).sum(axis=1)
+
+
+def statuses_under(case, costs):
+    """The statuses of all rows under some costs, and the costs that decide."""
+    totals = case.totals(costs)
+    best = case.drawn.reference.best(totals)
+    deciding = np.where((best.statuses == CYCLE)[:, None], np.maximum(totals, 0.0), totals)
+    return best, deciding

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .cases import INTERFACES, KINDS, draw_case
+from .column_cases import ColumnRun
 from .command_line import CommandLineRun, remove
 from .comparison import discrepancies
 from .python_interface import PythonRun
@@ -34,7 +35,7 @@ class CaseResult:
 
 
 def run_case(seed, number, kind=None, interface=None, folder=None, tamper=None, verbose=False):
-    """Draw, run and compare one case. ``tamper`` may change its outcomes, for tests of the tester."""
+    """Draw, run and compare one case. Tests of the tester change its outcomes by ``tamper``."""
     folder = Path(folder or tempfile.gettempdir()) / f"case-{seed}-{number}"
     remove(folder)
     folder.mkdir(parents=True)
@@ -42,7 +43,11 @@ def run_case(seed, number, kind=None, interface=None, folder=None, tamper=None, 
     try:
         case = draw_case(seed, number, kind, interface)
         runs = {"python": PythonRun, "command line": CommandLineRun}
-        runner = runs[case.interface](case, folder)
+        runner = (
+            ColumnRun(case, folder)
+            if case.kind == "columns"
+            else runs[case.interface](case, folder)
+        )
         session = runner.session
         runner.run()
         if tamper is not None:
@@ -69,7 +74,9 @@ def describe(seed, result, case, session, folder):
     lines = [f"case {result.number} of seed {seed}: {result.kind}, {result.interface}"]
     lines.append(f"  again: scripts/differential --seed {seed} --case {result.number}")
     lines.append(f"  files: {folder}")
-    if case is not None:
+    if case is not None and case.kind == "columns":
+        lines.append(f"  {case.rows} rows of {case.style}")
+    elif case is not None:
         spec = {key: value for key, value in case.drawn.spec.items() if key != "solve"}
         lines.append(f"  problem: {spec}")
         lines.append(f"  {case.rows} rows, costs {case.style}")
@@ -161,7 +168,11 @@ def main(words=None):
     folder = arguments.folder or tempfile.mkdtemp(prefix="differential-")
     if arguments.case is not None:
         result = run_case(
-            arguments.seed, arguments.case, arguments.kind, arguments.interface, folder,
+            arguments.seed,
+            arguments.case,
+            arguments.kind,
+            arguments.interface,
+            folder,
             verbose=True,
         )
         print(result.report)

@@ -148,9 +148,13 @@ def draw_assignment(draw):
     for scenario in range(draw.scenarios):
         own = []
         if agents <= tasks:
-            choices = (list(zip(range(agents), p)) for p in itertools.permutations(range(tasks), agents))
+            choices = (
+                list(zip(range(agents), p)) for p in itertools.permutations(range(tasks), agents)
+            )
         else:
-            choices = (list(zip(p, range(tasks))) for p in itertools.permutations(range(agents), tasks))
+            choices = (
+                list(zip(p, range(tasks))) for p in itertools.permutations(range(agents), tasks)
+            )
         for pairs in choices:
             if all(flags[scenario, a, t] for a, t in pairs):
                 point = np.zeros((agents, tasks))

@@ -1,0 +1,200 @@
+"""Comparisons, backtests and explanations: their numbers from the rows they are made of."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import t as student
+
+import regretless as rl
+
+from .outcomes import Numbers
+from .references import FEASIBLE, Enumerated, statuses_under
+
+LEAST_ROWS = 60
+
+
+def is_suitable(case):
+    """Whether all rows have decisions under true and predicted costs, of an ordinary size."""
+    predicted, _ = statuses_under(case, case.predictions)
+    size = np.abs(case.costs).max(initial=0.0)
+    return (
+        case.rows >= LEAST_ROWS
+        and 1e-3 < size < 1e6
+        and type(case.drawn.reference) is Enumerated
+        and case.kind != "function"
+        and (case.best.statuses == FEASIBLE).all()
+        and (predicted.statuses == FEASIBLE).all()
+    )
+
+
+def decided_by_predictions(case):
+    """True objectives of the decisions under the predictions; None where there are ties."""
+    _, deciding = statuses_under(case, case.predictions)
+    totals = case.totals(case.costs)
+    decisions = case.drawn.reference.decide(deciding)
+    for row in range(case.rows):
+        tolerance = 1e-9 * np.abs(deciding[row]).sum()
+        values = case.drawn.reference.true_objectives(deciding, totals, row, tolerance)
+        if np.ptp(values) > 0:
+            return None
+    return (totals * decisions).sum(axis=1)
+
+
+def run_study(run):
+    """A comparison or a backtest with given predictions, whose regrets are known."""
+    case = run.case
+    if not is_suitable(case):
+        return
+    objectives = decided_by_predictions(case)
+    if objectives is None:
+        return
+    features = case.rng.normal(size=(case.rows, 2)).astype(np.float32)
+    study = compare if case.rng.random() < 0.5 else backtest
+    study(run, features, objectives)
+
+
+def compare(run, features, objectives):
+    case = run.case
+    in_order = case.rng.random() < 0.5
+    split = "order:0.2,0.3" if in_order else "0.2,0.3"
+    result, _ = run.call(
+        "compare",
+        lambda: rl.compare(
+            run.problem,
+            features,
+            case.costs.astype(np.float32),
+            methods=["MSE", "least squares"],
+            seeds=3,
+            epochs=1,
+            split=split,
+            predictions={"mine": case.predictions.astype(np.float32)},
+            parameters=run.parameters(),
+            threads=run.threads,
+        ),
+        None,
+    )
+    if result is None:
+        return
+    numbers = Numbers("compare")
+    runs = result.runs
+    scale = np.abs(objectives).max()
+    if in_order:
+        test = slice(case.rows - int(0.3 * case.rows + 0.5), None)
+        regret = (objectives - case.best.objectives)[test]
+        mine = runs[runs.method == "mine"].iloc[0]
+        numbers.add("regret of given predictions", mine.test_regret, regret.mean(), scale)
+    ratios = {name: group for name, group in runs.groupby("method")}
+    reference = ratios["MSE"].set_index("seed").test_normalized_regret
+    for _, row in result.methods.iterrows():
+        own = ratios[row.method].set_index("seed")
+        numbers.add(f"regret of {row.method}", row.test_regret, own.test_regret.mean(), scale)
+        if (reference == 0).any() or not np.isfinite(reference).all():
+            continue
+        ratio = (own.test_normalized_regret / reference).to_numpy()
+        numbers.add(f"ratio of {row.method}", row.ratio, ratio.mean(), max(1.0, ratio.max()))
+        if in_order or row.method == "MSE" or not np.isfinite(row.lower):
+            continue
+        half = student.ppf(0.975, len(ratio) - 1) * ratio.std(ddof=1) / np.sqrt(len(ratio))
+        # The program's quantiles have four digits.
+        size = 300 * max(1.0, ratio.max())
+        numbers.add(f"difference of {row.method}", row.difference, ratio.mean() - 1, size)
+        numbers.add(f"lower end of {row.method}", row.lower, ratio.mean() - 1 - half, size)
+        numbers.add(f"upper end of {row.method}", row.upper, ratio.mean() - 1 + half, size)
+    run.session.outcomes.append(numbers)
+
+
+def backtest(run, features, objectives):
+    case = run.case
+    days = [str(np.datetime64("2025-01-01") + day) for day in range(case.rows)]
+    window = case.rows // 2
+    result, _ = run.call(
+        "backtest",
+        lambda: rl.backtest(
+            run.problem,
+            features,
+            case.costs.astype(np.float32),
+            time=days,
+            methods=["least squares"],
+            window=window,
+            step=10,
+            epochs=1,
+            predictions={"mine": case.predictions.astype(np.float32)},
+            parameters=run.parameters(),
+            threads=run.threads,
+        ),
+        None,
+    )
+    if result is None:
+        return
+    numbers, scale = Numbers("backtest"), np.abs(objectives).max()
+    periods = result.periods
+    row_of = {day: row for row, day in enumerate(days)}
+    for _, period in periods[periods.method == "mine"].iterrows():
+        row = row_of[str(period.period)[:10]]
+        best = case.best.objectives[row]
+        numbers.add(f"cost of {period.period}", period.cost, case.sign * objectives[row], scale)
+        numbers.add(f"best of {period.period}", period.best, case.sign * best, scale)
+        numbers.add(f"regret of {period.period}", period.regret, objectives[row] - best, scale)
+    reference = periods[periods.method == "least squares"].set_index("period").cost
+    for _, method in result.methods.iterrows():
+        own = periods[periods.method == method.method].set_index("period")
+        size = max(scale * len(own), 1e-9)
+        numbers.add(f"cost of {method.method}", method.cost, own.cost.sum(), size)
+        numbers.add(f"regret of {method.method}", method.regret, own.regret.sum(), size)
+        if not np.isfinite(method.saving_per_period):
+            continue
+        saving = case.sign * (reference - own.cost)
+        numbers.add(f"saving of {method.method}", method.saving_per_period, saving.mean(), scale)
+        if method.lower is not None and np.isfinite(method.lower):
+            inside = method.lower - 1e-9 * scale <= saving.mean() <= method.upper + 1e-9 * scale
+            numbers.add(f"interval of {method.method} with its mean", inside, 1.0, 1.0)
+    run.session.outcomes.append(numbers)
+
+
+def explain_a_row(run, model, features, predictions):
+    """The objective, the regret and the best other decisions of one row."""
+    case = run.case
+    if type(case.drawn.reference) is not Enumerated or case.kind == "function":
+        return
+    if not case.drawn.binary or case.known.any():
+        return
+    best, _ = statuses_under(case, predictions)
+    rows = np.flatnonzero((best.statuses == FEASIBLE) & (case.best.statuses == FEASIBLE))
+    row = int(case.rng.choice(rows))
+    parameters = None
+    if case.draw.parameters:
+        parameters = {
+            name: np.asarray(one)[row : row + 1] for name, one in case.draw.parameters.items()
+        }
+        if any(one.dtype == object for one in parameters.values()):
+            return
+    part = slice(row, row + 1)
+    explanation, _ = run.call(
+        f"explain row {row}",
+        lambda: model.explain(
+            features[part],
+            costs=case.costs[part].astype(np.float32),
+            parameters=parameters,
+            threads=run.threads,
+        ),
+    )
+    if explanation is None:
+        return
+    result, numbers = explanation.to_dict(), Numbers(f"explain row {row}")
+    points = case.drawn.reference.points[case.draw.scenario[row]]
+    predicted = np.unique(points, axis=0) @ case.totals(predictions)[row]
+    scale = np.abs(predicted).max() or 1.0
+    numbers.add("objective", case.sign * result["objective"], predicted.min(), scale)
+    ordered = np.sort(predicted)
+    for rank, other in enumerate(result["alternatives"]["decisions"], start=1):
+        actual = case.sign * other["objective"]
+        expected = ordered[rank] if rank < len(ordered) else np.nan
+        numbers.add(f"objective of rank {rank}", actual, expected, scale)
+        numbers.add(f"price of rank {rank}", other["price"], expected - ordered[0], scale)
+    regret = result["regret"]
+    true_best = case.best.objectives[row]
+    size = np.abs(points @ np.nan_to_num(case.totals(case.costs)[row])).max() or 1.0
+    numbers.add("best objective", case.sign * regret["optimal_objective"], true_best, size)
+    difference = case.sign * regret["objective"] - true_best
+    numbers.add("regret", regret["regret"], difference, size)
+    run.session.outcomes.append(numbers)
