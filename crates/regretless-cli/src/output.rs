@@ -81,8 +81,11 @@ fn unless_pipe_closed(written: io::Result<()>) -> Result<()> {
     }
 }
 
+/// What ends a run.
+type RunEnd = Box<dyn FnOnce() -> Result<()>>;
+
 /// Result of a command, as text and as JSON.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct CommandReport {
     /// Text for the terminal.
     pub text: String,
@@ -93,6 +96,8 @@ pub struct CommandReport {
     /// Whether standard output has the results of the command, so that the report goes to standard
     /// error.
     pub stdout_is_taken: bool,
+    /// What ends the run once the report is printed: until then, the same command resumes.
+    pub end: Option<RunEnd>,
 }
 
 impl CommandReport {

@@ -120,8 +120,10 @@ struct Case<'a> {
     /// Files that exist before the command.
     inputs: &'a [(&'a str, &'a str)],
     command: &'a str,
-    /// The file that is written last; once it exists, the same command may be refused.
+    /// A file of the results.
     last: &'a str,
+    /// Fields of the JSON output that say how much was done now.
+    changing_fields: &'a [&'a str],
     /// Fail points there are at least; fewer would mean that they are not reached any more.
     min_fail_points: usize,
 }
@@ -136,17 +138,16 @@ impl Case<'_> {
     }
 
     fn check(&self) {
-        let whole = self.workspace();
-        whole.run_words(&split_words(self.command)).succeeded();
-        let expected = comparable_content(&whole.path("."));
-        assert!(expected.contains_key(self.last), "{:?}", expected.keys());
+        let whole = self.outcome(&self.workspace(), self.command);
+        let names: Vec<&String> = whole.files.keys().collect();
+        assert!(whole.files.contains_key(self.last), "{names:?}");
         let mut fail_point = 1;
         loop {
             let workspace = self.workspace();
             if !is_aborted(&workspace, self.command, fail_point) {
                 break;
             }
-            self.resume(&workspace, &expected, fail_point);
+            self.resume(&workspace, &whole, fail_point);
             fail_point += 1;
         }
         assert!(
@@ -156,38 +157,45 @@ impl Case<'_> {
         );
     }
 
-    fn resume(
-        &self,
-        workspace: &TestWorkspace,
-        expected: &BTreeMap<String, Vec<u8>>,
-        fail_point: usize,
-    ) {
-        let is_finished = workspace.path(self.last).exists();
-        let output = workspace.run_words(&split_words(self.command));
-        let is_refused_as_finished = output.code == 3 && is_finished;
+    /// Repeats an aborted command: also where all results were written, it prints what the
+    /// uninterrupted run printed and leaves the same files.
+    fn resume(&self, workspace: &TestWorkspace, whole: &Outcome, fail_point: usize) {
         let context = format!("{}, aborted at {fail_point}", self.command);
-        assert!(
-            output.code == 0 || is_refused_as_finished,
-            "{context}: {}",
-            output.err
-        );
-        let mut found = comparable_content(&workspace.path("."));
-        if is_refused_as_finished {
-            // The empty lock file of the aborted run may stay, and the folder that only it is in.
-            found.retain(|name, _| {
-                expected.contains_key(name)
-                    || !(name.ends_with("/lock") || name.ends_with(".checkpoints/"))
-            });
-        }
+        let found = self.outcome(workspace, &context);
+        assert_eq!(found.json, whole.json, "{context}");
         assert_eq!(
-            found.keys().collect::<Vec<_>>(),
-            expected.keys().collect::<Vec<_>>(),
+            found.files.keys().collect::<Vec<_>>(),
+            whole.files.keys().collect::<Vec<_>>(),
             "{context}"
         );
-        for (name, content) in &found {
-            assert!(*content == expected[name], "{context}: {name}");
+        for (name, content) in &found.files {
+            assert!(*content == whole.files[name], "{context}: {name}");
         }
     }
+
+    /// Runs the command to its end.
+    fn outcome(&self, workspace: &TestWorkspace, context: &str) -> Outcome {
+        let mut words = split_words(self.command);
+        words.push("--json".to_owned());
+        let output = workspace.run_words(&words);
+        assert_eq!(output.code, 0, "{context}: {}", output.err);
+        let mut json: Value = serde_json::from_str(&output.out).unwrap();
+        remove_seconds(&mut json);
+        // How much of the work an earlier call had done.
+        if let Some(fields) = json.as_object_mut() {
+            fields.retain(|name, _| !self.changing_fields.contains(&name.as_str()));
+        }
+        Outcome {
+            json,
+            files: comparable_content(&workspace.path(".")),
+        }
+    }
+}
+
+/// What a command printed and left.
+struct Outcome {
+    json: Value,
+    files: BTreeMap<String, Vec<u8>>,
 }
 
 /// Six rows with two features; one of three costs is chosen.
@@ -203,6 +211,7 @@ fn labeling_aborted_at_any_step_resumes() {
         command: "label --data table.csv --costs c* --problem problem.toml --threads 1 \
             --checkpoint-interval 0",
         last: "table.csv.labels/",
+        changing_fields: &["solved", "stored"],
         // A file for each of six rows, and at least one merged file with the removal of others.
         min_fail_points: 3 * 7 + 1,
     }
@@ -219,6 +228,7 @@ fn training_aborted_at_any_step_resumes() {
             --method MSE|then|SPO+ --epochs 3 --threads 1 --checkpoint-interval 100000 \
             --out m.safetensors",
         last: "m.safetensors",
+        changing_fields: &[],
         // Labels, the model of the first stage, the manifest and five results.
         min_fail_points: 3 * 8,
     }
@@ -233,6 +243,7 @@ fn training_aborted_at_its_first_checkpoint_resumes() {
         command: "train --data table.csv --costs c* --problem problem.toml --split 3,2,1 \
             --method MAE --epochs 40 --threads 1 --checkpoint-interval 0 --out m.safetensors",
         last: "m.safetensors",
+        changing_fields: &[],
         min_fail_points: 0,
     };
     let labeled_workspace = || {
@@ -242,9 +253,7 @@ fn training_aborted_at_its_first_checkpoint_resumes() {
             .succeeded();
         workspace
     };
-    let whole = labeled_workspace();
-    whole.run_words(&split_words(case.command)).succeeded();
-    let expected = comparable_content(&whole.path("."));
+    let whole = case.outcome(&labeled_workspace(), case.command);
     // The checkpoint is created, complete, and in its place.
     for fail_point in 1..=3 {
         let workspace = labeled_workspace();
@@ -255,7 +264,7 @@ fn training_aborted_at_its_first_checkpoint_resumes() {
                 .exists(),
             fail_point == 3
         );
-        case.resume(&workspace, &expected, fail_point);
+        case.resume(&workspace, &whole, fail_point);
     }
 }
 
@@ -266,6 +275,7 @@ fn a_comparison_aborted_at_any_step_resumes() {
         command: "compare --benchmark KS8 --seeds 2 --split 20,10,10 --epochs 2 --methods MSE;SPO+ \
             --threads 1 --out cmp",
         last: "cmp/summary.csv",
+        changing_fields: &[],
         // Settings, runs, and three tables.
         min_fail_points: 3 + 2 * 4 + 3 * 3,
     }
@@ -278,6 +288,7 @@ fn an_experiment_aborted_at_any_step_resumes() {
         inputs: &[("small.toml", SMALL_EXPERIMENT)],
         command: "reproduce small.toml --threads 1",
         last: "runs/small/tables.md",
+        changing_fields: &[],
         // The context of the problem, two cells, and six results.
         min_fail_points: 3 * (1 + 2 + 6),
     }
@@ -300,6 +311,7 @@ fn a_backtest_aborted_at_any_step_resumes() {
         command: "backtest --data table.csv --costs c* --problem problem.toml --time day \
             --window 4 --step 1 --epochs 2 --methods MSE --warm-start --threads 1 --out result",
         last: "result/summary.json",
+        changing_fields: &[],
         // Labels, settings, two models, eight cells and three results.
         min_fail_points: 3 * (1 + 1 + 2 + 8 + 3),
     }

@@ -903,13 +903,13 @@ pub fn train<'py>(
             observer.warn(&note);
         }
         let checkpoints = checkpoint.as_deref().map(CheckpointFolder::for_model);
-        let _lock = checkpoints
+        let lock = checkpoints
             .as_ref()
             .map(CheckpointFolder::lock)
             .transpose()?;
         let outcome = trainer.fit_and_evaluate(&context, &problem.spec, checkpoints.as_ref())?;
-        if let Some(checkpoints) = checkpoints {
-            checkpoints.remove()?;
+        if let (Some(checkpoints), Some(lock)) = (checkpoints, lock) {
+            checkpoints.remove(lock)?;
         }
         let finished = FinishedTraining {
             trainer: &trainer,

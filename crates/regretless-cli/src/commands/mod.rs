@@ -272,6 +272,9 @@ fn run_command<O: clap::Args + Serialize + DeserializeOwned>(
     if call.common.json || !(report.stdout_is_taken && call.common.quiet) {
         report.print(call.common.json)?;
     }
+    if let Some(end) = report.end {
+        end()?;
+    }
     Ok(report.failure)
 }
 

@@ -57,20 +57,45 @@ impl TrainOutputs {
         }
     }
 
+    fn paths(&self) -> [&Path; 5] {
+        let [epochs_csv, epochs_jsonl] = &self.epochs;
+        [
+            &self.model,
+            epochs_csv,
+            epochs_jsonl,
+            &self.report,
+            &self.settings,
+        ]
+    }
+
     /// Checks before the training that all of them can be written.
     fn check(&self, results: &ResultFiles<'_>) -> Result<()> {
         check_file_name_fits(&self.model, &[CheckpointFolder::CHECKPOINT_FOLDER_SUFFIX])?;
-        for path in [
-            &self.model,
-            &self.epochs[0],
-            &self.epochs[1],
-            &self.report,
-            &self.settings,
-        ] {
+        for path in self.paths() {
             check_file_name_fits(path, &[""])?;
             results.check(path)?;
         }
         Ok(())
+    }
+
+    /// Locks the run and checks that all files can be written.
+    fn lock(
+        &self,
+        results: &ResultFiles<'_>,
+        context: &CommandContext,
+    ) -> Result<impl Drop + use<>> {
+        self.check(results)
+            .inspect_err(|_| results.checkpoints.remove_stale_lock())?;
+        let lock = results.checkpoints.lock()?;
+        // The run that held the lock until now may have ended.
+        self.check(results)?;
+        if results.are_complete(&self.paths()) {
+            context.warn(
+                "note: the results of this run are complete, but it was interrupted before it \
+                 reported them",
+            );
+        }
+        Ok(lock)
     }
 }
 
@@ -100,8 +125,7 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
         run: &run_description,
         force: context.force,
     };
-    out.check(&results)?;
-    let _lock = checkpoints.lock()?;
+    let lock = out.lock(&results, context)?;
     set_resumable();
     let mut trainer = Trainer {
         start: options
@@ -190,7 +214,6 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
         findings,
     };
     write(&out, &result, &settings, &results)?;
-    checkpoints.remove()?;
     let mut report = result.report(&out, data_split)?;
     if page.is_wanted() {
         let review_options = ReviewOptions {
@@ -208,6 +231,7 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
         let drawn = DecisionPage::of_review(&review, summary);
         drawn.write(&page, context, &mut report)?;
     }
+    report.end = Some(Box::new(move || checkpoints.remove(lock)));
     Ok(report)
 }
 

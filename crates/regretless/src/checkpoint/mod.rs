@@ -61,13 +61,13 @@ impl CheckpointFolder {
         &self.path
     }
 
-    /// Removes the checkpoints, which are not needed once the model is written. The manifest of the
-    /// results is removed last: while any file of the run exists, the same command can resume. The
-    /// lock file is removed by its owner.
+    /// Ends a run whose results are written and reported: removes its checkpoints, its lock and, as
+    /// the last file, the manifest of its results. While that exists, the same command completes
+    /// the run and reports it; without it, existing results are refused.
     ///
     /// # Errors
     /// When files cannot be removed.
-    pub fn remove(&self) -> Result<()> {
+    pub fn remove(&self, lock: impl Drop) -> Result<()> {
         let unless_missing = |error: io::Error| match error.kind() {
             ErrorKind::NotFound => Ok(()),
             _ => Err(Error::io(&self.path)(error)),
@@ -83,13 +83,21 @@ impl CheckpointFolder {
                 fail_point();
             }
         }
+        drop(lock);
+        // The last step that changes anything: a run that is killed here has ended.
         fs::remove_file(self.path.join(MANIFEST_FILE_NAME)).or_else(unless_missing)?;
-        fail_point();
         match fs::remove_dir(&self.path) {
-            // The lock is still held; its owner removes it and the folder.
+            // Files of others, or the lock of another run that has just begun.
             Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Ok(()),
             Err(error) => unless_missing(error),
             Ok(()) => Ok(()),
+        }
+    }
+
+    /// Removes the lock file of a run that was killed, and the folder if nothing else is in it.
+    pub fn remove_stale_lock(&self) {
+        if self.path.is_dir() {
+            drop(self.lock());
         }
     }
 

@@ -5,6 +5,9 @@
 //! refused. So a manifest is written first, beside the checkpoints: which run this is, and a hash
 //! of every file it is about to write. A later call of the same run may replace a file that still
 //! has such a hash. Files of another run, or files changed since, never match and are refused.
+//!
+//! The manifest is removed when the run has reported its results. Until then the run has not ended,
+//! also where all files are there: the same command repeats the report.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -49,6 +52,12 @@ impl ResultFiles<'_> {
     /// [`Error::Io`] when the folder is missing or the path is not a file.
     pub fn check(&self, path: &Path) -> Result<()> {
         check_free(path, self.force || self.was_written(&self.manifest(), path))
+    }
+
+    /// Whether an earlier call of this run wrote all of these files and was killed before it ended.
+    pub fn are_complete(&self, paths: &[&Path]) -> bool {
+        let manifest = self.manifest();
+        paths.iter().all(|path| self.was_written(&manifest, path))
     }
 
     /// Writes all files in this order, each atomically. `write` writes the content of the file with
@@ -198,7 +207,9 @@ mod tests {
                 .unwrap()
                 .starts_with("second")
         );
-        fixture.checkpoints.remove().unwrap();
+        let lock = fixture.checkpoints.lock().unwrap();
+        fixture.checkpoints.remove(lock).unwrap();
+        assert!(!fixture.checkpoints.folder().exists());
         assert!(
             matches!(fixture.check("run"), Err(Error::Exists(_))),
             "a finished run does not replace its files"

@@ -426,6 +426,42 @@ fn all_published_hard_instances_reach_their_optima() {
     solve_hard_instances(None);
 }
 
+/// Solves the problems of a published file of 48, all of them or those with few dimensions, and
+/// compares with the optima, which the file has too.
+fn solve_published_collection(max_dimensions: usize) {
+    let instances = orlib::read(&reference_data().join("mkp/mknap2.txt")).unwrap();
+    let optima = column("mkp/mknap2_opt.csv", 3);
+    assert_eq!((instances.len(), optima.len()), (48, 48));
+    let known: Vec<f64> = instances.iter().filter_map(|i| i.best_known).collect();
+    assert_eq!(known, optima);
+    let mut solved = 0;
+    for ((problem, costs), optimum) in published("mkp/mknap2.txt").into_iter().zip(optima) {
+        if problem.capacity().len() > max_dimensions {
+            continue;
+        }
+        let solution = solver(&problem, SearchLimits::default())
+            .solve(&costs)
+            .unwrap();
+        assert_eq!(
+            (-solution.objective, solution.status),
+            (optimum, SolveStatus::Optimal)
+        );
+        solved += 1;
+    }
+    print_suite_summary(solved, Some(solved));
+}
+
+#[test]
+fn published_problems_between_lines_of_text_reach_their_optima() {
+    solve_published_collection(5);
+}
+
+#[test]
+#[ignore = "the full set takes several seconds"]
+fn all_published_problems_between_lines_of_text_reach_their_optima() {
+    solve_published_collection(usize::MAX);
+}
+
 /// House prices in dollars, in row order.
 fn house_prices() -> Vec<f64> {
     let text =

@@ -36,6 +36,8 @@ pub struct ResultFolder {
 }
 
 /// Lock of the folder while a comparison runs. The operating system releases it with the process.
+/// Its file is removed when the comparison has ended, which includes its report: the file shows that
+/// a comparison was killed.
 pub struct FolderLock {
     folder: PathBuf,
     /// Closing the file releases the lock.
@@ -46,8 +48,8 @@ impl Drop for FolderLock {
     /// Removes the lock file while the lock is held, and the folder if it is empty.
     fn drop(&mut self) {
         // A failure leaves an empty file or folder, which does no harm.
+        // It is the last step that changes anything: a comparison that is killed here has ended.
         let _ = fs::remove_file(self.folder.join(LOCK_FILE_NAME));
-        OutputFile::fail_point();
         let _ = fs::remove_dir(&self.folder);
     }
 }
@@ -64,7 +66,8 @@ pub struct ComparisonKey<'a> {
 enum FolderState {
     /// No results.
     Empty,
-    /// Some of the comparison's runs, and nothing else.
+    /// Some of the comparison's runs, and nothing else; or all runs and the summary with the lock
+    /// of a comparison that was killed before it reported them.
     Resumable(Vec<CellRecord>),
     /// All of its runs and the summary.
     Complete(Vec<CellRecord>),
@@ -184,14 +187,20 @@ impl ResultFolder {
                 Ok(_) | Err(_) => return Ok(FolderState::Other(results)),
             }
         }
-        // A comparison that was killed before its summary was written is resumed, too.
-        let is_complete =
-            runs.len() >= comparison.runs.len() && self.path.join(SUMMARY_FILE_NAME).exists();
-        Ok(if is_complete {
+        // A comparison that was killed before its summary was written, or before it ended, is
+        // resumed, too.
+        let is_complete = self.has_summary() && runs.len() >= comparison.runs.len();
+        let has_ended = !self.path.join(LOCK_FILE_NAME).exists();
+        Ok(if is_complete && has_ended {
             FolderState::Complete(runs)
         } else {
             FolderState::Resumable(runs)
         })
+    }
+
+    /// Whether the last file of a comparison is there.
+    pub fn has_summary(&self) -> bool {
+        self.path.join(SUMMARY_FILE_NAME).exists()
     }
 
     /// Whether the folder was created with the same settings. The number of threads and the unit

@@ -65,7 +65,12 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     };
     let (folder, earlier) =
         ResultFolder::choose(options.out.as_deref(), &name(&options), &key, context.force)?;
-    if !earlier.is_empty() {
+    if earlier.len() == runs.len() && folder.has_summary() {
+        context.warn(
+            "note: this comparison is complete, but it was interrupted before it reported its \
+             results",
+        );
+    } else if !earlier.is_empty() {
         context.warn(&format!(
             "note: resuming; {} of {} runs are finished",
             earlier.len(),
@@ -77,7 +82,7 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
         ..options.clone()
     };
     let settings = settings::text(&written, "compare")?;
-    let _lock = folder.lock()?;
+    let lock = folder.lock()?;
     let log = folder.runs(settings, earlier)?;
     let result = comparison.run(&context.progress, &runs, log)?;
     let is_complete = result.failures.is_empty() && !context.progress.interrupted();
@@ -146,6 +151,10 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
         ));
         report.failure = Some(Error::Interrupted);
     }
+    report.end = Some(Box::new(move || {
+        drop(lock);
+        Ok(())
+    }));
     Ok(report)
 }
 

@@ -6,7 +6,9 @@
 //! weights per dimension, and the capacities. In `mknap2`: for each problem, after at least one
 //! line of text (but for the first), dimensions, items, the values of the items, the capacities,
 //! one row of weights per dimension, and the best known value. Lines of text may stand anywhere
-//! there, and text may follow numbers in their line. Other line breaks are ignored.
+//! there, and text may follow numbers in their line. Other line breaks are ignored. The published
+//! file explains its format by an example, which is none of its problems: it reaches from the line
+//! `EXAMPLE` to the next line of plus signs.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -63,13 +65,27 @@ pub fn parse(text: &str, place: &InputPlace) -> Result<Vec<OrLibInstance>> {
 /// Whether a text without other marks has the layout of `mknap2`: its first line of numbers has the
 /// dimensions and the items of a problem.
 pub fn looks_annotated(text: &str) -> bool {
-    let first = text.lines().find(|line| starts_with_number(line));
-    first.is_some_and(|line| {
+    let first = annotated_lines(text).find(|(_, line)| starts_with_number(line));
+    first.is_some_and(|(_, line)| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let is_count = |word: &&str| word.parse::<usize>().is_ok_and(|count| count > 0);
         words.len() >= 2
             && words[..2].iter().all(is_count)
             && !words[2..].iter().any(|word| word.parse::<f64>().is_ok())
+    })
+}
+
+/// The lines of a file like `mknap2` with their numbers, without those of an example.
+fn annotated_lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
+    let mut is_example = false;
+    (1..).zip(text.lines()).filter(move |(_, line)| {
+        let line = line.trim();
+        if line == "EXAMPLE" {
+            is_example = true;
+        } else if line.starts_with("++") && line.trim_matches('+').is_empty() {
+            is_example = false;
+        }
+        !is_example
     })
 }
 
@@ -89,7 +105,7 @@ fn parse_annotated(text: &str, place: &InputPlace) -> Result<Vec<OrLibInstance>>
     // Words that are the first number behind a line of text.
     let mut follows_text = HashSet::new();
     let mut is_behind_text = true;
-    for (line, number) in text.lines().zip(1..) {
+    for (number, line) in annotated_lines(text) {
         if !starts_with_number(line) {
             is_behind_text |= !line.trim().is_empty();
             continue;
@@ -298,6 +314,26 @@ problem SECOND.DAT
             &ANNOTATED[ANNOTATED.find("2 3").unwrap()..ANNOTATED.find("++++\nproblem S").unwrap()];
         let alone = parse(&alone.replace("++", ""), &InputPlace::default()).unwrap();
         assert_eq!(alone, [first]);
+    }
+
+    #[test]
+    fn an_example_is_none_of_the_problems() {
+        let example = "\
+EXAMPLE
+ 2 3 // 2 knapsacks, 3 objects
+ 1 2 3
+ 4 5
+ 1 2 3 4 5 6
+ 7
+";
+        let read = |text: &str| parse(text, &InputPlace::default()).unwrap();
+        let with_example = ANNOTATED.replacen("+++", &format!("{example}+++"), 1);
+        assert_eq!(read(&with_example), read(ANNOTATED));
+        let unfinished = parse(&format!("text\n{example}"), &InputPlace::default());
+        assert!(unfinished.is_err(), "{unfinished:?}");
+        // Lines of text do not begin an example by accident.
+        let mentioned = ANNOTATED.replacen("problem FIRST", "for EXAMPLE\nproblem FIRST", 1);
+        assert_eq!(read(&mentioned), read(ANNOTATED));
     }
 
     #[test]

@@ -51,8 +51,9 @@ macro_rules! fuzz_tests {
 }
 
 fuzz_tests! {
-    csv_wide csv_long csv_parameters csv_arcs csv_different_items csv_dialect npy problem_toml
-    settings_toml
+    csv_wide csv_long csv_parameters csv_arcs csv_different_items csv_dialect
+    #[cfg(feature = "parquet")] parquet
+    npy problem_toml settings_toml
     #[cfg(feature = "highs")] mps
     #[cfg(feature = "highs")] mps_fixed
     #[cfg(feature = "highs")] lp
@@ -128,6 +129,7 @@ fn mutant(reader: &Reader, corpus: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
     match reader.content {
         Content::Text => mutate::mutate_text(corpus, rng),
         Content::Binary => mutate::mutate_bytes(file.clone(), rng),
+        Content::Parquet => mutate::mutate_parquet(file, rng),
         Content::Checksummed {
             with_matching_checksum,
             ..

@@ -142,3 +142,100 @@ pub fn mutate_header(file: &[u8], rng: &mut Rng) -> Vec<u8> {
     mutant.extend_from_slice(arrays);
     mutant
 }
+
+/// Length of the footer and magic bytes at the end of a Parquet file.
+const PARQUET_TAIL_BYTES: usize = 8;
+
+/// Integers at which readers of Parquet files fail: lengths, counts and offsets.
+const PARQUET_INTEGERS: [i64; 14] = [
+    0,
+    1,
+    -1,
+    7,
+    100,
+    127,
+    128,
+    65_536,
+    1 << 20,
+    i32::MAX as i64,
+    1 << 31,
+    1 << 40,
+    i64::MAX,
+    i64::MIN,
+];
+
+/// One to three mutations of a Parquet file: of any byte, of its footer with a length that matches
+/// again, or of the header of a page. Integers there have a variable number of bytes; one that
+/// takes more or fewer moves the rest of the file.
+pub fn mutate_parquet(file: &[u8], rng: &mut Rng) -> Vec<u8> {
+    let (content, tail) = file.split_at(file.len() - PARQUET_TAIL_BYTES);
+    let length = u32::from_le_bytes(tail[..4].try_into().unwrap()) as usize;
+    let (pages, footer) = content.split_at(content.len() - length);
+    let (mut pages, mut footer) = (pages.to_vec(), footer.to_vec());
+    for _ in 0..rng.usize(1..=3) {
+        match rng.u32(..8) {
+            0 => pages = mutate_bytes(pages, rng),
+            1 => footer = mutate_bytes(footer, rng),
+            2..=4 => {
+                let position = rng.usize(..footer.len().max(1));
+                replace_integer(&mut footer, position, rng);
+            }
+            5 => copy_part(&mut footer, rng),
+            _ => {
+                let header = page_header(&pages, rng);
+                replace_integer(&mut pages, header + rng.usize(..16), rng);
+            }
+        }
+    }
+    let mut mutant = pages;
+    mutant.extend(&footer);
+    mutant.extend((footer.len() as u32).to_le_bytes());
+    mutant.extend(&tail[4..]);
+    if rng.u32(..16) == 0 {
+        return mutate_bytes(mutant, rng);
+    }
+    mutant
+}
+
+/// The position of a page's header, which begins with the type of the page and two sizes.
+fn page_header(pages: &[u8], rng: &mut Rng) -> usize {
+    let is_header = |bytes: &[u8]| matches!(bytes, [0x15, 0 | 4 | 6, 0x15]);
+    let headers = pages.windows(3).enumerate();
+    let found = headers.filter(|(_, bytes)| is_header(bytes));
+    let positions: Vec<usize> = found.map(|(position, _)| position).collect();
+    if positions.is_empty() {
+        return 0;
+    }
+    positions[rng.usize(..positions.len())]
+}
+
+/// Overwrites the integer at a position by one of [`PARQUET_INTEGERS`], as Thrift's compact
+/// protocol writes it: seven bits per byte, the sign in the lowest bit.
+fn replace_integer(bytes: &mut Vec<u8>, position: usize, rng: &mut Rng) {
+    let Some(rest) = bytes.get(position..) else {
+        return;
+    };
+    let length = 1 + rest.iter().take_while(|byte| **byte >= 0x80).count();
+    let end = bytes.len().min(position + length);
+    let value = PARQUET_INTEGERS[rng.usize(..PARQUET_INTEGERS.len())];
+    let mut left = ((value << 1) ^ (value >> 63)).cast_unsigned();
+    if rng.bool() {
+        // Lengths of lists and texts have no sign.
+        left = value.cast_unsigned();
+    }
+    let mut integer = Vec::new();
+    while left >= 0x80 {
+        integer.push(left as u8 | 0x80);
+        left >>= 7;
+    }
+    integer.push(left as u8);
+    bytes.splice(position..end, integer);
+}
+
+/// Overwrites a part of the bytes by another.
+fn copy_part(bytes: &mut [u8], rng: &mut Rng) {
+    let length = rng.usize(..=bytes.len().min(64));
+    let last = bytes.len() - length;
+    let (from, to) = (rng.usize(..=last), rng.usize(..=last));
+    bytes.copy_within(from..from + length, to);
+}

@@ -45,6 +45,8 @@ pub enum Content {
     Text,
     /// Mutations of bytes.
     Binary,
+    /// Mutations of bytes, of the footer and of the headers of pages.
+    Parquet,
     /// Mutations of bytes, or of the header's words with a checksum that matches again.
     Checksummed {
         /// Files that mutants are made of.
@@ -55,7 +57,7 @@ pub enum Content {
 }
 
 /// Every reader.
-pub const READERS: [Reader; 20] = [
+pub const READERS: [Reader; 21] = [
     Reader {
         name: "csv_wide",
         extension: "csv",
@@ -109,6 +111,17 @@ pub const READERS: [Reader; 20] = [
         read: csv_dialect,
         slow_reading: None,
         errors_name_the_file: false,
+    },
+    // The files of its folder were written for this test, with random numbers: by polars 2.1
+    // (`polars_lz4`) and by pyarrow 26 (the others).
+    Reader {
+        name: "parquet",
+        extension: "parquet",
+        published: &[],
+        content: Content::Parquet,
+        read: csv_wide,
+        slow_reading: None,
+        errors_name_the_file: true,
     },
     Reader {
         name: "npy",

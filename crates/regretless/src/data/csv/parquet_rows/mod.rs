@@ -2,21 +2,34 @@
 //! the same number, a date or time is in ISO 8601, a missing value is an empty cell.
 //!
 //! So every layout, check and message of CSV files holds for Parquet files too. Columns are decoded
-//! one row group at a time.
+//! one row group at a time. The decoder believes the lengths in a file and panics on some damaged
+//! ones: lengths are checked before it sees them (`footer.rs`, `pages.rs`), its panics are caught
+//! (`decoder_panic.rs`), and what a file may hold is limited by its size (`footer.rs`).
 
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use chrono::DateTime;
 use csv::ByteRecord;
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
+use self::decoder_panic::catch_panic;
+use self::footer::DecodedSize;
+use self::pages::CheckedPages;
 use crate::error::{Error, InputPlace, Result};
+use crate::size_limits::check_memory;
+
+mod decoder_panic;
+mod delta;
+mod footer;
+mod pages;
+mod thrift;
 
 const NANOSECONDS_PER_SECOND: i64 = 1_000_000_000;
 const SECONDS_PER_DAY: i64 = 86_400;
@@ -24,7 +37,10 @@ const SECONDS_PER_DAY: i64 = 86_400;
 /// An open file with the columns of the current row group.
 pub(super) struct ParquetRows {
     path: PathBuf,
+    file: Arc<File>,
     reader: SerializedFileReader<File>,
+    /// How much more may be decoded.
+    left: DecodedSize,
     formats: Vec<CellFormat>,
     next_group: usize,
     columns: Vec<DecodedColumn>,
@@ -72,7 +88,12 @@ impl ParquetRows {
     /// Opens a file and returns it with the names of its columns.
     pub fn open(path: &Path) -> Result<(Self, Vec<String>)> {
         let file = File::open(path).map_err(Error::io(path))?;
-        let reader = decoded(path, || SerializedFileReader::new(file))?;
+        let (reader, left) = decoded(path, || {
+            footer::check_file(&file)?;
+            let reader = SerializedFileReader::new(file.try_clone()?)?;
+            let left = DecodedSize::of_file(reader.metadata(), file.metadata()?.len())?;
+            Ok((reader, left))
+        })?;
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
         let mut names = Vec::new();
         let mut formats = Vec::new();
@@ -87,7 +108,9 @@ impl ParquetRows {
         }
         let rows = Self {
             path: path.to_path_buf(),
+            file: Arc::new(file),
             reader,
+            left,
             formats,
             next_group: 0,
             columns: Vec::new(),
@@ -121,12 +144,22 @@ impl ParquetRows {
     }
 
     fn read_group(&mut self) -> Result<()> {
+        let columns = self.formats.len();
         let group = decoded(&self.path, || self.reader.get_row_group(self.next_group))?;
-        let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+        let rows = decoded(&self.path, || self.left.take_cells(group.metadata(), columns))?;
+        let bytes = rows.saturating_mul(columns * DecodedSize::CELL_BYTES);
+        check_memory("a row group", bytes).map_err(|error| error.in_file(&self.path))?;
         self.columns.clear();
-        for number in 0..self.formats.len() {
+        for number in 0..columns {
             let column = decoded(&self.path, || {
-                DecodedColumn::read(group.get_column_reader(number)?, rows)
+                let place = self.left.column_pages(group.metadata().column(number), rows)?;
+                let pages = group.get_column_page_reader(number)?;
+                let pages = CheckedPages::new(pages, Arc::clone(&self.file), place);
+                let description = group.metadata().schema_descr().column(number);
+                let reader = get_column_reader(description, Box::new(pages));
+                let column = DecodedColumn::read(reader, rows)?;
+                self.left.take_bytes(column.text_bytes())?;
+                Ok(column)
             })?;
             self.columns.push(column);
         }
@@ -137,13 +170,12 @@ impl ParquetRows {
     }
 }
 
-/// A part of a file that is decoded; one that is damaged is an error. The decoder panics on some of
-/// them.
+/// A part of a file that is decoded; one that is damaged is an error.
 fn decoded<T>(path: &Path, decode: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T> {
-    let message = match std::panic::catch_unwind(std::panic::AssertUnwindSafe(decode)) {
+    let message = match catch_panic(decode) {
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(error)) => format!("the file cannot be read as Parquet: {error}"),
-        Err(_) => "the file cannot be read as Parquet: it is damaged".to_owned(),
+        Err(panic) => format!("the file cannot be read as Parquet: it is damaged ({panic})"),
     };
     Err(Error::input(InputPlace::file(path), message))
 }
@@ -219,6 +251,14 @@ impl DecodedColumn {
                 return Err(parquet::errors::ParquetError::General(message));
             }
         })
+    }
+
+    /// Bytes of the texts of all rows.
+    fn text_bytes(&self) -> u64 {
+        match &self.values {
+            TypedValues::Text(texts) => texts.iter().map(|text| text.len() as u64).sum(),
+            _ => 0,
+        }
     }
 
     /// The number of a row's value, if it has one.
