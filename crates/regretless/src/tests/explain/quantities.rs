@@ -475,7 +475,7 @@ fn a_list_of_very_many_patterns_with_the_same_quantities_ends() {
 fn a_row_with_its_own_demand_and_known_costs_is_explained_as_the_problem_of_its_numbers() {
     let columns = |known: f64| {
         serde_json::json!([
-            {"name": "a", "lower": 0.0}, {"name": "b", "lower": 0.0},
+            {"lower": 0.0}, {"lower": 0.0},
             {"integer": true, "lower": 0.0, "upper": 1.0, "cost": known},
             {"integer": true, "lower": 0.0, "upper": 1.0, "cost": 3.0},
         ])
