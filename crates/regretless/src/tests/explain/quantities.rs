@@ -15,7 +15,7 @@ use super::{DrawnCase, TestedKind, predicting, without_alternatives};
 const PRICE_TOLERANCE: f64 = 1e-6;
 
 /// Lots of products: each needs a set-up, and all need trucks.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Lots {
     sense: Sense,
     capacity: Vec<f64>,
@@ -204,6 +204,17 @@ fn drawn_lots(case: u64, lots: impl Fn(&mut RandomStream) -> Lots) -> (Lots, Dra
 /// Compares the list of other decisions with those of all patterns.
 fn check_list(lots: &Lots, drawn: &DrawnCase) -> usize {
     let wanted = 5;
+    let mut minimized = drawn.predicted.clone();
+    lots.sense.convert_slice(&mut minimized);
+    let solved = drawn.problem.solve(&drawn.predicted).unwrap();
+    let best = &lots.best_of_patterns(&minimized)[0];
+    let excess = solved.decision.dot(&minimized) - best.dot(&minimized);
+    assert!(
+        excess.abs() < PRICE_TOLERANCE,
+        "{}: {excess} {lots:?} {solved:?} {best:?} {:?}",
+        drawn.context,
+        drawn.predicted
+    );
     let explanation = drawn.explain(&ExplainSettings {
         alternatives: Some(wanted),
         ..ExplainSettings::default()
