@@ -67,8 +67,8 @@ class RangeReport(Result):
     ----------
     method : str or None
         "exact" (by an algorithm) or "solves" (by solves for each cost): beyond an end the decision
-        changes, unless it is marked as not exact. "basis" (of the relaxation): within the ends it stays, beyond it may change. None
-        where there are no ranges.
+        changes, unless it is marked as not exact. "basis" (of the relaxation): within the ends it
+        stays, beyond it may change. None where there are no ranges.
     reason : str or None
         Why there are no ranges, or why some or all are not exact.
     solves : int

@@ -301,7 +301,8 @@ fn quantities_that_need_set_ups_have_ranges_and_other_decisions() {
     // 8 of a and 2 of c cost 16 + 8 + 6 + 1 = 31, 8 of a and 2 of b 32, 9 of b and 1 of c 36.
     for text in [
         "The decision uses 2 of 3: a = 8.0000, c = 2.0000.",
-        "The best other decision is worse by 1.0000: it adds b = 2.0000, open_b and drops c, open_c.",
+        "The best other decision is worse by 1.0000: it adds b = 2.0000, open_b and drops c, \
+         open_c.",
         "cost ranges (exact, by",
         "other decisions, the best first",
     ] {

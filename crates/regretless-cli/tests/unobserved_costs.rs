@@ -156,7 +156,10 @@ fn regret_of_rows_with_an_item_without_a_prediction_counts_the_item_as_left_out(
         checked.err
     );
     let compared = workspace
-        .run("compare --data table.csv --costs c_* --problem problem.toml --split order --methods MSE --seeds 1 --epochs 2 --out results")
+        .run(
+            "compare --data table.csv --costs c_* --problem problem.toml --split order \
+             --methods MSE --seeds 1 --epochs 2 --out results",
+        )
         .succeeded();
     assert!(
         compared.err.contains("c_d"),
@@ -181,8 +184,10 @@ fn a_backtest_says_which_items_had_no_prediction() {
     }
     workspace.write("table.csv", &dated);
     // The baseline of the last period fails: c_d does not exist there.
-    let output = workspace
-        .run("backtest --data table.csv --costs c_* --problem problem.toml --time day --methods MSE --epochs 2 --initial 30 --step 30 --out saved");
+    let output = workspace.run(
+        "backtest --data table.csv --costs c_* --problem problem.toml --time day \
+             --methods MSE --epochs 2 --initial 30 --step 30 --out saved",
+    );
     assert!(
         output.out.contains("c_d (10 rows)"),
         "{}{}",

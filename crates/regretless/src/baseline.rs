@@ -149,8 +149,9 @@ fn costs_before(data: &Dataset, rows: &[usize], means: &[f32]) -> Matrix {
 
 /// Mean of the predicted part of each cost over the training rows in which it exists, weighted as
 /// they are and summed in double precision. In a long table with different items, where a position
-/// is no item, the mean of all costs. NaN for a cost that exists in no training row of a wide table:
-/// it has no prediction. In a long table, whose models predict every item, the mean of all costs.
+/// is no item, the mean of all costs. NaN for a cost that exists in no training row of a wide
+/// table: it has no prediction. In a long table, whose models predict every item, the mean of all
+/// costs.
 pub(crate) fn mean_costs(context: &TrainingContext<'_>) -> Vec<f32> {
     let data = context.data.data();
     let (costs, weights) = (

@@ -4,8 +4,9 @@
 use super::Matrix;
 use crate::error::Error;
 
-/// Share of rows with gaps up to which they are mistakes. Untuned: without one row in twenty a table
-/// is nearly as good; where costs are observed only for what was chosen, nearly all rows have gaps.
+/// Share of rows with gaps up to which they are mistakes. Untuned: without one row in twenty a
+/// table is nearly as good; where costs are observed only for what was chosen, nearly all rows have
+/// gaps.
 const MAX_RARE_SHARE: f64 = 0.05;
 
 /// How many rows of a table have gaps in their costs.

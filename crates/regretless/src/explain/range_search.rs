@@ -9,10 +9,10 @@
 //! before, and there are finitely many decisions with different lines, so that an end that is
 //! reached is exact; it takes few solves, as a decision that is found for one cost serves all.
 //!
-//! A search that ends before, at the limit of solves, has an end that is safe: the farthest point at
-//! which a solve has shown that nothing is better. Lines of nearly the same slope are those of one
-//! decision with rounded values, and a difference of objectives within the tolerance of the solver
-//! is none: neither moves an end.
+//! A search that ends before, at the limit of solves, has an end that is safe: the farthest point
+//! at which a solve has shown that nothing is better. Lines of nearly the same slope are those of
+//! one decision with rounded values, and a difference of objectives within the tolerance of the
+//! solver is none: neither moves an end.
 
 use std::sync::Arc;
 
@@ -24,8 +24,8 @@ use crate::oracle::{Oracle, OracleWorker};
 use crate::problem::{ColumnDomain, ProblemKind, Restriction, VariableBounds};
 use crate::solve::{Solution, SolveStatus};
 
-/// Solves of one end. Untuned: nearly all take two to four. Only where costs beyond the end leave no
-/// optimum may a search halve its interval until then, to about a millionth.
+/// Solves of one end. Untuned: nearly all take two to four. Only where costs beyond the end leave
+/// no optimum may a search halve its interval until then, to about a millionth.
 const MAX_END_SOLVES: usize = 20;
 
 /// How far a variable may move where the objective is unbounded, relative to its value, at least to

@@ -187,8 +187,8 @@ impl RowCase<'_> {
         self.ranges_of_quantities(search).map(Ok)
     }
 
-    /// The ranges of quantities. Ends that are not reached within the limit are as far as the simplex
-    /// basis or a solve shows that the decision stays.
+    /// The ranges of quantities. Ends that are not reached within the limit are as far as the
+    /// simplex basis or a solve shows that the decision stays.
     fn ranges_of_quantities(&self, mut search: RangeSearch<'_>) -> Result<FoundRanges> {
         search.run()?;
         let cause = if search.is_complete() {

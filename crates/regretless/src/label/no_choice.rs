@@ -12,12 +12,12 @@ use crate::observer::{InterruptOnlyObserver, Observer};
 use crate::oracle::Oracle;
 use crate::solve::SolveStatus;
 
-/// Most rows that are solved again, evenly spaced: the share of rows without a choice is known up to
-/// a standard error of 0.05 then.
+/// Most rows that are solved again, evenly spaced: the share of rows without a choice is known up
+/// to a standard error of 0.05 then.
 const MAX_CHECKED_ROWS: usize = 100;
 
-/// Fewest rows from which something can be concluded where they leave a choice: with fewer, the same
-/// decision is often the best in all of them by chance. Untuned.
+/// Fewest rows from which something can be concluded where they leave a choice: with fewer, the
+/// same decision is often the best in all of them by chance. Untuned.
 const MIN_ROWS_TO_CONCLUDE: usize = 10;
 
 /// Differences of objectives, relative to their size, that are rounding errors of a sum.

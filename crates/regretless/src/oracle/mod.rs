@@ -318,8 +318,8 @@ impl Oracle {
         TrainingOracle::exact(self).solve_rows(costs, instances, observer)
     }
 
-    /// As [`Self::solve_instances`] for predictions of which some are NaN: there is no prediction of
-    /// these costs, and decisions leave out what they belong to. `names` are those of the costs.
+    /// As [`Self::solve_instances`] for predictions of which some are NaN: there is no prediction
+    /// of these costs, and decisions leave out what they belong to. `names` are those of the costs.
     ///
     /// # Errors
     /// Only when the user interrupts; failures of single instances are among the results.

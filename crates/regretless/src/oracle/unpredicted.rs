@@ -16,11 +16,11 @@ use crate::problem::ChoiceFixing;
 use crate::solve::Solution;
 use crate::text::first_names;
 
-/// The largest penalty relative to the largest difference of two objectives, the sum of the absolute
-/// costs: more than 1, so that rounding does not matter.
+/// The largest penalty relative to the largest difference of two objectives, the sum of the
+/// absolute costs: more than 1, so that rounding does not matter.
 const MAX_PENALTY_FACTOR: f64 = 1.25;
-/// Growth of the penalty from solve to solve. Untuned: the largest cost, the first penalty, suffices
-/// for most decisions.
+/// Growth of the penalty from solve to solve. Untuned: the largest cost, the first penalty,
+/// suffices for most decisions.
 const PENALTY_GROWTH: f64 = 4.0;
 
 /// The costs of a row that have no prediction.

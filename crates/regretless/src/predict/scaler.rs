@@ -80,8 +80,8 @@ impl CostScaler {
     }
 
     /// Mean and sample standard deviation of each cost; for a long table those of all costs, since
-    /// one output serves them all. Rows of the table count by their weights, and a weight of 2 as two
-    /// rows. Only the predicted part of the costs that exist is fitted.
+    /// one output serves them all. Rows of the table count by their weights, and a weight of 2 as
+    /// two rows. Only the predicted part of the costs that exist is fitted.
     pub fn fit(data: &Dataset, instances: &[usize], weights: Option<&[f64]>) -> Self {
         let width = match data.features().shape() {
             FeatureShape::Wide => data.costs().cols(),

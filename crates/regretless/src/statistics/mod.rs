@@ -1,8 +1,8 @@
-//! Means, standard deviations and their confidence intervals: over seeds by Student's t (1908), over
-//! rows and periods by a studentized bootstrap (`block_bootstrap.rs`).
+//! Means, standard deviations and their confidence intervals: over seeds by Student's t (1908),
+//! over rows and periods by a studentized bootstrap (`block_bootstrap.rs`).
 //!
-//! Differences of methods are paired by seed or row, since these differ more than methods. How often
-//! the intervals hold is simulated (`tests/coverage`).
+//! Differences of methods are paired by seed or row, since these differ more than methods. How
+//! often the intervals hold is simulated (`tests/coverage`).
 
 mod block_bootstrap;
 mod student_t;

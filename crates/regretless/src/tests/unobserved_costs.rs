@@ -204,7 +204,8 @@ fn quantities_without_a_prediction_are_0_in_linear_problems() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("plan.lp");
     let model = "Minimize\n cost: 2 set_up\nSubject To\n need: a + b + d >= 4\n \
-                 link: d - 9 set_up <= 0\nBounds\n a <= 3\n b <= 3\n d <= 9\nBinary\n set_up\nEnd\n";
+                 link: d - 9 set_up <= 0\nBounds\n a <= 3\n b <= 3\n d <= 9\n\
+                 Binary\n set_up\nEnd\n";
     std::fs::write(&path, model).unwrap();
     let problem = build(&json!({"kind": "linear", "file": path, "costs": ["a", "b", "d"]}));
     let found = decide(&problem, &[5.0, 6.0, f64::NAN]).ok().unwrap();

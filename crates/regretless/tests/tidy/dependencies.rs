@@ -42,7 +42,7 @@ const ARROWS: [(&str, &[&str]); 31] = [
     (
         "explain",
         &[
-            "model", "method", "predict", "label", "oracle", "problem", "solve", "data",
+            "model", "method", "evaluate", "predict", "label", "oracle", "problem", "solve", "data",
         ],
     ),
     ("decision", &[]),
@@ -161,6 +161,7 @@ const ARROWS: [(&str, &[&str]); 31] = [
             "train",
             "method",
             "settings",
+            "evaluate",
             "predict",
             "label",
             "oracle",
@@ -207,9 +208,9 @@ const SOLVE_ARROWS: [(&str, &[&str]); 22] = [
     ("top_k", &["relaxation"]),
     ("assignment", &["relaxation"]),
     ("multiple_choice", &["relaxation"]),
-    ("network_flow", &["relaxation"]),
+    ("network_flow", &["relaxation", "rounding"]),
     ("grid_path", &["highs", "relaxation"]),
-    ("graph_path", &["network_flow", "relaxation"]),
+    ("graph_path", &["network_flow", "relaxation", "rounding"]),
     ("spanning_tree", &["relaxation"]),
     ("storage", &["relaxation"]),
     (

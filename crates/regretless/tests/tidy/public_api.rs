@@ -15,8 +15,9 @@ use crate::{parsed, root};
 /// reviews (`review`) are eight: what a page shows, which another crate draws. `SolvePlace` is a
 /// field of an error. Notes (`notes`) are six, which interfaces print: a note, its kind, and what
 /// it is about; `ChosenCandidates` is a field of a backtest, and
-/// `SeedDesign` says which interval over seeds holds.
-const MAX_PUBLIC_ITEMS: usize = 202;
+/// `SeedDesign` says which interval over seeds holds. `MissingPredictions` and
+/// `UnpredictedCosts` are what an evaluation says of costs that no training row has.
+const MAX_PUBLIC_ITEMS: usize = 204;
 
 #[test]
 fn the_public_api_stays_small() {

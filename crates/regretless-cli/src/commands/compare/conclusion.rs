@@ -127,8 +127,8 @@ impl ComparisonVerdict<'_> {
         self.design.interval(&differences, candidates.count())
     }
 
-    /// By how much the best of some methods is better than the reference, and whether the difference
-    /// is significant: whether its interval excludes 0.
+    /// By how much the best of some methods is better than the reference, and whether the
+    /// difference is significant: whether its interval excludes 0.
     fn improvement(
         &self,
         method: &Contender<'_>,

@@ -36,8 +36,8 @@ pub struct ResultFolder {
 }
 
 /// Lock of the folder while a comparison runs. The operating system releases it with the process.
-/// Its file is removed when the comparison has ended, which includes its report: the file shows that
-/// a comparison was killed.
+/// Its file is removed when the comparison has ended, which includes its report: the file shows
+/// that a comparison was killed.
 pub struct FolderLock {
     folder: PathBuf,
     /// Closing the file releases the lock.

@@ -1,5 +1,5 @@
-//! Features that are named after the costs and look like decisions: `was_2` next to `eur_2`, 0 or 1,
-//! or amounts that are mostly 0.
+//! Features that are named after the costs and look like decisions: `was_2` next to `eur_2`, 0 or
+//! 1, or amounts that are mostly 0.
 
 use std::collections::HashMap;
 

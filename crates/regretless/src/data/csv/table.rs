@@ -303,8 +303,8 @@ impl CsvTable {
         })
     }
 
-    /// The error of an empty cost in the current row, the first one after `rows_before` rows without
-    /// any. Reads the remaining rows, since what helps depends on how many have gaps.
+    /// The error of an empty cost in the current row, the first one after `rows_before` rows
+    /// without any. Reads the remaining rows, since what helps depends on how many have gaps.
     fn empty_cost_error(&mut self, column: usize, costs: &[usize], rows_before: usize) -> Error {
         let rare = self.number(column).err();
         let frequent = self.cell_error(column, "the cell is empty");

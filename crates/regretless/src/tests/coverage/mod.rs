@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use tables::{RowRelation, WORLDS, World};
-use verdicts::{Observation, Verdict};
+use verdicts::{Observation, StatedVerdict};
 
 /// Smallest fraction of intervals that contain the truth.
 const MIN_COVERAGE: f64 = 0.93;
@@ -68,7 +68,7 @@ impl Tally {
 /// What is observed of so many tables, by verdict.
 fn simulate(
     tables: u64,
-    verdicts: &[Verdict],
+    verdicts: &[StatedVerdict],
     relation: RowRelation,
     has_signal: bool,
 ) -> BTreeMap<String, Tally> {
@@ -104,7 +104,7 @@ fn simulate(
 
 /// Simulates tables with and without order of time and with and without a true difference, prints
 /// a table, and returns what is beyond its limit.
-fn failures_of(tables: u64, verdicts: &[Verdict]) -> Vec<String> {
+fn failures_of(tables: u64, verdicts: &[StatedVerdict]) -> Vec<String> {
     let mut failures = Vec::new();
     println!(
         "| verdict and its tables | tables | intervals | covered % | claims | false % | at most % |"
@@ -148,7 +148,7 @@ fn failures_of(tables: u64, verdicts: &[Verdict]) -> Vec<String> {
 #[ignore = "1,600 tables: minutes"]
 fn stated_intervals_hold_and_claims_are_rarely_false() {
     let tables = 400;
-    let failures = failures_of(tables, &Verdict::ALL);
+    let failures = failures_of(tables, &StatedVerdict::ALL);
     println!("suite summary: {} instances, - optimal", 4 * tables);
     assert!(failures.is_empty(), "{failures:#?}");
 }
@@ -158,7 +158,12 @@ fn stated_intervals_hold_and_claims_are_rarely_false() {
 /// claim.
 #[test]
 fn the_intervals_of_auto_hold_on_noise() {
-    let tallies = simulate(36, &[Verdict::AutoOfFolds], RowRelation::Independent, false);
+    let tallies = simulate(
+        36,
+        &[StatedVerdict::AutoOfFolds],
+        RowRelation::Independent,
+        false,
+    );
     for (name, tally) in tallies {
         assert!(
             tally.tables == 36 && tally.intervals >= 20,

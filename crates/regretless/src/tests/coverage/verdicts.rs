@@ -27,7 +27,7 @@ const METHODS: [&str; 3] = ["MSE", "MAE(O,S)", "MSE(O,S)"];
 
 /// Who states something.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Verdict {
+pub(super) enum StatedVerdict {
     Train,
     AutoOfFolds,
     AutoOfOneFold,
@@ -35,7 +35,7 @@ pub(super) enum Verdict {
     Backtest,
 }
 
-impl Verdict {
+impl StatedVerdict {
     pub(super) const ALL: [Self; 5] = [
         Self::Train,
         Self::AutoOfFolds,
@@ -82,15 +82,15 @@ const AUTO_OF_ONE_FOLD: AutoSetting = AutoSetting {
 };
 
 /// What these verdicts state about a table.
-pub(super) fn observe(verdicts: &[Verdict], world: &World, table: u64) -> Vec<Observation> {
+pub(super) fn observe(verdicts: &[StatedVerdict], world: &World, table: u64) -> Vec<Observation> {
     let mut all = Vec::new();
     for verdict in verdicts {
         all.extend(match verdict {
-            Verdict::Train => train(world, table),
-            Verdict::AutoOfFolds => auto(world, table, &AUTO_OF_FOLDS),
-            Verdict::AutoOfOneFold => auto(world, table, &AUTO_OF_ONE_FOLD),
-            Verdict::Compare => compare(world, table),
-            Verdict::Backtest => backtest(world, table),
+            StatedVerdict::Train => train(world, table),
+            StatedVerdict::AutoOfFolds => auto(world, table, &AUTO_OF_FOLDS),
+            StatedVerdict::AutoOfOneFold => auto(world, table, &AUTO_OF_ONE_FOLD),
+            StatedVerdict::Compare => compare(world, table),
+            StatedVerdict::Backtest => backtest(world, table),
         });
     }
     all

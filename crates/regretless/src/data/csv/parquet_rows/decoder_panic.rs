@@ -1,8 +1,8 @@
 //! Panics of the Parquet decoder become errors.
 //!
 //! This is the only place of the library that catches panics. The decoder is the code of others, it
-//! panics on some damaged files, and a file must not end the process. A decoder that panicked is not
-//! used again.
+//! panics on some damaged files, and a file must not end the process. A decoder that panicked is
+//! not used again.
 
 use std::any::Any;
 use std::cell::Cell;

@@ -142,8 +142,8 @@ impl BitReader<'_> {
 mod tests {
     use super::{prefixed_text_bytes, text_bytes};
 
-    /// 3, 4, 6, 7: blocks of 128 in 4 mini blocks, 4 values, the first of which is 3; differences of
-    /// at least 1, beyond which one has the value 1 in a bit.
+    /// 3, 4, 6, 7: blocks of 128 in 4 mini blocks, 4 values, the first of which is 3; differences
+    /// of at least 1, beyond which one has the value 1 in a bit.
     const LENGTHS: [u8; 13] = [0x80, 0x01, 4, 4, 6, 2, 1, 0, 0, 0, 0b010, 0, 0];
 
     #[test]
