@@ -38,6 +38,7 @@ fn value(field: &str, column: &str) -> f64 {
     let is_first = column.ends_with('a');
     match (field, is_first) {
         ("present", is_first) => f64::from(u8::from(is_first)),
+        ("row_upper", _) => 8.0,
         ("supply", true) => 3.0,
         ("supply", false) => -3.0,
         (_, true) => 2.0,

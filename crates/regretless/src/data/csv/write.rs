@@ -24,7 +24,8 @@ pub fn write(path: &Path, data: &Dataset, force: bool) -> Result<()> {
     }
 }
 
-/// Writes one row of costs per instance under their names.
+/// Writes one row of costs per instance under their names; the cell of a cost without a prediction
+/// (NaN) is empty.
 ///
 /// # Errors
 /// When the number of names differs, the file exists and `force` is false, or writing fails.
@@ -36,12 +37,15 @@ pub fn write_predictions(
 ) -> Result<()> {
     check_width(names, costs.cols())?;
     let header = header(names.iter())?;
-    write_rows(
-        path,
-        force,
-        header,
-        (0..costs.rows()).map(|i| cells(costs.row(i)).collect()),
-    )
+    let cell = |cost: &f32| {
+        if cost.is_nan() {
+            String::new()
+        } else {
+            shortest(*cost)
+        }
+    };
+    let row = |row| costs.row(row).iter().map(cell).collect();
+    write_rows(path, force, header, (0..costs.rows()).map(row))
 }
 
 fn write_wide(path: &Path, data: &Dataset, force: bool) -> Result<()> {
