@@ -120,6 +120,49 @@ fn an_item_of_some_training_rows_is_predicted_and_no_field_is_written() {
 }
 
 #[test]
+fn a_training_that_goes_on_learns_the_costs_that_were_unknown_before() {
+    let first = workspace(0..0);
+    first
+        .run(&format!("{TRAIN} --method MSE --epochs 2"))
+        .succeeded();
+    let second = workspace(0..60);
+    std::fs::write(
+        second.path("first.safetensors"),
+        first.bytes("model.safetensors"),
+    )
+    .unwrap();
+    second
+        .run(&format!(
+            "{TRAIN} --method MSE --epochs 30 --init-model first.safetensors"
+        ))
+        .succeeded();
+    second
+        .run(&format!(
+            "{DECIDE} --data new.csv --predictions-out predicted.csv"
+        ))
+        .succeeded();
+    for line in second.read("predicted.csv").lines().skip(1) {
+        let cost: f64 = line.split(',').nth(3).unwrap().parse().unwrap();
+        assert!((12.0..14.0).contains(&cost), "{line}");
+    }
+}
+
+#[test]
+fn a_row_with_an_item_without_a_prediction_is_not_explained() {
+    let workspace = workspace(0..0);
+    workspace
+        .run(&format!("{TRAIN} --method MSE --epochs 2"))
+        .succeeded();
+    let explain = "explain --model model.safetensors --data new.csv --row";
+    let output = workspace.run(&format!("{explain} 0"));
+    assert_ne!(output.code, 0);
+    assert!(output.err.contains("c_d"), "{}", output.err);
+    workspace.run(&format!("{explain} 2")).succeeded();
+    let inspected = workspace.run("inspect model.safetensors --json").json();
+    assert_eq!(inspected["unobserved_costs"][0], "c_d");
+}
+
+#[test]
 fn items_of_few_training_rows_are_named() {
     let workspace = workspace(0..3);
     let trained = workspace

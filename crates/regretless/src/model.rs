@@ -254,7 +254,8 @@ impl Model {
         Ok(costs)
     }
 
-    /// The decision for one row: predicts its costs and solves the problem for them.
+    /// The decision for one row: predicts its costs and solves the problem for them. What a cost
+    /// belongs to that no training row has is left out; [`Model::decide_rows`] says so.
     ///
     /// # Errors
     /// When the row does not have the features the model was trained on, or there is no feasible

@@ -66,7 +66,8 @@ pub fn run(options: &EvaluateOptions, context: &CommandContext) -> Result<Comman
     let before = input.oracle.counts();
     let evaluation = input.measure(options.unambiguous.unwrap_or(false), context)?;
     let names = input.data.data().cost_names();
-    if let Some(note) = evaluation.unpredicted.note(names) {
+    let unpredicted = evaluation.unpredicted.note(names);
+    if let Some(note) = &unpredicted {
         context.warn(&format!("note: {note}"));
     }
     let counts = input.oracle.counts() - before;
@@ -81,6 +82,7 @@ pub fn run(options: &EvaluateOptions, context: &CommandContext) -> Result<Comman
     json_report["unused_columns"] = input.unused_columns.json();
     json_report["skipped_rows"] = json!(input.skipped_rows);
     json_report["encoding_notes"] = json!(input.encoding_notes);
+    json_report["unpredicted"] = json!(unpredicted);
     if let PredictionSource::Model(model) = &input.predictions {
         let rows = input.data.rows();
         let overlap = context.warn_about_overlap(model.predictor(), &input.data, &rows);

@@ -5,16 +5,22 @@
 //! They are found by solving a row for the negated costs, whose optimum is the worst decision. That
 //! is done only where no prediction has regret at all, which makes it likely.
 
+use std::sync::Arc;
+
 use super::LabeledDataset;
 use crate::data::Matrix;
 use crate::error::Result;
 use crate::observer::{InterruptOnlyObserver, Observer};
 use crate::oracle::Oracle;
-use crate::solve::SolveStatus;
+use crate::solve::{SearchLimits, SolveStatus};
 
 /// Most rows that are solved again, evenly spaced: the share of rows without a choice is known up
 /// to a standard error of 0.05 then.
 const MAX_CHECKED_ROWS: usize = 100;
+
+/// Limit of the search for a worst decision: it may be far harder to find than the best one, as
+/// for tours. Rows with few decisions need fewer nodes. Untuned.
+const MAX_SEARCH_NODES: u64 = 1000;
 
 /// Fewest rows from which something can be concluded where they leave a choice: with fewer, the
 /// same decision is often the best in all of them by chance. Untuned.
@@ -110,8 +116,16 @@ impl LabeledDataset {
             negated.extend(costs.iter().map(|cost| -cost));
         }
         let negated = Matrix::from_f64(sample.len(), self.data().costs().cols(), &negated)?;
+        let limits = SearchLimits {
+            nodes: MAX_SEARCH_NODES.min(oracle.limits().nodes),
+            ..*oracle.limits()
+        };
+        let worst_oracle = Oracle::new(Arc::clone(problem))
+            .with_threads(oracle.threads().clone())
+            .with_limits(limits)
+            .with_parameters(oracle.parameters())?;
         let observer = InterruptOnlyObserver(observer);
-        let worst = oracle.solve_instances(&negated, &sample, &observer)?;
+        let worst = worst_oracle.solve_instances(&negated, &sample, &observer)?;
         for (row, result) in sample.iter().zip(worst) {
             found.checked += 1;
             let Ok(solution) = result else {

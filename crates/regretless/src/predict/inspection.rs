@@ -25,6 +25,9 @@ struct Inspection<'a> {
     seed: u64,
     features: Vec<InspectedFeature<'a>>,
     costs: Vec<String>,
+    /// Those without a prediction, since no training row has them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unobserved_costs: Vec<String>,
     /// What it was trained on and how.
     training: Option<&'a TrainingRecord>,
     /// One entry per cost, one for all costs of a long table; none for networks with hidden layers.
@@ -90,6 +93,7 @@ impl CostModel {
             seed: metadata.seed,
             features,
             costs: metadata.costs.to_vec(),
+            unobserved_costs: self.unobserved_names(),
             training: metadata.record.as_ref(),
             coefficients: self.named_coefficients(),
         }

@@ -147,11 +147,16 @@ impl CostModel {
         !self.metadata.unobserved.is_empty()
     }
 
+    /// The names of the costs without a prediction.
+    pub(super) fn unobserved_names(&self) -> Vec<String> {
+        let costs = self.metadata.unobserved.iter();
+        let name = |cost: &u32| self.metadata.costs.get(*cost as usize).into_owned();
+        costs.map(name).collect()
+    }
+
     /// Names the costs without a prediction; `None` where all have one.
     pub fn unobserved_note(&self) -> Option<String> {
-        let costs = self.metadata.unobserved.iter();
-        let names = costs.map(|cost| self.metadata.costs.get(*cost as usize));
-        let names = first_names(names);
+        let names = first_names(self.unobserved_names());
         (!names.is_empty()).then(|| {
             format!("no training row has a value of {names}: the prediction is missing (NaN)")
         })
