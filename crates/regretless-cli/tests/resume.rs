@@ -328,6 +328,12 @@ fn training_killed_while_writing_results_resumes_with_the_same_command() {
             output.err
         );
         assert_eq!(
+            output.err.contains("the results of this run are complete"),
+            step == WRITTEN.len(),
+            "{step} files written: {}",
+            output.err
+        );
+        assert_eq!(
             workspace.bytes("m.safetensors"),
             model,
             "{step} files written"
@@ -357,6 +363,42 @@ fn killed_in_writing(workspace: &TestWorkspace, files: usize) -> Vec<String> {
         fs::remove_file(workspace.path(name)).unwrap();
     }
     workspace.files()
+}
+
+#[test]
+fn the_lock_of_a_killed_run_is_removed_by_the_next_one_also_if_it_is_refused() {
+    let workspace = TestWorkspace::with_knapsack();
+    workspace.run(TRAIN).succeeded();
+    let folder = workspace.path("m.safetensors.checkpoints");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("lock"), "").unwrap();
+    workspace
+        .run(TRAIN)
+        .failed(3, &["m.safetensors", "exists already"]);
+    assert!(!folder.exists());
+}
+
+#[test]
+fn a_complete_comparison_with_the_lock_of_a_killed_run_is_reported() {
+    let compare = "compare --benchmark KS8 --seeds 1 --split 20,10,10 --epochs 2 --methods MSE \
+        --out cmp";
+    let workspace = TestWorkspace::new();
+    let whole = workspace.run(compare).succeeded();
+    workspace.run(compare).failed(3, &["exists already"]);
+    let summary = workspace.bytes("cmp/summary.csv");
+    fs::write(workspace.path("cmp/lock"), "").unwrap();
+    let other = compare.replace("--epochs 2", "--epochs 3");
+    workspace.run(&other).failed(3, &["exists already"]);
+    let reported = workspace.run(compare).succeeded();
+    assert_eq!(reported.out, whole.out);
+    assert!(
+        reported.err.contains("this comparison is complete"),
+        "{}",
+        reported.err
+    );
+    assert_eq!(workspace.bytes("cmp/summary.csv"), summary);
+    assert!(!workspace.path("cmp/lock").exists());
+    workspace.run(compare).failed(3, &["exists already"]);
 }
 
 #[test]

@@ -97,3 +97,103 @@ fn damaged_parquet_files_are_refused() {
     }
     assert!(refused > 200, "only {refused} of 1200 were refused");
 }
+
+/// The bytes of a Parquet file in front of its footer, and the footer.
+fn pages_and_footer(file: &[u8]) -> (&[u8], &[u8]) {
+    let (content, tail) = file.split_last_chunk::<8>().unwrap();
+    let length = u32::from_le_bytes(tail[..4].try_into().unwrap()) as usize;
+    content.split_at(content.len() - length)
+}
+
+/// Why a file with this footer is refused.
+fn refusal(pages: &[u8], footer: &[u8]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("crafted.parquet");
+    let length = (footer.len() as u32).to_le_bytes();
+    fs::write(&file, [pages, footer, &length, b"PAR1"].concat()).unwrap();
+    let costs = layout(&["visitors", "share"]);
+    let error = csv::read(&file, &costs, CsvDialect::default()).unwrap_err();
+    let message = error.to_string();
+    assert!(message.contains("crafted.parquet"), "{message}");
+    message
+}
+
+/// An integer in the footer: seven bits per byte, the lowest first.
+fn unsigned(mut value: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+    bytes
+}
+
+/// A footer with another field in front of the others, as the decoder skips it: `value` has the
+/// type of this code. The first field of a footer is an integer; it gets its number again.
+fn with_unknown_field(footer: &[u8], code: u8, value: &[u8]) -> Vec<u8> {
+    assert_eq!(footer[0], 0x15);
+    let field = [&[code][..], &unsigned(2 * 100), value].concat();
+    [&field, &[0x05, 2][..], &footer[1..]].concat()
+}
+
+/// The decoder skips lists of booleans, and maps of them, without reading a byte for each.
+#[test]
+fn a_footer_that_states_more_elements_than_bytes_is_refused_at_once() {
+    let bytes = fs::read(table(PARQUET_FILES[0])).unwrap();
+    let (pages, footer) = pages_and_footer(&bytes);
+    let huge = unsigned(i32::MAX as u64);
+    let hundred = |code: u8, element: &[u8]| [&[0xf0 | code, 100], &*element.repeat(100)].concat();
+    let booleans = hundred(9, &[&[0xf1], &*huge].concat());
+    let maps = hundred(11, &[&*huge, &[0x11]].concat());
+    let nested = [0x19; 100];
+    for (code, value) in [
+        (9, &booleans[..]),
+        (9, &maps),
+        (11, &maps[2..]),
+        (9, &nested),
+    ] {
+        let message = refusal(pages, &with_unknown_field(footer, code, value));
+        assert!(message.contains("its metadata"), "{message}");
+    }
+    // A field that the format may get in the future is no reason to refuse a file.
+    let list = [0x25, 1, 2];
+    let read = |footer: &[u8]| {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("newer.parquet");
+        let length = (footer.len() as u32).to_le_bytes();
+        fs::write(&file, [pages, footer, &length, b"PAR1"].concat()).unwrap();
+        csv::read(&file, &layout(&["visitors"]), CsvDialect::default()).unwrap()
+    };
+    assert_eq!(
+        read(&with_unknown_field(footer, 9, &list)),
+        read(footer),
+        "an unknown field"
+    );
+}
+
+/// The list of columns begins with the table itself, whose fifth field is their number.
+#[test]
+fn a_schema_that_states_more_columns_than_it_has_is_refused() {
+    let bytes = fs::read(table(PARQUET_FILES[1])).unwrap();
+    let (pages, footer) = pages_and_footer(&bytes);
+    let children = footer
+        .windows(6)
+        .position(|bytes| bytes == b"schema")
+        .unwrap()
+        + 6;
+    assert_eq!(footer[children..children + 2], [0x15, 2 * 10]);
+    for (columns, expected) in [(11, "Index out of bound"), (1 << 40, "number of columns")] {
+        let stated = unsigned(2 * columns);
+        let footer = [&footer[..=children], &stated, &footer[children + 2..]].concat();
+        let message = refusal(pages, &footer);
+        assert!(message.contains(expected), "{message}");
+    }
+    let footer = [
+        &footer[..=children],
+        &unsigned(2 << 30),
+        &footer[children + 2..],
+    ]
+    .concat();
+    assert!(refusal(pages, &footer).contains("fewer columns than it states"));
+}

@@ -49,3 +49,20 @@ fn message(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied())
         .unwrap_or("no message")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{IS_DECODING, catch_panic};
+
+    #[test]
+    fn a_panic_of_the_decoder_is_an_error_with_its_message() {
+        assert_eq!(catch_panic(|| 5), Ok(5));
+        let column = 3;
+        let texts: [fn(i32) -> i32; 2] =
+            [|_| panic!("damaged"), |column| panic!("column {column}")];
+        for (decode, expected) in texts.into_iter().zip(["damaged", "column 3"]) {
+            assert_eq!(catch_panic(|| decode(column)), Err(expected.to_owned()));
+        }
+        assert!(!IS_DECODING.get(), "other panics are printed");
+    }
+}

@@ -137,3 +137,45 @@ impl BitReader<'_> {
         ((bits >> (first_bit % 8)) & mask) as u32
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{prefixed_text_bytes, text_bytes};
+
+    /// 3, 4, 6, 7: blocks of 128 in 4 mini blocks, 4 values, the first of which is 3; differences of
+    /// at least 1, beyond which one has the value 1 in a bit.
+    const LENGTHS: [u8; 13] = [0x80, 0x01, 4, 4, 6, 2, 1, 0, 0, 0, 0b010, 0, 0];
+
+    #[test]
+    fn lengths_are_added() {
+        let mut page = LENGTHS.to_vec();
+        page.push(0);
+        page.extend([b'a'; 20]);
+        assert_eq!(text_bytes(&page, 4).unwrap(), 3 + 4 + 6 + 7);
+        // The last mini block may end early.
+        assert_eq!(text_bytes(&LENGTHS[..11], 4).unwrap(), 20);
+        let none = [0x80, 0x01, 4, 0, 0];
+        assert_eq!(text_bytes(&none, 0).unwrap(), 0);
+        let both = [&page[..14], &page].concat();
+        assert_eq!(prefixed_text_bytes(&both, 4).unwrap(), 40);
+    }
+
+    #[test]
+    fn impossible_lengths_are_refused() {
+        let message = |page: &[u8]| text_bytes(page, 4).unwrap_err().to_string();
+        let with = |position: usize, byte: u8| {
+            let mut page = LENGTHS;
+            page[position] = byte;
+            page
+        };
+        assert!(message(&with(3, 5)).contains("more lengths of texts than values"));
+        assert!(message(&with(2, 0)).contains("invalid size"));
+        assert!(message(&with(0, 0x84)).contains("invalid size"));
+        assert!(message(&with(4, 5)).contains("negative length"));
+        assert!(message(&with(6, 33)).contains("too many bits"));
+        assert!(message(&LENGTHS[..8]).contains("ends early"));
+        assert!(message(&[0xff; 12]).contains("too long"));
+        let huge_count = [0x80, 0x01, 4, 0xff, 0xff, 0xff, 0xff, 0x0f, 6];
+        assert!(message(&huge_count).contains("more lengths of texts than values"));
+    }
+}

@@ -146,13 +146,17 @@ impl ParquetRows {
     fn read_group(&mut self) -> Result<()> {
         let columns = self.formats.len();
         let group = decoded(&self.path, || self.reader.get_row_group(self.next_group))?;
-        let rows = decoded(&self.path, || self.left.take_cells(group.metadata(), columns))?;
+        let rows = decoded(&self.path, || {
+            self.left.take_cells(group.metadata(), columns)
+        })?;
         let bytes = rows.saturating_mul(columns * DecodedSize::CELL_BYTES);
         check_memory("a row group", bytes).map_err(|error| error.in_file(&self.path))?;
         self.columns.clear();
         for number in 0..columns {
             let column = decoded(&self.path, || {
-                let place = self.left.column_pages(group.metadata().column(number), rows)?;
+                let place = self
+                    .left
+                    .column_pages(group.metadata().column(number), rows)?;
                 let pages = group.get_column_page_reader(number)?;
                 let pages = CheckedPages::new(pages, Arc::clone(&self.file), place);
                 let description = group.metadata().schema_descr().column(number);

@@ -127,7 +127,8 @@ fn check_size(size: &PageSize) -> Result<u64> {
     };
     let limit = compressed.saturating_mul(MAX_COMPRESSION_RATIO);
     if uncompressed > limit.min(MAX_STREAM_BYTES) {
-        let message = format!("a page of {compressed} bytes states {uncompressed} when decompressed");
+        let message =
+            format!("a page of {compressed} bytes states {uncompressed} when decompressed");
         return Err(ParquetError::General(message));
     }
     Ok(compressed)

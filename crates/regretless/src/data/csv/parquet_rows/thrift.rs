@@ -131,8 +131,7 @@ const STATISTICS: ValueType = Structure(&[
     (8, Boolean),
     (9, Integer),
 ]);
-const PAGE_ENCODING_STATISTICS: ValueType =
-    Structure(&[(1, Integer), (2, Integer), (3, Integer)]);
+const PAGE_ENCODING_STATISTICS: ValueType = Structure(&[(1, Integer), (2, Integer), (3, Integer)]);
 const SIZE_STATISTICS: ValueType =
     Structure(&[(1, Integer), (2, List(&Integer)), (3, List(&Integer))]);
 const GEOSPATIAL_STATISTICS: ValueType = Structure(&[
@@ -169,10 +168,7 @@ const PAGE_HEADER: ValueType = Structure(&[
         ]),
     ),
     (6, EMPTY),
-    (
-        7,
-        Structure(&[(1, Integer), (2, Integer), (3, Boolean)]),
-    ),
+    (7, Structure(&[(1, Integer), (2, Integer), (3, Boolean)])),
     (
         8,
         Structure(&[
@@ -371,11 +367,7 @@ impl<R: Read> CompactReader<R> {
     }
 
     /// Reads a list; without a type of its elements, whatever they are.
-    fn list(
-        &mut self,
-        element: Option<&ValueType>,
-        visit: &mut IntegerVisitor<'_>,
-    ) -> Result<()> {
+    fn list(&mut self, element: Option<&ValueType>, visit: &mut IntegerVisitor<'_>) -> Result<()> {
         self.enter()?;
         let header = self.byte()?;
         let count = match header >> 4 {
