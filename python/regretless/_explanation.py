@@ -67,8 +67,8 @@ class RangeReport(Result):
     ----------
     method : str or None
         "exact" (by an algorithm) or "solves" (by solves for each cost): beyond an end the decision
-        changes, unless it is marked as not exact. "basis" (of the relaxation): within the ends it stays, beyond it may change. None
-        where there are no ranges.
+        changes, unless it is marked as not exact. "basis" (of the relaxation): within the ends it
+        stays, beyond it may change. None where there are no ranges.
     reason : str or None
         Why there are no ranges, or why some or all are not exact.
     solves : int
@@ -365,11 +365,13 @@ class Explanation(Result):
         The proven quality in words.
     costs : tuple of ExplainedCost
         Every cost with ``name``, ``value`` in the decision, ``predicted``, ``known`` part, and the
-        ``range`` (``lower``, ``upper``) in which it may move alone.
+        ``range`` (``lower``, ``upper``) in which it may move alone; ``lower_is_exact`` and
+        ``upper_is_exact`` say whether the decision changes beyond.
     ranges : RangeReport
         The ``method`` of the ranges: "exact", "solves", "basis" or None, with the ``reason``.
     alternatives : Alternatives
-        The best other ``decisions`` with ``price``, ``added`` and ``removed`` choices.
+        The best other ``decisions`` with ``price``, ``added`` and ``removed`` choices, and
+        ``changed`` quantities.
     choices : tuple of FixedChoiceEffect
         What each forced or forbidden choice costs: ``answer`` and ``price``.
     regret : RegretSplit or None

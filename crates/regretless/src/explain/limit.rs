@@ -35,7 +35,7 @@ impl SolveLimit {
     /// That a part needs more solves: how many, how long they take and what allows them.
     pub(super) fn exceeded_by(&self, needed: usize) -> String {
         let seconds = 1e-9 * self.work as f64 * needed as f64;
-        let time = if self.work > 0 {
+        let time = if seconds >= 1.0 {
             format!(", which takes about {}", duration(seconds))
         } else {
             String::new()

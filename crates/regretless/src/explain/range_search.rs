@@ -52,9 +52,9 @@ pub(super) struct SearchedEnd {
     /// The value of the variable in the explained decision.
     value: f64,
     /// Up to here the decision is optimal.
-    pub(super) proven: f64,
+    proven: f64,
     /// From here on another decision is better; infinite if none is known.
-    pub(super) crossing: f64,
+    crossing: f64,
     /// From here on there is no optimum.
     unbounded_at: f64,
     /// Where the best decision with a bounded variable was found last.
@@ -148,8 +148,8 @@ impl SearchedEnd {
         }
     }
 
-    /// Takes over that the decision is optimal at a distance.
-    fn prove(&mut self, distance: f64) {
+    /// Takes over that the decision is optimal up to a distance.
+    pub(super) fn prove(&mut self, distance: f64) {
         self.proven = self.proven.max(distance);
         self.is_exact |= self.proven >= self.crossing;
     }

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::RowCase;
 use super::choices::{ChoiceSolver, is_of_solver};
-use super::range_search::RangeSearch;
+use super::range_search::{RangeSearch, SearchedEnd};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::problem::{ColumnDomain, FixedChoices, VariableBounds};
@@ -187,51 +187,49 @@ impl RowCase<'_> {
         self.ranges_of_quantities(search).map(Ok)
     }
 
-    /// The ranges of quantities. Ends that are not reached within the limit are those of the
-    /// simplex basis, or as far as a solve has shown that the decision stays.
+    /// The ranges of quantities. Ends that are not reached within the limit are as far as the simplex
+    /// basis or a solve shows that the decision stays.
     fn ranges_of_quantities(&self, mut search: RangeSearch<'_>) -> Result<FoundRanges> {
         search.run()?;
-        let mut ends = FoundEnds::new(CostRanges::unbounded(self.costs.len()), true);
-        let open = search.ends.iter().filter(|end| !end.is_exact).count();
-        let safe = if open > 0 {
-            self.ranges_by_basis()?.ok()
+        let cause = if search.is_complete() {
+            "beyond, a solve found no optimum".to_owned()
         } else {
-            None
+            let limit = self.limit.exceeded_by(SOLVES_OF_AN_END * search.ends.len());
+            format!("all take about {SOLVES_OF_AN_END} solves each, {limit}")
         };
-        for end in &search.ends {
-            let (cost, center) = (end.cost, self.costs[end.cost]);
-            let mut value = center + end.direction * end.distance();
-            let (ends, is_exact, safe) = if end.direction > 0.0 {
-                let safe = safe.as_ref().map(|safe| safe.upper[cost]);
-                (&mut ends.ranges.upper, &mut ends.upper_is_exact, safe)
-            } else {
-                let safe = safe.as_ref().map(|safe| safe.lower[cost]);
-                (&mut ends.ranges.lower, &mut ends.lower_is_exact, safe)
-            };
-            if let Some(safe) = safe.filter(|_| !end.is_exact) {
-                let is_farther = end.direction * (safe - value) > 0.0;
-                value = if is_farther { safe } else { value };
+        let is_open = |end: &SearchedEnd| !end.is_exact;
+        if search.ends.iter().any(is_open)
+            && let Ok(safe) = self.ranges_by_basis()?
+        {
+            for end in &mut search.ends {
+                let safe = if end.direction > 0.0 {
+                    safe.upper[end.cost]
+                } else {
+                    safe.lower[end.cost]
+                };
+                end.prove(end.direction * (safe - self.costs[end.cost]));
             }
-            ends[cost] = value;
-            is_exact[cost] = end.is_exact || value.is_infinite();
         }
-        let reason = (open > 0).then(|| {
-            let count = search.ends.len();
-            let cause = if search.is_complete() {
-                "beyond, a solve found no optimum".to_owned()
+        let mut ends = FoundEnds::new(CostRanges::unbounded(self.costs.len()), true);
+        for end in &search.ends {
+            let value = self.costs[end.cost] + end.direction * end.distance();
+            if end.direction > 0.0 {
+                ends.ranges.upper[end.cost] = value;
+                ends.upper_is_exact[end.cost] = end.is_exact;
             } else {
-                let limit = self.limit.exceeded_by(SOLVES_OF_AN_END * count);
-                format!("all take about {SOLVES_OF_AN_END} solves each, {limit}")
-            };
-            format!(
-                "{open} of {count} ends are not exact: the decision stays at least up to them; \
-                 {cause}"
-            )
-        });
+                ends.ranges.lower[end.cost] = value;
+                ends.lower_is_exact[end.cost] = end.is_exact;
+            }
+        }
+        let open = search.ends.iter().filter(|end| is_open(end)).count();
+        let count = search.ends.len();
+        let reason = format!(
+            "{open} of {count} ends are not exact: the decision stays at least up to them; {cause}"
+        );
         Ok(FoundRanges {
             report: RangeReport {
                 method: Some(RangeMethod::Solves),
-                reason,
+                reason: (open > 0).then_some(reason),
                 solves: search.solves,
             },
             ends: Some(ends),

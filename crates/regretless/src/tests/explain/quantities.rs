@@ -15,7 +15,7 @@ use super::{DrawnCase, TestedKind, predicting, without_alternatives};
 const PRICE_TOLERANCE: f64 = 1e-6;
 
 /// Lots of products: each needs a set-up, and all need trucks.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Lots {
     sense: Sense,
     capacity: Vec<f64>,
@@ -204,6 +204,17 @@ fn drawn_lots(case: u64, lots: impl Fn(&mut RandomStream) -> Lots) -> (Lots, Dra
 /// Compares the list of other decisions with those of all patterns.
 fn check_list(lots: &Lots, drawn: &DrawnCase) -> usize {
     let wanted = 5;
+    let mut minimized = drawn.predicted.clone();
+    lots.sense.convert_slice(&mut minimized);
+    let solved = drawn.problem.solve(&drawn.predicted).unwrap();
+    let best = &lots.best_of_patterns(&minimized)[0];
+    let excess = solved.decision.dot(&minimized) - best.dot(&minimized);
+    assert!(
+        excess.abs() < PRICE_TOLERANCE,
+        "{}: {excess} {lots:?} {solved:?} {best:?} {:?}",
+        drawn.context,
+        drawn.predicted
+    );
     let explanation = drawn.explain(&ExplainSettings {
         alternatives: Some(wanted),
         ..ExplainSettings::default()
@@ -475,7 +486,7 @@ fn a_list_of_very_many_patterns_with_the_same_quantities_ends() {
 fn a_row_with_its_own_demand_and_known_costs_is_explained_as_the_problem_of_its_numbers() {
     let columns = |known: f64| {
         serde_json::json!([
-            {"name": "a", "lower": 0.0}, {"name": "b", "lower": 0.0},
+            {"lower": 0.0}, {"lower": 0.0},
             {"integer": true, "lower": 0.0, "upper": 1.0, "cost": known},
             {"integer": true, "lower": 0.0, "upper": 1.0, "cost": 3.0},
         ])

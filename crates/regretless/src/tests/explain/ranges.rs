@@ -128,10 +128,14 @@ fn ranges_of_other_decisions_are_right() {
 #[test]
 fn ranges_of_a_basis_are_refused_where_the_relaxation_pays_part_of_a_set_up() {
     let kind = TestedKind::new("set-ups", super::set_ups, [-4.0, 0.5]);
+    let no_solves = ExplainSettings {
+        max_solves: Some(0),
+        ..without_alternatives()
+    };
     let (mut right, mut refused) = (0, 0);
     for case in 0..40 {
         let drawn = kind.draw(case);
-        let explanation = drawn.explain(&without_alternatives());
+        let explanation = drawn.explain(&no_solves);
         match explanation.ranges.method {
             None => refused += 1,
             Some(_) => {
