@@ -365,11 +365,13 @@ class Explanation(Result):
         The proven quality in words.
     costs : tuple of ExplainedCost
         Every cost with ``name``, ``value`` in the decision, ``predicted``, ``known`` part, and the
-        ``range`` (``lower``, ``upper``) in which it may move alone.
+        ``range`` (``lower``, ``upper``) in which it may move alone; ``lower_is_exact`` and
+        ``upper_is_exact`` say whether the decision changes beyond.
     ranges : RangeReport
         The ``method`` of the ranges: "exact", "solves", "basis" or None, with the ``reason``.
     alternatives : Alternatives
-        The best other ``decisions`` with ``price``, ``added`` and ``removed`` choices.
+        The best other ``decisions`` with ``price``, ``added`` and ``removed`` choices, and
+        ``changed`` quantities.
     choices : tuple of FixedChoiceEffect
         What each forced or forbidden choice costs: ``answer`` and ``price``.
     regret : RegretSplit or None

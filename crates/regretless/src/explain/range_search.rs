@@ -81,6 +81,14 @@ enum Trial {
     Flipped,
 }
 
+/// A solve for one of the ends.
+#[derive(Debug, Clone, Copy)]
+struct EndTrial {
+    /// The place of the end.
+    place: usize,
+    trial: Trial,
+}
+
 /// What a trial found.
 enum TrialResult {
     /// The best decision.
@@ -235,25 +243,25 @@ impl<'a> RangeSearch<'a> {
 
     /// One solve for each of these ends.
     fn round(&mut self, open: &[usize]) -> Result<()> {
-        let trials: Vec<(usize, Trial)> = open
-            .iter()
-            .map(|place| (*place, self.trial(&self.ends[*place])))
-            .collect();
-        let results = self.solver.on_all_threads(&trials, |worker, trial| {
-            let (place, trial) = trial;
-            self.solve(worker, &self.ends[*place], *trial)
+        let of_end = |place: &usize| EndTrial {
+            place: *place,
+            trial: self.trial(&self.ends[*place]),
+        };
+        let trials: Vec<EndTrial> = open.iter().map(of_end).collect();
+        let results = self.solver.on_all_threads(&trials, |worker, of_end| {
+            self.solve(worker, &self.ends[of_end.place], of_end.trial)
         })?;
         self.solves += trials.len();
-        for ((_, trial), result) in trials.iter().zip(&results) {
+        for (of_end, result) in trials.iter().zip(&results) {
             if let (Trial::Moved(_) | Trial::Bounded(_), TrialResult::Found(solution)) =
-                (trial, result)
+                (of_end.trial, result)
             {
                 self.meet_all(solution)?;
             }
         }
-        for ((place, trial), result) in trials.into_iter().zip(results) {
-            self.ends[place].solves += 1;
-            self.take(place, trial, &result)?;
+        for (of_end, result) in trials.into_iter().zip(results) {
+            self.ends[of_end.place].solves += 1;
+            self.take(of_end.place, of_end.trial, &result)?;
         }
         Ok(())
     }
