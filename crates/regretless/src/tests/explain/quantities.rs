@@ -506,14 +506,14 @@ fn a_row_with_its_own_demand_and_known_costs_is_explained_as_the_problem_of_its_
     own["known"] = serde_json::json!({"columns": "freight*"});
     let own = Problem::from_spec(ProblemSpec::Parametric { template: own }).unwrap();
     let parameters = RowParameters::new(1)
-        .with_column("demand", 1, Arc::new(vec![6.5]))
+        .with_column("demand", 1, Arc::new(vec![3.5]))
         .and_then(|table| table.with_column("freight*", 2, Arc::new(vec![0.5, 0.25])))
         .unwrap();
     let settings = ExplainSettings::default();
     let row = Row::with_parameters(&[0.0], &parameters);
     let model = predicting(&own, &[1.0, 1.5]);
     let explained = model.explain(row, &settings).unwrap();
-    let fixed = serde_json::from_value(template(serde_json::json!(6.5))).unwrap();
+    let fixed = serde_json::from_value(template(serde_json::json!(3.5))).unwrap();
     let fixed = Problem::from_spec(fixed).unwrap();
     let expected = predicting(&fixed, &[1.5, 1.75]).explain([0.0].as_slice(), &settings);
     let expected = expected.unwrap();
