@@ -1276,10 +1276,9 @@ def test_patterns_of_names_work_in_every_field(tmp_path):
     named = rl.Problem.from_file(
         path,
         upper={name: rl.column(f"most_{name[2:]}") for name in ("x_a", "x_b", "x_c")},
-        known={name: rl.column(f"fee_{name[2:]}") for name in ("x_a", "x_b", "x_c")},
-    )
-    by_pattern = rl.Problem.from_file(
-        path, upper={"x_*": rl.column("most_*")}, known={"x_*": rl.column("fee_*")}
+    ).with_known({name: rl.column(f"fee_{name[2:]}") for name in ("x_a", "x_b", "x_c")})
+    by_pattern = rl.Problem.from_file(path, upper={"x_*": rl.column("most_*")}).with_known(
+        {"x_*": rl.column("fee_*")}
     )
     parameters = {"most_a": 3, "most_b": 2, "most_c": 4, "fee_a": 1, "fee_b": 5, "fee_c": 0}
     parameters = {name: float(value) for name, value in parameters.items()}

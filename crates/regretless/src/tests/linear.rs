@@ -748,3 +748,51 @@ fn decisions_of_other_problems_are_complete() {
     assert_eq!(complete, solution.decision);
     assert!(problem.kind().check_complete(&complete, &[1.0]).is_err());
 }
+
+/// HiGHS without presolve took the point 0 for the optimum of this problem.
+#[test]
+fn set_ups_of_quantities_without_an_upper_bound_are_solved_to_optimality() {
+    let capacities = [
+        2.755_738_162_284_321_6,
+        4.716_494_519_697_662,
+        4.668_103_047_471_366,
+    ];
+    let set_ups = [
+        -2.662_741_728_371_363,
+        -2.802_859_646_662_05,
+        -1.435_750_878_825_027_4,
+    ];
+    let mut rows = vec![serde_json::json!({
+        "upper": 7.022_544_225_633_136, "entries": [[0, 1.0], [1, 1.0], [2, 1.0]]
+    })];
+    let mut columns = vec![serde_json::json!({"lower": 0.0}); 3];
+    for (lot, (capacity, cost)) in capacities.into_iter().zip(set_ups).enumerate() {
+        let entries = serde_json::json!([[lot, 1.0], [3 + lot, -capacity]]);
+        rows.push(serde_json::json!({"upper": 0.0, "entries": entries}));
+        let column = serde_json::json!({"integer": true, "lower": 0.0, "upper": 1.0, "cost": cost});
+        columns.push(column);
+    }
+    // Not the set-ups 4 and 5, 4 alone, or 3 and 4.
+    for (lower, signs) in [
+        (-1.0, [1.0, -1.0, -1.0]),
+        (0.0, [1.0, -1.0, 1.0]),
+        (-1.0, [-1.0, -1.0, 1.0]),
+    ] {
+        let entries = serde_json::json!([[3, signs[0]], [4, signs[1]], [5, signs[2]]]);
+        rows.push(serde_json::json!({"lower": lower, "entries": entries}));
+    }
+    let spec = serde_json::json!({
+        "kind": "linear_arrays", "name": "lots", "sense": "maximize", "columns": columns,
+        "rows": rows,
+    });
+    let problem = regretless::Problem::from_spec(serde_json::from_value(spec).unwrap()).unwrap();
+    let solution = problem
+        .solve(&[0.803_434_014, 2.731_635_571, 1.217_369_676])
+        .unwrap();
+    // All lots are set up, and the second and the third are made.
+    assert!(
+        (solution.objective - 8.789_706_9).abs() < 1e-5,
+        "{}",
+        solution.objective
+    );
+}
