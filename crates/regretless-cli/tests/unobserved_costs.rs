@@ -160,6 +160,7 @@ fn a_row_with_an_item_without_a_prediction_is_not_explained() {
     workspace.run(&format!("{explain} 2")).succeeded();
     let inspected = workspace.run("inspect model.safetensors --json").json();
     assert_eq!(inspected["unobserved_costs"][0], "c_d");
+    assert!(inspected["coefficients"][3]["intercept"].is_null());
 }
 
 #[test]

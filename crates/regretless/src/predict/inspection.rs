@@ -122,7 +122,8 @@ impl CostModel {
 
     /// The coefficients of a linear predictor: for each output the coefficient of each feature,
     /// followed by the intercept, in units of the original features and costs. An output is a cost,
-    /// or any cost of a long table. `None` for networks with hidden layers.
+    /// or any cost of a long table. NaN for a cost that no training row has. `None` for networks
+    /// with hidden layers.
     pub fn coefficients(&self) -> Option<Vec<Vec<f64>>> {
         if !self.networks.iter().all(super::Network::is_linear) {
             return None;
@@ -153,6 +154,9 @@ impl CostModel {
                 *coefficient = scale * weight;
             }
             row[features] = self.output.offset[output] + scale * intercept;
+        }
+        for output in &self.metadata.unobserved {
+            rows[*output as usize].fill(f64::NAN);
         }
         Some(rows)
     }

@@ -28,6 +28,7 @@ use crate::size_limits::check_memory;
 mod decoder_panic;
 mod delta;
 mod footer;
+mod metadata_types;
 mod pages;
 mod thrift;
 
