@@ -223,9 +223,17 @@ class CommandLineRun:
             return
         names = case.drawn.names or self.names
         with (self.folder / "predicted.csv").open(newline="", encoding="utf-8") as file:
-            predicted = [[float(row[name]) for name in names] for row in csv.DictReader(file)]
-        solved = self.decided_rows(read_rows(self.folder / out), names, np.array(predicted))
-        if solved is not None:
+            predicted = [[number(row[name]) for name in names] for row in csv.DictReader(file)]
+        predicted = np.array(predicted)
+        solved = self.decided_rows(read_rows(self.folder / out), names, predicted)
+        if solved is not None and np.isnan(predicted).any():
+            # A cost that no training row has: decisions leave out what it belongs to, as the
+            # references do not.
+            taken = np.nan_to_num(solved.decisions[:, : len(names)])[np.isnan(predicted)]
+            self.session.outcomes.append(
+                Noted("decide", "what has no prediction is left out", not taken.any(), True)
+            )
+        elif solved is not None:
             self.session.outcomes.append(solved)
             failed = [status == "failed" for status in solved.statuses]
             self.session.outcomes.append(
