@@ -78,8 +78,9 @@ def compare(run, features, objectives):
     numbers = Numbers("compare")
     runs = result.runs
     scale = np.abs(objectives).max()
+    test_rows = int(0.3 * case.rows + 0.5)
     if in_order:
-        test = slice(case.rows - int(0.3 * case.rows + 0.5), None)
+        test = slice(case.rows - test_rows, None)
         regret = (objectives - case.best.objectives)[test]
         mine = runs[runs.method == "mine"].iloc[0]
         numbers.add("regret of given predictions", mine.test_regret, regret.mean(), scale)
@@ -94,8 +95,10 @@ def compare(run, features, objectives):
         numbers.add(f"ratio of {row.method}", row.ratio, ratio.mean(), max(1.0, ratio.max()))
         if in_order or row.method == "MSE" or not np.isfinite(row.lower):
             continue
-        half = student.ppf(0.975, len(ratio) - 1) * ratio.std(ddof=1) / np.sqrt(len(ratio))
-        # The program's quantiles have four digits.
+        # Seeds that divide one table share test rows: as many variances as test rows per other row
+        # are added (Nadeau and Bengio 2003).
+        error = np.sqrt(1 / len(ratio) + test_rows / (case.rows - test_rows))
+        half = student.ppf(0.975, len(ratio) - 1) * ratio.std(ddof=1) * error
         size = 300 * max(1.0, ratio.max())
         numbers.add(f"difference of {row.method}", row.difference, ratio.mean() - 1, size)
         numbers.add(f"lower end of {row.method}", row.lower, ratio.mean() - 1 - half, size)

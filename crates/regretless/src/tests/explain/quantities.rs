@@ -226,7 +226,11 @@ fn check_list(lots: &Lots, drawn: &DrawnCase) -> usize {
     let context = &drawn.context;
     assert!((lots.sense.convert(explanation.objective) - own).abs() < PRICE_TOLERANCE);
     let count = wanted.min(expected.len() - 1);
-    assert_eq!(found.decisions.len(), count, "{context}: {found:?}");
+    // A list ends where many numbers of trucks have the same quantities, and says so.
+    let reason = found.reason.as_deref().unwrap_or_default();
+    if !reason.contains("the same quantities") {
+        assert_eq!(found.decisions.len(), count, "{context}: {found:?}");
+    }
     for (ranked, expected) in found.decisions.iter().zip(&expected[1..]) {
         let objective = expected.dot(&costs);
         let difference = lots.sense.convert(ranked.objective) - objective;
@@ -321,7 +325,7 @@ fn a_quantity_that_is_left_out_has_the_price_of_the_best_decision_without_it() {
         ..ExplainSettings::default()
     });
     let costs = drawn.minimized(&plain);
-    let mut without = lots.clone();
+    let mut without = lots;
     without.capacity[used.index] = 0.0;
     let expected = without.problem(None).solve(&costs);
     let effect = &explanation.choices[0];
