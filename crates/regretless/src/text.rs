@@ -52,9 +52,9 @@ pub(crate) fn duration(seconds: f64) -> String {
 const MAX_NAMES_SHOWN: usize = 8;
 
 /// What to do about a quantity in a constraint that is unknown when deciding, such as a demand.
-pub(crate) const UNKNOWN_QUANTITY_REMEDY: &str = "unknown quantities in constraints, \
-     such as a demand, are not predicted: make the quantities that can be ordered the offers of a multiple-choice knapsack, each with its cost at the \
-     demand that occurred";
+pub(crate) const UNKNOWN_QUANTITY_REMEDY: &str = "unknown quantities in constraints, such as a \
+     demand, are not predicted: make the quantities that can be ordered the offers of a \
+     multiple-choice knapsack, each with its cost at the demand that occurred";
 
 /// The first of some names, and the number of the others: "a, b and 3 more".
 pub(crate) fn first_names<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {

@@ -248,8 +248,8 @@ fn check_case(case: &Case, number: usize) -> Option<bool> {
             );
         }
         if lower > f64::NEG_INFINITY {
-            // A cycle is negative where its length is below 0 by more than costs in single precision
-            // are rounded.
+            // A cycle is negative where its length is below 0 by more than the rounding of single
+            // precision.
             let below = changed(lower - 1e-4);
             let is_unusable = problem.unusable_costs(&below).is_some();
             let is_left = is_unusable || !is_optimal(lower - 1e-6);
