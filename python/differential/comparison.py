@@ -259,9 +259,10 @@ def mean_of_rows(values, present):
 def check_predicted(case, one):
     found = []
     wrong = ~(np.abs(one.predictions - one.expected) <= one.scale)
-    if case.drawn.present is not None:
+    present = getattr(getattr(case, "drawn", None), "present", None)
+    if present is not None:
         # There is no prediction of a cost that no training row has.
-        is_rare = (case.drawn.present == 0).mean(axis=0) > 0.5
+        is_rare = (present == 0).mean(axis=0) > 0.5
         wrong &= ~(np.isnan(one.predictions).all(axis=0) & is_rare)
     texts = [
         f"row {row}, cost {cost}: prediction {one.predictions[row, cost]!r}, by hand "
