@@ -154,7 +154,8 @@ class DecisionLoss(nn.Module):
 
     def get_extra_state(self) -> dict[str, Any]:
         """Return what a checkpoint holds: the epoch, the batch and the solution pool."""
-        return {"epoch": self.epoch, "batch": self.batch, "pool": self.rows.pool_state()}
+        pool = _with_tensors(self.rows.pool_state())
+        return {"epoch": self.epoch, "batch": self.batch, "pool": pool}
 
     def set_extra_state(self, state: dict[str, Any]) -> None:
         """Continue from a checkpoint.
@@ -165,7 +166,7 @@ class DecisionLoss(nn.Module):
             From :meth:`get_extra_state`, of a module with the same problem, table and loss.
         """
         self.epoch, self.batch, self.has_started = state["epoch"], state["batch"], True
-        self.rows.set_pool_state(state["pool"])
+        self.rows.set_pool_state(_with_lists(state["pool"]))
 
     @refuse_renamed("DecisionLoss.forward")
     def forward(
@@ -220,6 +221,27 @@ class DecisionLoss(nn.Module):
         if self.reduction == "mean":
             return values.mean()
         return values.sum() if self.reduction == "sum" else values
+
+
+def _with_tensors(pool: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return the state of a pool with its floats in tensors.
+
+    Before 2.0, ``torch.load(..., weights_only=True)`` refuses a Python float.
+    """
+    if pool is None:
+        return None
+    values = [
+        None if row is None else torch.tensor(row, dtype=torch.float64) for row in pool["values"]
+    ]
+    return {**pool, "values": values, "fixed": torch.tensor(pool["fixed"], dtype=torch.float64)}
+
+
+def _with_lists(pool: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return what :func:`_with_tensors` was given."""
+    if pool is None:
+        return None
+    values = [None if row is None else row.tolist() for row in pool["values"]]
+    return {**pool, "values": values, "fixed": pool["fixed"].tolist()}
 
 
 class _LossFunction(torch.autograd.Function):
