@@ -323,7 +323,8 @@ class PythonRun:
             model = rl.Model.from_bytes(model.to_bytes())
         predictions = np.asarray(model.predict(features), dtype=float)
         by_hand = features.astype(float) @ np.asarray(model.coefficients).T + model.intercepts
-        size = np.abs(by_hand).max() + np.abs(model.coefficients).max()
+        # Costs that no training row has are NaN in both.
+        size = np.nanmax(np.abs(by_hand)) + np.nanmax(np.abs(model.coefficients))
         tolerance = np.full(by_hand.shape, 3e-6 * size)
         self.session.outcomes.append(Predicted("predict", predictions, by_hand, tolerance))
         problem = self.problem if case.kind == "function" else None

@@ -163,6 +163,8 @@ def explain_a_row(run, model, features, predictions):
         return
     best, _ = statuses_under(case, predictions)
     rows = np.flatnonzero((best.statuses == FEASIBLE) & (case.best.statuses == FEASIBLE))
+    if not len(rows):
+        return
     row = int(case.rng.choice(rows))
     parameters = None
     if case.draw.parameters:
@@ -185,7 +187,10 @@ def explain_a_row(run, model, features, predictions):
         return
     result, numbers = explanation.to_dict(), Numbers(f"explain row {row}")
     points = case.drawn.reference.points[case.draw.scenario[row]]
-    predicted = np.unique(points, axis=0) @ case.totals(predictions)[row]
+    costs = case.totals(predictions)[row]
+    # What has no prediction is left out of the choice.
+    is_choice = (points[:, np.isnan(costs)] == 0).all(axis=1)
+    predicted = np.unique(points[is_choice], axis=0) @ np.nan_to_num(costs)
     scale = np.abs(predicted).max() or 1.0
     numbers.add("objective", case.sign * result["objective"], predicted.min(), scale)
     ordered = np.sort(predicted)
