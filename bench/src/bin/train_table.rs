@@ -7,7 +7,8 @@
 
 use std::process::ExitCode;
 
-use regretless::{Dataset, Error, Method, Problem, Result, Split, Trainer};
+use regretless::data::{CsvDialect, Layout, TableSource, WideColumns};
+use regretless::{Error, Method, Problem, Result, Split, Trainer};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -28,9 +29,19 @@ fn run(words: &[String]) -> Result<()> {
         word.parse::<u64>()
             .map_err(|_| Error::setting(format!("'{word}' is no number")))
     };
-    let problem = Problem::from_file(problem)?;
+    let columns = WideColumns {
+        costs: costs.split(',').map(String::from).collect(),
+        ..WideColumns::default()
+    };
+    let source = TableSource::Csv {
+        file: table.into(),
+        layout: Layout::Wide(columns),
+        dialect: CsvDialect::default(),
+        parameters: Vec::new(),
+    };
+    let (problem, data) = source.read_for(Problem::from_file(problem)?.spec().clone())?;
     let split = Split::random(number(seed)?).train(0.6).validation(0.2);
-    let data = Dataset::from_csv(table, costs)?.split(split)?;
+    let data = data.split(split)?;
     let trained = Trainer::new(method.parse::<Method>()?)
         .epochs(usize::try_from(number(epochs)?).unwrap_or(usize::MAX))
         .seed(number(seed)?)
