@@ -23,6 +23,11 @@ impl SparseVectors {
         self.starts.len()
     }
 
+    /// Whether there is no vector.
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
     /// The entries of one vector.
     pub fn entries(&self, vector: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let from = self.starts[vector] as usize;
@@ -73,7 +78,7 @@ impl LpColumns {
     }
 
     /// Number of columns.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.cost.len()
     }
 }
@@ -95,7 +100,7 @@ impl LpRows {
     }
 
     /// Number of rows.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.lower.len()
     }
 }
