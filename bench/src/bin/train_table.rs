@@ -1,7 +1,7 @@
 //! Trains on a CSV table through the Rust interface, for `scripts/record-bytes`.
 //!
-//! `train_table TABLE COSTS PROBLEM METHOD EPOCHS SEED MODEL` writes the model and prints the regret
-//! and the decision of every row.
+//! `train_table TABLE COSTS PROBLEM METHOD EPOCHS SEED MODEL` writes the model and prints the
+//! regret and the decision of every test row.
 
 #![allow(clippy::print_stdout, reason = "the program prints its results")]
 

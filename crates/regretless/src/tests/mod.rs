@@ -43,6 +43,7 @@ mod notes;
 mod present;
 mod problem_of_model;
 mod regret;
+mod renamed;
 mod restricted_grids;
 mod resuming;
 mod routing;
