@@ -11,4 +11,5 @@ pub mod parallel;
 pub mod random;
 pub mod renamed;
 pub mod size_limits;
+pub mod statistics;
 pub mod text;

@@ -33,17 +33,15 @@
 #[cfg(test)]
 extern crate self as regretless;
 
-use regretless_base::{checksummed_file, compressed, random, renamed, size_limits};
+use regretless_base::{checksummed_file, compressed, random, renamed, size_limits, statistics};
 
 pub use regretless_base::{decision, error};
 
 mod auto;
-pub mod backtest;
 pub mod baseline;
 pub mod checkpoint;
 pub mod data;
 pub mod evaluate;
-pub mod experiment;
 pub mod explain;
 pub mod label;
 pub mod loss;
@@ -57,12 +55,10 @@ mod planned_solves;
 pub mod predict;
 pub mod problem;
 pub mod report;
-pub mod review;
 pub mod sense;
 pub mod settings;
 mod simd;
 pub mod solve;
-mod statistics;
 #[cfg(test)]
 mod tests;
 pub mod train;

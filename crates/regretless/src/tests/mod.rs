@@ -9,11 +9,9 @@
 )]
 
 mod assignment;
-mod backtest;
 mod cancellation;
 pub(crate) mod common;
 mod cost_sensitive;
-mod coverage;
 mod data_check;
 mod datagen;
 mod equality;
