@@ -291,7 +291,7 @@ fn experiments_that_are_built_in_can_be_shown() {
 
 /// Names of the smoke tests of all experiment files of the library, sorted.
 fn built_in_smoke_tests() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../regretless/experiments");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../regretless-study/experiments");
     let mut names: Vec<String> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())

@@ -266,7 +266,8 @@ impl SearchReport {
                  backtest compares them on other rows, with models of other trainings"
             )),
             None => Some(format!(
-                "too few rows to tell whether auto's model is better than least squares: {basis}"
+                "too few rows, or too few that are decided otherwise, to tell whether auto's model \
+                 is better than least squares: {basis}"
             )),
         }
     }

@@ -114,6 +114,12 @@ impl BacktestVerdict {
             self.remarks.extend(chosen_remarks(results));
             return;
         }
+        if self.savings.is_empty() {
+            self.sentence = "no other method has decided the history: nothing is compared with \
+                             least squares"
+                .into();
+            return;
+        }
         let phrase = AmountPhrase::new(results);
         let is_better = |saving: &&MethodSaving| {
             let lower = saving.interval.map(|interval| interval.lower);

@@ -44,9 +44,17 @@ impl SeedDesign {
         {
             return Self::SameTestRows;
         }
-        let [train, validation, test] = first.split.counts();
+        // Splits may differ in size, such as expanding folds.
+        let ratio = |seed: &CellData| {
+            let [train, validation, test] = seed.split.counts();
+            test as f64 / (train + validation).max(1) as f64
+        };
+        let ratios: Vec<f64> = seeds.iter().map(ratio).collect();
+        let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+        let are_equal = ratios.iter().all(|other| *other == ratios[0]);
         Self::OneTable {
-            test_ratio: test as f64 / (train + validation).max(1) as f64,
+            // Without rounding where the splits are alike.
+            test_ratio: if are_equal { ratios[0] } else { mean },
         }
     }
 

@@ -3,21 +3,22 @@
 //!
 //! Such a cost is NaN, and only solver calls that say so accept it; anywhere else it is an error.
 //! What it belongs to is left out as `ProblemKind::leave_out` says: in a smaller problem, or by a
-//! penalty. A binary decision that has none of the penalized choices and is optimal with the
-//! penalty is the best of them, whatever the penalty; a penalty above the difference of any two
-//! objectives proves that there is none.
+//! penalty. A decision that has none of the penalized choices and is optimal with the penalty is
+//! the best of them, whatever the penalty. A penalty above the difference of any two objectives
+//! proves that there is none, where variables are whole numbers with known bounds and the objective
+//! has no other terms.
 
 use super::worker::OracleWorker;
 use super::{CompleteResult, Oracle, check_costs};
 use crate::data::CostNames;
 use crate::decision::Decision;
 use crate::error::SolveFailure;
-use crate::problem::ChoiceFixing;
-use crate::solve::Solution;
+use crate::problem::{ChoiceFixing, VariableBounds};
+use crate::solve::{Solution, SolveStatus};
 use crate::text::first_names;
 
-/// The largest penalty relative to the largest difference of two objectives, the sum of the
-/// absolute costs: more than 1, so that rounding does not matter.
+/// The largest penalty relative to the largest difference of two objectives: more than 1, so that
+/// rounding does not matter.
 const MAX_PENALTY_FACTOR: f64 = 1.25;
 /// Growth of the penalty from solve to solve. Untuned: the largest cost, the first penalty,
 /// suffices for most decisions.
@@ -54,7 +55,29 @@ impl Unpredicted<'_> {
 }
 
 const NEEDED: &str = "and no feasible decision leaves this out";
+const NOT_FOUND: &str = "and no decision that leaves this out was found";
 const NOT_REMOVABLE: &str = "and the problem has no method to leave this out";
+
+/// The optimum under a penalty.
+struct PenalizedSolution {
+    solution: Solution,
+    /// What follows where it does not leave everything out.
+    reason: &'static str,
+}
+
+/// The largest difference of the objectives of two decisions; `None` where bounds are not known, as
+/// those of a user's function.
+fn largest_difference(costs: &[f64], bounds: &VariableBounds) -> Option<f64> {
+    let difference = match bounds {
+        VariableBounds::Binary => costs.iter().map(|cost| cost.abs()).sum(),
+        VariableBounds::Box { lower, upper } => {
+            let ranges = lower.iter().zip(upper).map(|(lower, upper)| upper - lower);
+            let terms = costs.iter().zip(ranges);
+            terms.map(|(cost, range)| cost.abs() * range).sum::<f64>()
+        }
+    };
+    difference.is_finite().then_some(difference)
+}
 
 /// Whether a row has costs without a prediction.
 pub(super) fn has_unpredicted(costs: &[f64]) -> bool {
@@ -91,8 +114,12 @@ impl OracleWorker<'_> {
                 found.map_err(|failure| unpredicted.explain(failure))?
             }
             ChoiceFixing::ByCosts => {
-                let found = self.solve_penalized(&unpredicted);
-                let solution = found.map_err(|failure| unpredicted.explain(failure))?;
+                let found = self.solve_penalized(&unpredicted, &problem.bounds());
+                let PenalizedSolution { solution, reason } =
+                    found.map_err(|failure| unpredicted.explain(failure))?;
+                if !unpredicted.are_left_out_by(&solution.decision) {
+                    return Err(unpredicted.failure(reason));
+                }
                 let complete = solution.decision.clone();
                 (solution, complete)
             }
@@ -113,11 +140,16 @@ impl OracleWorker<'_> {
     }
 
     /// The optimum under penalties that grow until it leaves everything out, or cannot.
-    fn solve_penalized(&mut self, unpredicted: &Unpredicted<'_>) -> Result<Solution, SolveFailure> {
+    fn solve_penalized(
+        &mut self,
+        unpredicted: &Unpredicted<'_>,
+        bounds: &VariableBounds,
+    ) -> Result<PenalizedSolution, SolveFailure> {
         let known = &unpredicted.known;
         let largest = known.iter().fold(0.0, |max: f64, cost| max.max(cost.abs()));
         let scale = if largest > 0.0 { largest } else { 1.0 };
-        let difference: f64 = known.iter().map(|cost| cost.abs()).sum();
+        let bounded = largest_difference(known, bounds);
+        let difference = bounded.unwrap_or_else(|| known.iter().map(|cost| cost.abs()).sum());
         let max_penalty = MAX_PENALTY_FACTOR * difference.max(scale);
         let mut penalty = scale.min(max_penalty);
         loop {
@@ -127,7 +159,13 @@ impl OracleWorker<'_> {
             }
             let solution = self.solve(&costs)?;
             if unpredicted.are_left_out_by(&solution.decision) || penalty >= max_penalty {
-                return Ok(solution);
+                let is_proven = bounded.is_some()
+                    && solution.status == SolveStatus::Optimal
+                    && solution.decision.fixed() == 0.0;
+                return Ok(PenalizedSolution {
+                    solution,
+                    reason: if is_proven { NEEDED } else { NOT_FOUND },
+                });
             }
             penalty = (PENALTY_GROWTH * penalty).min(max_penalty);
         }

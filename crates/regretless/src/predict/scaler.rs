@@ -195,7 +195,8 @@ pub(super) fn existing_items(data: &Dataset, instance: usize) -> Option<&[bool]>
 }
 
 /// Mean and standard deviation of each column of weighted rows; the variance is divided by the sum
-/// of the weights (without weights the number of rows) minus `lost_degrees_of_freedom`.
+/// of the weights (without weights the number of rows) minus `lost_degrees_of_freedom`, at least by
+/// half the sum: the weights of the few rows of a rare cost may add up to less than what is lost.
 fn mean_and_deviation<'a, I: Iterator<Item = (f64, &'a [f32])>>(
     width: usize,
     rows: impl Fn() -> I,
@@ -209,16 +210,34 @@ fn mean_and_deviation<'a, I: Iterator<Item = (f64, &'a [f32])>>(
         count += weight;
     }
     for sum in &mut mean {
-        *sum /= f64::max(count, 1.0);
+        *sum /= if count > 0.0 { count } else { 1.0 };
     }
     for (weight, row) in rows() {
         for ((sum, v), mean) in square.iter_mut().zip(row).zip(&mean) {
             *sum += weight * (f64::from(*v) - mean).powi(2);
         }
     }
+    let divisor = f64::max(count - lost_degrees_of_freedom, 0.5 * count);
+    let divisor = if divisor > 0.0 { divisor } else { 1.0 };
     let deviation = square
         .into_iter()
-        .map(|sum: f64| (sum / f64::max(count - lost_degrees_of_freedom, 1.0)).sqrt())
+        .map(|sum: f64| (sum / divisor).sqrt())
         .collect();
     (mean, deviation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mean_and_deviation;
+
+    #[test]
+    fn rows_of_little_weight_have_the_mean_of_their_values() {
+        let values = [[29.0_f32], [31.0], [30.0]];
+        let rows = || values.iter().map(|row| (0.001, row.as_slice()));
+        let (mean, deviation) = mean_and_deviation(1, rows, 1.0);
+        assert!((mean[0] - 30.0).abs() < 1e-9, "{mean:?}");
+        assert!((0.5..2.0).contains(&deviation[0]), "{deviation:?}");
+        let (mean, deviation) = mean_and_deviation(1, || rows().map(|(_, row)| (1.0, row)), 1.0);
+        assert_eq!((mean[0], deviation[0]), (30.0, 1.0));
+    }
 }

@@ -17,7 +17,7 @@ use super::flexible_fields::PresentList;
 use super::formats::tsplib::TsplibInstance;
 use super::subset::{MaybeSubset, Subset, absences, clear_absent, of_present, serialize_present};
 #[cfg(feature = "highs")]
-use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, VariableBounds};
+use super::{ChoiceFixing, EqualityConstraints, ProblemKind, Sense, SolveCostHint, VariableBounds};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits::MAX_NODES;
@@ -480,6 +480,11 @@ impl ProblemKind for Cvrp {
             lower: vec![0.0; self.num_costs()],
             upper,
         }
+    }
+
+    /// Edges are used a whole number of times.
+    fn leave_out(&self, _costs: &[u32]) -> ChoiceFixing {
+        ChoiceFixing::ByCosts
     }
 
     fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {

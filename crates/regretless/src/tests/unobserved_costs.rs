@@ -10,8 +10,9 @@ use regretless::problem::ProblemKind;
 use regretless::random::{Purpose, RandomStream};
 use serde_json::{Value, json};
 
+use crate::decision::Decision;
 use crate::error::SolveFailure;
-use crate::problem::ProblemSpec;
+use crate::problem::{Problem, ProblemSpec, Sense};
 
 /// A problem, and the same without the variable of one cost.
 struct Case {
@@ -138,7 +139,7 @@ fn decide(problem: &Arc<dyn ProblemKind>, costs: &[f64]) -> Result<Solved, Solve
 
 struct Solved {
     objective: f64,
-    decision: crate::decision::Decision,
+    decision: Decision,
 }
 
 #[test]
@@ -185,6 +186,50 @@ fn a_tour_avoids_an_edge_without_a_prediction_and_a_needed_one_is_refused() {
     let triangle = build(&json!({"kind": "tsp", "nodes": 3}));
     let failure = decide(&triangle, &[1.0, f64::NAN, 2.0]).err().unwrap();
     assert!(failure.to_string().contains("c1"), "{failure}");
+}
+
+#[cfg(feature = "highs")]
+#[test]
+fn routes_avoid_an_edge_without_a_prediction() {
+    let spec = json!({
+        "kind": "cvrp", "demands": [3, 4, 5, 2], "capacity": 8.0, "vehicles": 3,
+        "single_customer_routes": true,
+    });
+    let problem = build(&spec);
+    let mut costs = vec![2.0, 3.0, 2.5, 4.0, 1.0, 1.5, 2.0, 1.2, 2.2, 0.5];
+    for edge in 0..costs.len() {
+        let known = costs[edge];
+        costs[edge] = f64::NAN;
+        let without = decide(&problem, &costs).unwrap();
+        // Above every sum of the others.
+        costs[edge] = 1e3;
+        let penalized = decide(&problem, &costs).unwrap();
+        costs[edge] = known;
+        assert!(
+            (without.objective - penalized.objective).abs() < 1e-4,
+            "edge {edge}"
+        );
+    }
+}
+
+#[test]
+fn a_function_without_known_bounds_proves_nothing() {
+    // Ten units of the first choice, or a hundred of the second.
+    let solve = |costs: &[f64]| {
+        let is_first = 10.0 * costs[0] <= 100.0 * costs[1];
+        Some(if is_first {
+            vec![10.0, 0.0]
+        } else {
+            vec![0.0, 100.0]
+        })
+    };
+    let problem = Problem::from_solver("amounts", Sense::Minimize, 2, solve).unwrap();
+    let failure = decide(problem.kind(), &[f64::NAN, 3.0]).err().unwrap();
+    let text = failure.to_string();
+    assert!(
+        text.contains("no decision that leaves this out was found"),
+        "{text}"
+    );
 }
 
 #[test]

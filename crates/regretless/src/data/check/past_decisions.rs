@@ -1,5 +1,5 @@
-//! Features that are named after the costs and look like decisions: `was_2` next to `eur_2`, 0 or
-//! 1, or amounts that are mostly 0.
+//! Features that are named after the costs and look like decisions: `was_2` next to `eur_2`, mostly
+//! 0, or 0 and 1 with equally many 1 in every row.
 
 use std::collections::HashMap;
 
@@ -42,8 +42,8 @@ pub(super) fn find(check: &DataCheck<'_>) -> Option<Finding> {
     Some(Finding {
         kind: FindingKind::PastDecisions,
         message: format!(
-            "{} features are named after the costs and mostly 0 ({}): if they are decisions that \
-             were made, ignore them as features, and give them to a backtest as past decisions or, \
+            "{} features are named after the costs and look like decisions ({}): if they are \
+             decisions that were made, ignore them as features, and give them to a backtest as past decisions or, \
              where the true costs are unknown, as labels",
             names.len(),
             first_names(&names)
@@ -86,11 +86,19 @@ fn named_after(
     found
 }
 
-/// Whether values are 0 or 1, or amounts that are mostly 0.
+/// Whether values are mostly 0, or 0 and 1 with the same number of 1 in every row. Columns that
+/// were made from a category have such values too.
 fn look_like_decisions(features: &Features, columns: &[usize]) -> bool {
+    let own = features.column_names();
+    let names = features.names();
+    if columns.iter().any(|column| !own.contains(&names[*column])) {
+        return false;
+    }
     let values = features.values();
     let (mut zeros, mut are_binary) = (0, true);
+    let mut chosen = Vec::with_capacity(values.rows());
     for row in 0..values.rows() {
+        let before = zeros;
         for column in columns {
             let value = values.row(row)[*column];
             if value < 0.0 {
@@ -99,8 +107,10 @@ fn look_like_decisions(features: &Features, columns: &[usize]) -> bool {
             zeros += usize::from(value == 0.0);
             are_binary &= value == 0.0 || value == 1.0;
         }
+        chosen.push(columns.len() - (zeros - before));
     }
     let count = values.rows() * columns.len();
     let is_any_chosen = zeros < count;
-    is_any_chosen && (are_binary || zeros as f64 >= MIN_ZERO_SHARE * count as f64)
+    let are_equally_many = are_binary && chosen.windows(2).all(|pair| pair[0] == pair[1]);
+    is_any_chosen && (are_equally_many || zeros as f64 >= MIN_ZERO_SHARE * count as f64)
 }
