@@ -13,8 +13,6 @@ Examples
 >>> decisions = model.decide(X[:5]).decisions
 """
 
-from regretless._backtest import BacktestResult, backtest
-from regretless._compare import ComparisonResult, compare
 from regretless._core import (
     CostSensitiveSpec,
     Labels,
@@ -32,11 +30,9 @@ from regretless._core import (
     regret,
     train,
 )
-from regretless._explanation import Explanation
-from regretless._own_loss import OwnLoss, RefusedLossError, loss
-from regretless._own_predictor import OwnModel
-from regretless._parameters import column, columns
-from regretless._results import (
+from regretless.losses.custom import OwnLoss, RefusedLossError, loss
+from regretless.results.explanation import Explanation
+from regretless.results.reports import (
     CandidateReport,
     EpochReport,
     Evaluation,
@@ -47,6 +43,10 @@ from regretless._results import (
     SweepResult,
     TrainingReport,
 )
+from regretless.tables.parameters import column, columns
+from regretless.training.backtest import BacktestResult, backtest
+from regretless.training.compare import ComparisonResult, compare
+from regretless.training.custom_predictor import OwnModel
 
 __all__ = [
     "BacktestResult",

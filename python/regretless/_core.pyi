@@ -7,9 +7,9 @@ from typing import Any, Literal, TypeAlias, final, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from regretless._explanation import Explanation
-from regretless._own_loss import OwnLoss
-from regretless._results import Evaluation, TrainingReport
+from regretless.losses.custom import OwnLoss
+from regretless.results.explanation import Explanation
+from regretless.results.reports import Evaluation, TrainingReport
 
 __all__ = [
     "CostSensitiveSpec",

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import regretless as rl
-from regretless._linear import choose_columns, with_infinities
+from regretless.modeling.linear import choose_columns, with_infinities
 
 KNAPSACK = """
 import numpy as np
@@ -409,7 +409,7 @@ def test_large_bounds_become_infinite_without_a_warning():
 
 def test_names_that_do_not_identify_a_column_are_left_out():
     pytest.importorskip("scipy")
-    from regretless._linear import LinearModel
+    from regretless.modeling.linear import LinearModel
 
     model = LinearModel(
         matrix=np.ones((1, 6)),

@@ -12,16 +12,11 @@ import pytest
 from conftest import ROOT
 
 import regretless as rl
-from regretless import (
-    _backtest,
-    _compare,
-    _core,
-    _explanation,
-    _own_loss,
-    _own_predictor,
-    _parameters,
-    _results,
-)
+from regretless import _core
+from regretless.losses import custom
+from regretless.results import explanation, reports
+from regretless.tables import parameters
+from regretless.training import backtest, compare, custom_predictor
 
 STUB = ast.parse((pathlib.Path(rl.__file__).parent / "_core.pyi").read_text())
 
@@ -37,7 +32,15 @@ def stubbed(body):
 
 def test_every_public_name_is_exported_and_in_the_stub():
     exported = set(rl.__all__) - {"__version__"}
-    modules = (_results, _explanation, _parameters, _own_loss, _own_predictor, _backtest, _compare)
+    modules = (
+        reports,
+        explanation,
+        parameters,
+        custom,
+        custom_predictor,
+        backtest,
+        compare,
+    )
     in_python = {name for module in modules for name in module.__all__}
     assert set(public(_core)) == exported - in_python
     assert exported - set(public(_core)) <= in_python

@@ -4,7 +4,7 @@
 //! Double precision is kept next to the rounded values where something is solved or evaluated
 //! ([`finite_matrix`]). Arrays that are needed after the call are copied, since the user may change
 //! them. Entries that are not numbers, such as dates and masked entries, are refused
-//! (`regretless._numbers`).
+//! (`regretless.tables.numbers`).
 
 #![allow(
     unsafe_code,
@@ -89,7 +89,7 @@ fn as_numeric_array<'py>(
     }
     let checked = value
         .py()
-        .import("regretless._numbers")?
+        .import("regretless.tables.numbers")?
         .call_method1("as_numeric_array", (value, what, is_single))?;
     checked.cast_into::<PyUntypedArray>().map_err(PyErr::from)
 }

@@ -1,4 +1,4 @@
-//! Backtests. `regretless._backtest` has the public function; here is what computes.
+//! Backtests. `regretless.training.backtest` has the public function; here is what computes.
 
 use std::path::PathBuf;
 use std::sync::Arc;

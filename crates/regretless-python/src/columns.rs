@@ -21,7 +21,7 @@ pub fn training_features(
     names: Option<Vec<String>>,
     options: FeatureOptions,
 ) -> PyResult<Features> {
-    let module = value.py().import("regretless._columns")?;
+    let module = value.py().import("regretless.tables.columns")?;
     let has_options = options != FeatureOptions::default();
     let is_table = column_names(value)?.is_some();
     if has_options && !is_table {
@@ -43,7 +43,7 @@ pub fn training_features(
 pub fn model_features(value: &Bound<'_, PyAny>, model: &CostModel) -> PyResult<Features> {
     let trained = &model.metadata.features;
     if model.metadata.encoding.is_none() {
-        let module = value.py().import("regretless._columns")?;
+        let module = value.py().import("regretless.tables.columns")?;
         let value = module.call_method1("model_columns", (value, trained.clone()))?;
         return features(&value, None, Some(trained));
     }
@@ -74,7 +74,7 @@ fn table(
     mut options: FeatureOptions,
     reading: &FeatureOptions,
 ) -> PyResult<Features> {
-    let module = value.py().import("regretless._columns")?;
+    let module = value.py().import("regretless.tables.columns")?;
     let wanted = wanted.map(<[String]>::to_vec);
     let mut texts = column_names(value)?.unwrap_or_default();
     texts.extend(wanted.iter().flatten().cloned());

@@ -1,4 +1,4 @@
-//! Comparisons. `regretless._compare` has the public function; the command line crate has the
+//! Comparisons. `regretless.training.compare` has the public function; the command line crate has the
 //! statistics, the verdict and the page, so that both interfaces return the same.
 
 use std::collections::BTreeMap;

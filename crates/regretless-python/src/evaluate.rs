@@ -254,7 +254,7 @@ impl EvaluatedTable {
         columns.set_item("relative_regret", array1(py, relative_regret))?;
         columns.set_item("decision_status", decision_status)?;
         columns.set_item("label_status", label_status)?;
-        let frames = py.import("regretless._frames")?;
+        let frames = py.import("regretless.tables.frames")?;
         frames.call_method1("row_table", (self.template(py), columns))
     }
 
@@ -262,7 +262,7 @@ impl EvaluatedTable {
     fn regrets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let rows: Vec<i64> = self.data.rows().iter().map(|row| *row as i64).collect();
         let values = array1(py, self.evaluation.regrets.clone());
-        let frames = py.import("regretless._frames")?;
+        let frames = py.import("regretless.tables.frames")?;
         let arguments = (self.template(py), values, "regret", array1(py, rows));
         frames.call_method1("series", arguments)
     }

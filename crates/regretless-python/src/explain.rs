@@ -12,7 +12,7 @@ use crate::problem::Problem;
 
 /// A vector or a Series as a table with one row; a table stays as it is.
 pub fn one_row<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let module = value.py().import("regretless._explanation")?;
+    let module = value.py().import("regretless.results.explanation")?;
     module.call_method1("one_row", (value,))
 }
 

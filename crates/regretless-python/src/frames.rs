@@ -6,7 +6,7 @@ use regretless::data::CostNames;
 
 /// The DataFrame that results should become: library, index and column names.
 pub struct FrameTemplate {
-    /// A `regretless._frames.FrameTemplate`.
+    /// A `regretless.tables.frames.FrameTemplate`.
     template: Py<PyAny>,
     columns: Vec<String>,
 }
@@ -18,7 +18,7 @@ impl FrameTemplate {
         if value.is_exact_instance_of::<PyUntypedArray>() {
             return Ok(None);
         }
-        let frames = value.py().import("regretless._frames")?;
+        let frames = value.py().import("regretless.tables.frames")?;
         let template = frames.call_method1("frame_template", (value,))?;
         if template.is_none() {
             return Ok(None);
@@ -38,7 +38,7 @@ impl FrameTemplate {
         })
     }
 
-    /// The `regretless._frames.FrameTemplate`.
+    /// The `regretless.tables.frames.FrameTemplate`.
     pub fn template(&self) -> &Py<PyAny> {
         &self.template
     }

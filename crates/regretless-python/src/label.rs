@@ -181,7 +181,7 @@ impl Labels {
     ///
     /// They belong to the same rows of the costs: `labels[:100]` to `C[:100]`.
     fn __getitem__(&self, rows: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let module = rows.py().import("regretless._rows")?;
+        let module = rows.py().import("regretless.tables.rows")?;
         let selected = module.call_method1("selected_rows", (rows, self.labeled.len()))?;
         let rows: Vec<usize> = selected.extract()?;
         let mut failed = Vec::new();
@@ -416,7 +416,7 @@ pub fn check_same_rows(
     second_name: &str,
 ) -> PyResult<()> {
     let names = (first_name, second_name);
-    let frames = first.py().import("regretless._frames")?;
+    let frames = first.py().import("regretless.tables.frames")?;
     frames.call_method1("check_same_rows", (first, second, names))?;
     Ok(())
 }

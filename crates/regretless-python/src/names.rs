@@ -17,7 +17,7 @@ pub fn column_names(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
     // `columns` of a pyarrow table are its data.
     let labels = match value.getattr_opt("column_names")? {
         Some(names) => {
-            let arrow = value.py().import("regretless._arrow")?;
+            let arrow = value.py().import("regretless.tables.arrow")?;
             let is_matrix = arrow.call_method1("is_list_matrix", (value,))?;
             if is_matrix.extract()? {
                 None

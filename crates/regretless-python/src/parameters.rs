@@ -1,6 +1,6 @@
 //! Parameters of rows: arrays by name, a DataFrame, or names of columns of the features, which are
 //! also found without being named.
-//! `regretless._parameters` reads them; numbers in float64 and C order are not copied.
+//! `regretless.tables.parameters` reads them; numbers in float64 and C order are not copied.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ impl<'a, 'py> ParameterArgs<'a, 'py> {
         if self.value.is_none() && (self.features.is_none() || needed.is_empty()) {
             return Ok(None);
         }
-        let module = self.table.py().import("regretless._parameters")?;
+        let module = self.table.py().import("regretless.tables.parameters")?;
         let value = match self.value {
             Some(value) => value.clone(),
             None => module.call_method1("columns_in_features", (self.features, &needed))?,
@@ -87,7 +87,7 @@ pub fn given_parameters<'py>(
     features: &Bound<'py, PyAny>,
     parameters: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let module = features.py().import("regretless._parameters")?;
+    let module = features.py().import("regretless.tables.parameters")?;
     let arguments = (features, parameters, problem.parameter_names());
     let parameters = module.call_method1("given_parameters", arguments)?;
     Ok((!parameters.is_none()).then_some(parameters))
@@ -100,7 +100,7 @@ pub fn one_row_parameters<'py>(
     let Some(parameters) = parameters else {
         return Ok(None);
     };
-    let module = parameters.py().import("regretless._parameters")?;
+    let module = parameters.py().import("regretless.tables.parameters")?;
     Ok(Some(module.call_method1("one_row", (parameters,))?))
 }
 
@@ -112,7 +112,7 @@ pub fn single_row(
     let Some(value) = value else {
         return Ok(None);
     };
-    let module = value.py().import("regretless._parameters")?;
+    let module = value.py().import("regretless.tables.parameters")?;
     let arguments = (value, problem.parameter_names(), node_parameters(problem));
     let columns = module.call_method1("row_parameter_columns", arguments)?;
     let parameters = collect(problem, &columns, 1, ArrayOwnership::Copy)?;

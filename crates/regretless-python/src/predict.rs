@@ -340,7 +340,7 @@ impl Model {
             let oracle = problem.oracle(&call, threads, heuristic, limits, parameters.as_ref())?;
             self.model.explain(&table, &oracle, &settings, observer)
         })?;
-        let module = py.import("regretless._explanation")?;
+        let module = py.import("regretless.results.explanation")?;
         let text = regretless_cli::explanation::full_text(&explanation, "The row");
         module.call_method1("with_text", (to_python(py, &explanation)?, text))
     }
@@ -636,7 +636,7 @@ impl Model {
             limits: search_limits(gap, nodes, seconds)?,
         };
         let found = args.permutation_importance(&self.model, X, C, repeats, u64::from(seed))?;
-        let frames = py.import("regretless._frames")?;
+        let frames = py.import("regretless.tables.frames")?;
         let names = self.model.metadata.features.clone();
         let values = array2(py, found.concat(), names.len(), repeats)?;
         frames.call_method1("importance_table", (X, names, values))

@@ -244,7 +244,7 @@ impl Solutions {
     #[pyo3(signature = (*, sparse=false))]
     fn to_frame(&self, py: Python<'_>, sparse: bool) -> PyResult<Py<PyAny>> {
         let template = self.frame.as_ref().map(FrameTemplate::template);
-        let frames = py.import("regretless._frames")?;
+        let frames = py.import("regretless.tables.frames")?;
         let table = frames.call_method1(
             "decision_frame",
             (

@@ -161,7 +161,7 @@ impl<'py> TimeSplit<'py> {
         let Some(split) = split else {
             return Ok(None);
         };
-        let module = split.py().import("regretless._times")?;
+        let module = split.py().import("regretless.tables.times")?;
         let (x, mut c) = (x.clone(), c.clone());
         if let Ok(text) = split.extract::<String>() {
             if text.trim() == "time" {
@@ -417,7 +417,7 @@ fn feature_options(
     let holidays = match holidays {
         None => Vec::new(),
         Some(dates) => {
-            let module = dates.py().import("regretless._columns")?;
+            let module = dates.py().import("regretless.tables.columns")?;
             module.call_method1("holiday_texts", (dates,))?.extract()?
         }
     };
@@ -798,7 +798,7 @@ pub fn train<'py>(
                  predictor, or put it among the candidates",
             ));
         }
-        let module = py.import("regretless._own_predictor")?;
+        let module = py.import("regretless.training.custom_predictor")?;
         let result =
             module.call_method("train", (problem, X, C, method, own), own_options.as_ref())?;
         return Ok(result.cast_into::<PyTuple>()?);
@@ -931,7 +931,7 @@ pub fn train<'py>(
     if candidate_predictors.is_empty() {
         return (model, report).into_pyobject(py);
     }
-    let module = py.import("regretless._own_predictor")?;
+    let module = py.import("regretless.training.custom_predictor")?;
     let table = (python_problem, given_features, given_costs);
     let found = (model, report);
     let arguments = (table, found, candidate_predictors);

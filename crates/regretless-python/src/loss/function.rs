@@ -28,7 +28,7 @@ use crate::error::to_py_err;
 use crate::function_locks::FunctionLockGuard;
 use crate::problem::sense_word;
 
-/// A `regretless._own_loss.OwnLoss`.
+/// A `regretless.losses.custom.OwnLoss`.
 pub struct LossFunction {
     /// The object in Python.
     own: Py<PyAny>,
@@ -496,7 +496,7 @@ pub fn parse_method(method: Option<&Bound<'_, PyAny>>) -> PyResult<Method> {
             .parse::<Method>()
             .map_err(|error| with_own_losses(method.py(), error));
     }
-    let module = method.py().import("regretless._own_loss")?;
+    let module = method.py().import("regretless.losses.custom")?;
     let method = &module.call_method1("from_partial", (method,))?;
     if method.is_instance(&module.getattr("OwnLoss")?)? {
         return loss_spec(method).map(Method::from);
@@ -512,7 +512,7 @@ pub fn parse_method(method: Option<&Bound<'_, PyAny>>) -> PyResult<Method> {
 fn with_own_losses(py: Python<'_>, error: Error) -> PyErr {
     let text = error.to_string();
     let found = py
-        .import("regretless._own_loss")
+        .import("regretless.losses.custom")
         .and_then(|module| module.getattr("registered")?.extract::<Vec<String>>());
     match found {
         Ok(names) if text.starts_with("unknown loss") && !names.is_empty() => {
@@ -533,7 +533,7 @@ pub fn register_loss(own: &Bound<'_, PyAny>) -> PyResult<()> {
 pub fn resolve_loss(name: &str) -> Result<LossSpec> {
     Python::attach(|py| {
         let found = py
-            .import("regretless._own_loss")
+            .import("regretless.losses.custom")
             .and_then(|module| module.call_method1("resolve", (name,)))
             .and_then(|own| loss_spec(&own));
         found.map_err(|error| {

@@ -90,7 +90,7 @@ impl Problem {
                 )));
             }
             let description = to_python(changes.py(), &spec)?;
-            let module = changes.py().import("regretless._parameters")?;
+            let module = changes.py().import("regretless.tables.parameters")?;
             let changed = module.call_method1("with_fields", (description, changes))?;
             spec = spec_of_dict(&changed)?;
         }
@@ -111,7 +111,7 @@ impl Problem {
         for (name, value) in fields {
             table.set_item(name, value)?;
         }
-        let module = py.import("regretless._parameters")?;
+        let module = py.import("regretless.tables.parameters")?;
         let description = module.call_method1("describe", (kind, table))?;
         Self::from_spec(spec_of_dict(&description)?)
     }
@@ -119,7 +119,7 @@ impl Problem {
     /// The same problem with a known part of the costs.
     pub(super) fn with_known_costs(&self, known: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = known.py();
-        let module = py.import("regretless._parameters")?;
+        let module = py.import("regretless.tables.parameters")?;
         let known = module.call_method1("known_costs", (known,))?;
         if let Some(function) = &self.function {
             let text = crate::train::json_text(&known, "known")?;
@@ -200,7 +200,7 @@ pub(super) fn parse_description(
     seed: u32,
 ) -> PyResult<ProblemSpec> {
     if let Ok(table) = description.cast::<PyDict>() {
-        let module = table.py().import("regretless._parameters")?;
+        let module = table.py().import("regretless.tables.parameters")?;
         return spec_of_dict(&module.call_method1("as_plain", (table,))?);
     }
     let name: String = description.extract()?;
@@ -295,7 +295,7 @@ pub(super) struct ColumnEntries<'py> {
 impl<'py> ColumnEntries<'py> {
     /// Takes the references out of a list.
     pub(super) fn split(value: &Bound<'py, PyAny>) -> PyResult<Self> {
-        let module = value.py().import("regretless._parameters")?;
+        let module = value.py().import("regretless.tables.parameters")?;
         let found = module.call_method1("split_references", (value,))?;
         let (numbers, names): (Bound<'py, PyAny>, Vec<(usize, String)>) = found.extract()?;
         let reference = |(position, name)| (position, serde_json::json!({ "column": name }));

@@ -250,7 +250,7 @@ impl Problem {
         items: Option<Bound<'py, PyAny>>,
         present: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
-        let module = class.py().import("regretless._parameters")?;
+        let module = class.py().import("regretless.tables.parameters")?;
         let fields = [
             (
                 "weights",
@@ -399,7 +399,7 @@ impl Problem {
         present: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
         let py = class.py();
-        let module = py.import("regretless._parameters")?;
+        let module = py.import("regretless.tables.parameters")?;
         let present = present.map(|present| module.call_method1("flat_cells", (present,)));
         let fields = [
             ("agents", Some(agents)),
@@ -465,7 +465,7 @@ impl Problem {
         present: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
         let py = class.py();
-        let module = py.import("regretless._parameters")?;
+        let module = py.import("regretless.tables.parameters")?;
         let present = present.map(|present| module.call_method1("flat_cells", (present,)));
         let optional = optional.into_pyobject(py)?;
         let fields = [
@@ -538,7 +538,7 @@ impl Problem {
         present: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
         let py = class.py();
-        let module = py.import("regretless._parameters")?;
+        let module = py.import("regretless.tables.parameters")?;
         let capacity = capacity.map(|capacity| module.call_method1("flow_bounds", (capacity,)));
         let fields = [
             ("arcs", Some(arcs)),
@@ -600,7 +600,7 @@ impl Problem {
         present: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
         let py = class.py();
-        let module = py.import("regretless._parameters")?;
+        let module = py.import("regretless.tables.parameters")?;
         let capacity = capacity.map(|capacity| module.call_method1("flow_bounds", (capacity,)));
         let present = present.map(|present| module.call_method1("flat_cells", (present,)));
         let fields = [
