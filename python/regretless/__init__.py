@@ -13,24 +13,9 @@ Examples
 >>> decisions = model.decide(X[:5]).decisions
 """
 
-from regretless._core import (
-    CostSensitiveSpec,
-    Labels,
-    Loss,
-    Model,
-    Problem,
-    Solution,
-    Solutions,
-    Solver,
-    __version__,
-    check,
-    evaluate,
-    generate,
-    label,
-    regret,
-    train,
-)
+from regretless._core import CostSensitiveSpec, Solution, __version__
 from regretless.losses.custom import OwnLoss, RefusedLossError, loss
+from regretless.losses.loss import Loss
 from regretless.results.explanation import Explanation
 from regretless.results.reports import (
     CandidateReport,
@@ -43,10 +28,20 @@ from regretless.results.reports import (
     SweepResult,
     TrainingReport,
 )
+from regretless.solving.labels import Labels, label
+from regretless.solving.options import SolveOptions
+from regretless.solving.problem import Problem
+from regretless.solving.solutions import Solutions
+from regretless.solving.solver import Solver
 from regretless.tables.parameters import column, columns
 from regretless.training.backtest import BacktestResult, backtest
+from regretless.training.benchmarks import generate
+from regretless.training.check import check
 from regretless.training.compare import ComparisonResult, compare
 from regretless.training.custom_predictor import OwnModel
+from regretless.training.evaluation import evaluate, regret
+from regretless.training.model import Model
+from regretless.training.train import train
 
 __all__ = [
     "BacktestResult",
@@ -69,6 +64,7 @@ __all__ = [
     "Solution",
     "Solutions",
     "SolveCounts",
+    "SolveOptions",
     "Solver",
     "SweepResult",
     "TrainingReport",

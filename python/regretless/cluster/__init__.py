@@ -293,10 +293,9 @@ def backtest(
     if bound.arguments["labels"] is not None:
         raise TypeError("cluster.backtest() labels the rows itself; leave 'labels' out")
     call = BacktestCall.of(bound.arguments)
-    limits = ("heuristic", "gap", "nodes", "seconds")
     store: Path | None = root / "labels"
     parameters = as_arrays(call.parameters, X)
-    if any(call.plan[name] is not None for name in limits):
+    if call.solve._names_given():
         store = None
     else:
         label(
@@ -327,8 +326,9 @@ def labeled_call(
     """Return a call with the labels of a store, if there is one; labels cannot be pickled."""
     if store is None:
         return call
-    threads = call.plan["threads"]
-    labels = rl.label(call.problem, call.C, store=store, parameters=parameters, threads=threads)
+    labels = rl.label(
+        call.problem, call.C, store=store, parameters=parameters, threads=call.solve.threads
+    )
     return dataclasses.replace(call, labels=labels)
 
 

@@ -17,7 +17,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from regretless._core import _register_loss
+from regretless._core import _register_loss, _set_loss_resolver
+from regretless.tables.numbers import as_numeric_array
 
 __all__ = ["OwnLoss", "RefusedLossError", "loss"]
 
@@ -33,10 +34,6 @@ ARGUMENTS = (
     "solve",
 )
 """Arguments that a loss can have, by name."""
-
-
-registered: list[str] = []
-"""Names of the losses that were made in this process, for messages."""
 
 
 class RefusedLossError(ValueError):
@@ -174,7 +171,11 @@ class OwnLoss:
 
     def _evaluate(self, given: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
         """Call the function with the arguments that it has; check what it returns."""
-        result = self.function(**{name: given[name] for name in self.arguments})
+        arguments = {name: given[name] for name in self.arguments}
+        if self.calls_solver:
+            solve = given["solve"]
+            arguments["solve"] = lambda costs: solve(as_numeric_array(costs, "solve: costs"))
+        result = self.function(**arguments)
         if not isinstance(result, (tuple, list)) or len(result) != 2:
             what = f"{len(result)} values" if isinstance(result, (tuple, list)) else type(result)
             raise RefusedLossError(
@@ -298,9 +299,18 @@ def loss(
 def _registered(own: OwnLoss) -> OwnLoss:
     """Make the name of a loss part of the grammar of methods."""
     _register_loss(own)
-    if own.name not in registered:
-        registered.append(own.name)
     return own
+
+
+def as_method(method: Any) -> str | OwnLoss:
+    """Return the argument of a method: a name or a custom loss; others are refused."""
+    method = from_partial(method)
+    if isinstance(method, (str, OwnLoss)):
+        return method
+    raise TypeError(
+        'a method is a name such as "MAE(O,S)" or a loss made with @regretless.loss, not '
+        f"{type(method).__name__}; write @regretless.loss in front of the function"
+    )
 
 
 def from_partial(method: Any) -> Any:
@@ -437,3 +447,6 @@ def load_file(path: Path) -> ModuleType:
         sys.path.remove(str(path.parent))
     _modules[path] = (state, module)
     return module
+
+
+_set_loss_resolver(resolve)

@@ -13,16 +13,23 @@ from typing import Any
 
 import numpy as np
 
-from regretless._core import _column_names
-from regretless.tables.names import NamedTable
+from regretless._core import _FeatureSettings, _Model, _NamedArray
+from regretless.tables.names import NamedTable, names_of, plain_table
 
 __all__ = [
     "column_to_encode",
     "feature_columns",
     "holiday_texts",
     "model_columns",
+    "model_features",
     "needs_encoding",
+    "row_count",
+    "text_list",
+    "training_features",
 ]
+
+PlainFeatures = np.ndarray | _NamedArray | list[tuple[str, str, Any]]
+"""Features as the compiled module takes them: an array, or columns of several kinds."""
 
 NUMBER_KINDS = "iuf"
 """Kinds of types that are numbers, of numpy and of pandas' nullable types."""
@@ -32,6 +39,58 @@ MAX_EXACT_INTEGER = 2**24
 
 DATE_TEXT = re.compile(r"\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}.*)?)?")
 """Texts that are meant to be dates of ISO 8601."""
+
+
+def training_features(X: Any, settings: _FeatureSettings) -> PlainFeatures:
+    """Return features of a training: a table of numbers without gaps is one array.
+
+    Parameters
+    ----------
+    X : array_like or DataFrame
+        Features.
+    settings : _FeatureSettings
+        How columns become features.
+
+    Raises
+    ------
+    ValueError
+        Where the settings name columns and the features have no names.
+    """
+    names = names_of(X)
+    if names is None and not settings.is_default:
+        raise ValueError(
+            "X: categories, target_statistics, dates, holidays and missing need a DataFrame, whose "
+            "columns have names"
+        )
+    if names is None or (settings.is_default and not needs_encoding(X)):
+        return plain_table(X, "X", single=True)
+    return feature_columns(X, texts=settings.text_columns(names))
+
+
+def model_features(X: Any, model: _Model) -> PlainFeatures:
+    """Return features as a model expects them; columns of a DataFrame are found by name."""
+    if not model._has_encoding:
+        return plain_table(model_columns(X, model.feature_names), "X", single=True)
+    names = names_of(X)
+    if names is None:
+        return plain_table(X, "X", single=True)
+    wanted = model.column_names
+    return feature_columns(X, wanted, model._text_columns([*names, *wanted]))
+
+
+def row_count(features: PlainFeatures) -> int:
+    """Return the number of rows of features, or of another table of the compiled module."""
+    if isinstance(features, list):
+        return len(features[0][2]) if features else 0
+    # A single number has no rows; it is refused where it is read.
+    return len(features) if isinstance(features, _NamedArray) or features.ndim else 0
+
+
+def text_list(texts: str | Sequence[str] | None) -> list[str]:
+    """Return one text, several or none as a list."""
+    if texts is None:
+        return []
+    return [texts] if isinstance(texts, str) else list(texts)
 
 
 def needs_encoding(table: Any) -> bool:
@@ -58,7 +117,7 @@ def column_to_encode(table: Any) -> str | None:
         As in `needs_encoding`.
     """
     # A NamedTable has the names of an array of numbers.
-    if isinstance(table, (np.ndarray, NamedTable)) or _column_names(table) is None:
+    if isinstance(table, (np.ndarray, NamedTable)) or names_of(table) is None:
         return None
     return next((name for name, column in _columns(table) if _is_raw(column)), None)
 
@@ -117,7 +176,7 @@ def model_columns(table: Any, names: Sequence[str]) -> Any:
     """
     if isinstance(table, (np.ndarray, NamedTable)):
         return table
-    found = _column_names(table)
+    found = names_of(table)
     if found is None or list(found) == list(names):
         return table
     if hasattr(table, "iloc"):

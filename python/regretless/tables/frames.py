@@ -8,13 +8,14 @@ results would be silently wrong; the checks here refuse such pairs. Cost names a
 from __future__ import annotations
 
 import sys
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from regretless._user_warnings import warn
 
 
 @dataclass(frozen=True)
@@ -290,10 +291,9 @@ def check_same_labels(first: Any, second: Any, names: tuple[str, str]) -> None:
             f"have no meaning: {right}.reset_index(drop=True), the same for {left}"
         )
     if not (is_default_index(first) or is_default_index(second)):
-        warnings.warn(
+        warn(
             f"{left} and {right} have different row labels: {difference}. "
-            "Rows are matched by position",
-            stacklevel=4,
+            "Rows are matched by position"
         )
 
 

@@ -1,7 +1,8 @@
 """Cost names: which column of a table is which cost of a problem.
 
-The rule is that of the compiled module: where table and problem both have names, columns are
-matched by name, otherwise by position.
+Where table and problem both have names, columns are matched by name, otherwise by position; the
+compiled module matches them. Labels of columns that are strings are names. Other labels, such as
+the numbers that pandas gives to unnamed columns, are not.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from regretless._core import Problem, _column_names, _costs_in_order
+from regretless._core import _costs_in_order, _NamedArray, _Problem
+from regretless.tables.arrow import is_list_matrix
 from regretless.tables.frames import FrameTemplate, frame_template
+from regretless.tables.numbers import NUMERIC_KINDS, as_numeric_array
 
 __all__ = [
     "NamedTable",
@@ -21,6 +24,8 @@ __all__ = [
     "columns_in_order",
     "costs_in_order",
     "names_of",
+    "plain_row",
+    "plain_table",
     "with_names",
 ]
 
@@ -52,8 +57,70 @@ class NamedTable:
 
 
 def names_of(table: Any) -> list[str] | None:
-    """Return the column names of a table; ``None`` for arrays and for numbered columns."""
-    return _column_names(table)
+    """Return the column names of a table; ``None`` for arrays and for numbered columns.
+
+    Raises
+    ------
+    ValueError
+        Where labels have several levels, or only some of them are strings.
+    """
+    if type(table) is np.ndarray:
+        return None
+    # The attribute ``columns`` of a pyarrow table is its data.
+    if hasattr(table, "column_names"):
+        return None if is_list_matrix(table) else label_names(table.column_names)
+    return label_names(getattr(table, "columns", None))
+
+
+def label_names(labels: Any) -> list[str] | None:
+    """Return labels of columns that are names; ``None`` where none is a string."""
+    if getattr(labels, "nlevels", 1) > 1:
+        raise ValueError(
+            "the columns have labels of several levels (a MultiIndex); give each column one name"
+        )
+    try:
+        labels = list(labels)
+    except TypeError:
+        return None
+    names = [label for label in labels if isinstance(label, str)]
+    if not names:
+        return None
+    if len(names) < len(labels):
+        raise ValueError(
+            f"some labels of columns are strings ('{names[0]}') and some are not; give every "
+            "column a name, or none"
+        )
+    return names
+
+
+def plain_table(table: Any, what: str, *, single: bool = False) -> np.ndarray | _NamedArray:
+    """Return a table as the compiled module takes it: an array, with the names that it has.
+
+    Parameters
+    ----------
+    table : array_like or table
+        The numbers.
+    what : str
+        What the table is called in messages.
+    single : bool, default False
+        Whether single precision is all that is needed.
+    """
+    if type(table) is np.ndarray and table.dtype.kind in NUMERIC_KINDS:
+        return table
+    names = names_of(table)
+    array = as_numeric_array(table, what, single)
+    return array if names is None else _NamedArray(array, names)
+
+
+def plain_row(row: Any, what: str) -> np.ndarray | _NamedArray:
+    """Return one row of numbers as :func:`plain_table` returns a table; a Series can have names."""
+    if type(row) is np.ndarray and row.dtype.kind in NUMERIC_KINDS:
+        return row
+    labels = getattr(row, "index", None)
+    # A list has a method of this name.
+    names = None if callable(labels) else label_names(labels)
+    array = as_numeric_array(row, what)
+    return array if names is None else _NamedArray(array, names)
 
 
 def with_names(table: Any, names: Sequence[str] | None, like: Any = None) -> Any:
@@ -74,12 +141,12 @@ def with_names(table: Any, names: Sequence[str] | None, like: Any = None) -> Any
     return NamedTable(table, names, template)
 
 
-def costs_in_order(problem: Problem, C: Any) -> np.ndarray:
+def costs_in_order(problem: _Problem, C: Any) -> np.ndarray:
     """Return costs in the order of the problem, in float32 or float64 as they were given."""
-    return _costs_in_order(problem, C)
+    return _costs_in_order(problem, plain_table(C, "C"))
 
 
-def column_order(problem: Problem, C: Any) -> list[int] | None:
+def column_order(problem: _Problem, C: Any) -> list[int] | None:
     """Return for each cost of the problem its column in a table.
 
     ``None`` where table and problem do not both have names, or have them in the same order.

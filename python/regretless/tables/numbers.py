@@ -94,6 +94,14 @@ def check_numeric(value: Any, what: str) -> np.ndarray:
         raise ValueError(f"{what} must be an array of numbers: {error}") from error
 
 
+def row_array(rows: Any, what: str) -> np.ndarray:
+    """Return row numbers as an array; anything that is no array of numbers is refused."""
+    try:
+        return as_numeric_array(rows, what)
+    except ValueError:
+        raise ValueError(f"{what} must be row numbers: integers from 0 on") from None
+
+
 def check_seed(seed: Any) -> None:
     """Refuse a seed that is no integer from 0 on, as the compiled functions do."""
     is_integer = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)

@@ -264,6 +264,46 @@ def parameter_columns(
     return found
 
 
+def plain_parameters(
+    problem: Any, value: Any, rows: int, table: Any, table_name: str, features: Any = None
+) -> list[tuple[str, Any]] | None:
+    """Return the parameters of the rows of a call as the compiled module takes them.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    value : Any
+        The argument ``parameters`` of a call.
+    rows : int
+        Number of rows.
+    table : object
+        The table that the parameters stand beside, and ``table_name`` its name in messages.
+    features : DataFrame, optional
+        Features: the argument may name columns of them, and those that the problem reads are found
+        without being named.
+
+    Returns
+    -------
+    list of tuple or None
+        As :func:`parameter_columns` returns them; None without parameters.
+    """
+    needed = problem.parameters
+    if value is None:
+        value = columns_in_features(features, needed)
+    if value is None:
+        return None
+    nodes = problem._node_parameters
+    return parameter_columns(value, rows, needed, features, table, table_name, nodes)
+
+
+def plain_row_parameters(problem: Any, value: Any) -> list[tuple[str, Any]] | None:
+    """Return the parameters of a call for one row as the compiled module takes them."""
+    if value is None:
+        return None
+    return row_parameter_columns(value, problem.parameters, problem._node_parameters)
+
+
 def row_parameter_columns(
     value: Any, needed: Sequence[str], nodes: Sequence[str] = ()
 ) -> list[tuple[str, Any]]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from regretless import Labels, Loss, Problem, label
 from regretless._core import _check_loss
-from regretless.losses.custom import OwnLoss
+from regretless.losses.custom import OwnLoss, as_method
 from regretless.losses.start_scale import warn_about_start
 from regretless.tables.names import costs_in_order, names_of, with_names
 from regretless.tables.numbers import as_numeric_array
@@ -73,7 +73,7 @@ class LabeledRows:
         # Pairs of rows whose different costs are equal in a lower precision, likewise.
         self._rounded_alike: dict[bytes, tuple[int, int]] = {}
         # Before rows are solved, or without any.
-        _check_loss(problem, loss)
+        _check_loss(problem, as_method(loss))
         # The pool of a checkpoint, until there are rows.
         self._resumed_pool: dict[str, Any] | None = None
         # Rows that can be given by number; those that are added later cannot.
@@ -343,40 +343,6 @@ class LabeledRows:
                 return table.dtype == costs.dtype and table[number].tobytes() != costs.tobytes()
             number -= len(table)
         return False
-
-
-def selected_rows(rows: Any, count: int) -> list[int]:
-    """Return the row numbers of a slice, of row numbers or of a boolean mask.
-
-    Parameters
-    ----------
-    rows : slice or array_like
-        Negative numbers count from the end.
-    count : int
-        Number of rows there are.
-
-    Raises
-    ------
-    TypeError
-        For anything else, and for a single number.
-    IndexError
-        For rows that do not exist.
-    """
-    if isinstance(rows, slice):
-        return list(range(*rows.indices(count)))
-    array = np.asarray(rows)
-    if array.dtype == bool and array.shape == (count,):
-        return np.flatnonzero(array).tolist()
-    if array.size == 0 and array.ndim == 1:
-        return []
-    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
-        raise TypeError(
-            "rows are a slice, an array of row numbers, or a boolean mask with one entry per row"
-        )
-    for row in array.tolist():
-        if not -count <= row < count:
-            raise IndexError(f"row {row} does not exist; there are {count}")
-    return (array % count).tolist() if count else []
 
 
 def stored_labels(labels: Labels, were_given: bool) -> np.ndarray | None:

@@ -7,21 +7,31 @@ import inspect
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from regretless import _core
-from regretless.losses.custom import OwnLoss
+from regretless._core import _rolling_folds, _run_backtest
+from regretless._renamed import check as check_renamed
+from regretless.losses.custom import OwnLoss, as_method
 from regretless.results.pages import PageResult, call_text, html_table, notebook_html
-from regretless.tables.columns import column_to_encode
-from regretless.tables.frames import as_frame_like, frame_template
-from regretless.tables.names import columns_in_order, costs_in_order, names_of, with_names
+from regretless.solving.labels import Labels
+from regretless.solving.options import SolveOptions
+from regretless.tables.columns import column_to_encode, row_count, training_features
+from regretless.tables.frames import as_frame_like, check_same_rows, frame_template
+from regretless.tables.names import (
+    columns_in_order,
+    costs_in_order,
+    names_of,
+    plain_table,
+    with_names,
+)
 from regretless.tables.numbers import check_seed
-from regretless.tables.parameters import given_parameters
+from regretless.tables.parameters import given_parameters, plain_parameters
 from regretless.tables.times import time_column, time_texts
+from regretless.training.check import default_features
 
 __all__ = ["BacktestResult", "backtest"]
 
@@ -306,7 +316,7 @@ def _call_text(arguments: Mapping[str, Any]) -> str:
     if isinstance(arguments["time"], str):
         shown["time"] = arguments["time"]
     shown["methods"] = [str(method) for method in method_list(arguments["methods"])]
-    for name in ("window", *SETTINGS_OF_PLAN):
+    for name in ("window", *PLAN_KEYWORDS, *SOLVE_KEYWORDS):
         if arguments[name] != defaults[name].default:
             shown[name] = arguments[name]
     if arguments["out"] is not None:
@@ -314,7 +324,7 @@ def _call_text(arguments: Mapping[str, Any]) -> str:
     return call_text("backtest", {**shown, **arguments["settings"]})
 
 
-SETTINGS_OF_PLAN = (
+PLAN_KEYWORDS = (
     "predictor",
     "initial",
     "step",
@@ -326,14 +336,16 @@ SETTINGS_OF_PLAN = (
     "season",
     "unit",
     "seed",
-    "threads",
-    "progress",
-    "heuristic",
-    "gap",
-    "nodes",
-    "seconds",
 )
 """Arguments of `backtest` that are settings of the plan as they are."""
+
+SOLVE_KEYWORDS = tuple(field.name for field in fields(SolveOptions))
+"""Arguments of `backtest` that say how rows are solved."""
+
+
+def plain_decisions(name: str, decisions: Any) -> tuple[str, Any]:
+    """Return decisions that were made, by their name, as the compiled module takes them."""
+    return name, plain_table(decisions, name)
 
 
 @dataclass(frozen=True)
@@ -352,6 +364,7 @@ class BacktestCall:
     labels: Any
     parameters: Any
     settings: dict[str, Any] | None
+    solve: SolveOptions
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> BacktestCall:
@@ -360,7 +373,7 @@ class BacktestCall:
         check_seed(arguments["seed"])
         problem = arguments["problem"]
         parameters = given_parameters(X, arguments["parameters"], problem.parameters)
-        plan = {name: arguments[name] for name in SETTINGS_OF_PLAN}
+        plan = {name: arguments[name] for name in PLAN_KEYWORDS}
         plan["window"] = str(arguments["window"])
         plan["out"] = None if out is None else os.fspath(out)
         time = arguments["time"]
@@ -375,7 +388,7 @@ class BacktestCall:
                 if costs is None:
                     costs = estimator_costs(problem, C)
                 if folds is None:
-                    folds = _core._rolling_folds(times, json.dumps(plan))
+                    folds = _rolling_folds(times, json.dumps(plan))
                 # Without refits, all later rows are decided by the first model.
                 fitted = folds
                 if not arguments["refit"]:
@@ -396,6 +409,7 @@ class BacktestCall:
             labels=arguments["labels"],
             parameters=parameters,
             settings=arguments["settings"] or None,
+            solve=SolveOptions(**{name: arguments[name] for name in SOLVE_KEYWORDS}),
         )
 
     def run(self) -> BacktestResult:
@@ -415,19 +429,24 @@ class BacktestCall:
 
     def run_shard(self, shard: str | None) -> dict[str, Any] | None:
         """Run the trainings of a shard; without one, all of them, and return the results."""
-        return _core._run_backtest(
+        check_renamed("train", self.settings or {})
+        check_same_rows(self.X, self.C)
+        features = training_features(self.X, default_features())
+        rows = row_count(features)
+        return _run_backtest(
             self.problem,
-            self.X,
-            self.C,
+            features,
+            plain_table(self.C, "C", single=True),
             self.times,
-            self.methods,
+            [as_method(method) for method in self.methods],
             json.dumps(self.plan),
             self.folds,
-            self.predictions,
-            self.decisions,
+            [(name, plain_table(values, name)) for name, values in self.predictions],
+            None if self.decisions is None else plain_decisions(*self.decisions),
             self.labels,
-            self.parameters,
+            plain_parameters(self.problem, self.parameters, rows, self.X, "X", self.X),
             self.settings,
+            self.solve,
             shard,
         )
 
@@ -455,7 +474,7 @@ def backtest(
     predictor: str | None = None,
     seed: int = 0,
     out: str | os.PathLike[str] | None = None,
-    labels: _core.Labels | None = None,
+    labels: Labels | None = None,
     parameters: Any = None,
     threads: int | None = None,
     progress: bool = False,

@@ -14,12 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from regretless import _core
-from regretless.losses.custom import OwnLoss
+from regretless._core import _comparison_splits, _run_comparison
+from regretless._renamed import check as check_renamed
+from regretless.losses.custom import OwnLoss, as_method
 from regretless.results.pages import PageResult, call_text, notebook_html
-from regretless.tables.numbers import check_seed
-from regretless.tables.parameters import given_parameters
-from regretless.tables.times import without_times
+from regretless.solving.labels import Labels
+from regretless.solving.options import SolveOptions
+from regretless.tables.columns import row_count, training_features
+from regretless.tables.frames import check_same_rows
+from regretless.tables.names import plain_table
+from regretless.tables.numbers import check_seed, row_array
+from regretless.tables.parameters import given_parameters, plain_parameters
+from regretless.tables.times import split_tables
 from regretless.training.backtest import (
     estimator_costs,
     fitted_predictions,
@@ -27,6 +33,7 @@ from regretless.training.backtest import (
     is_estimator,
     method_list,
 )
+from regretless.training.check import default_features
 
 __all__ = ["ComparisonResult", "compare"]
 
@@ -169,7 +176,7 @@ def compare(
     predictor: str | None = None,
     profile: str = "default",
     out: str | os.PathLike[str] | None = None,
-    labels: _core.Labels | None = None,
+    labels: Labels | None = None,
     parameters: Any = None,
     threads: int | None = None,
     progress: bool = False,
@@ -264,16 +271,22 @@ def compare(
             "per seed, or an object with fit and predict in predictions="
         )
     check_seed(seed)
+    check_renamed("train", settings)
     parameters = given_parameters(X, parameters, problem.parameters)
     if splitter is not None and split is not None:
         raise TypeError("compare() takes either 'split' or 'splitter', not both")
     folds = None
     if splitter is not None:
         folds = _splitter_rows(splitter, len(C), validation)
+    check_same_rows(X, C)
+    tables = split_tables(split, X, C)
+    X, C = tables.X, tables.C
     given: list[tuple[str, list[Any]]] = []
     if predictions:
-        splits: list[Any] = folds or _core._comparison_splits(X, C, split, seeds, seed)
-        given = _given(predictions, problem, X, without_times(C, X, split), splits)
+        splits: list[Any] = folds or _comparison_splits(
+            len(C), tables.split, tables.times, seeds, seed
+        )
+        given = _given(predictions, problem, X, C, splits)
     methods = None if methods is None else method_list(methods)
     names = None if methods is None else [str(method) for method in methods]
     plan = json.dumps(
@@ -282,31 +295,33 @@ def compare(
             "profile": profile,
             "out": None if out is None else os.fspath(out),
             "seed": seed,
-            "threads": threads,
-            "progress": progress,
-            "heuristic": heuristic,
-            "gap": gap,
-            "nodes": nodes,
-            "seconds": seconds,
             "command": call_text(
                 "compare", {"methods": names, "seeds": seeds, "seed": seed, **settings}
             ),
         }
     )
     try:
-        found = _core._run_comparison(
+        features = training_features(X, default_features())
+        found = _run_comparison(
             problem,
-            X,
-            C,
-            methods,
+            features,
+            plain_table(C, "C", single=True),
+            None if methods is None else [as_method(method) for method in methods],
             plan,
-            split,
+            tables.split,
+            tables.times,
             seeds,
-            folds,
-            given,
+            None
+            if folds is None
+            else [[row_array(part, "split") for part in fold] for fold in folds],
+            [
+                (name, [plain_table(values, name) for values in by_split])
+                for name, by_split in given
+            ],
             labels,
-            parameters,
+            plain_parameters(problem, parameters, row_count(features), X, "X", X),
             settings or None,
+            SolveOptions(threads, progress, heuristic, gap, nodes, seconds),
         )
     except FileExistsError as error:
         file = str(error).partition(": exists already")[0]

@@ -12,29 +12,27 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regretless._core import (
-    Loss,
-    Problem,
-    _epoch_remark,
-    _epoch_rows,
-    _few_rows_warning,
-    _training_plan,
-    evaluate,
-)
+from regretless._core import _epoch_remark, _epoch_rows, _few_rows_warning, _training_plan
 from regretless._user_warnings import warn
-from regretless.losses.custom import OwnLoss
+from regretless.losses.custom import OwnLoss, as_method
+from regretless.losses.loss import Loss
 from regretless.results.reports import CandidateReport, Evaluation, SolveCounts, TrainingReport
+from regretless.solving.problem import Problem
 from regretless.tables.columns import model_columns
 from regretless.tables.frames import as_frame_like, check_same_rows
 from regretless.tables.names import columns_in_order, costs_in_order, names_of, with_names
 from regretless.tables.numbers import as_numeric_array
 from regretless.tables.parameters import given_parameters, table_parameters
 from regretless.tables.seen_rows import SeenRows
-from regretless.tables.times import without_times
+from regretless.tables.times import split_tables
+from regretless.training.evaluation import evaluate
+
+if TYPE_CHECKING:
+    from regretless.training.train import TrainingCall
 
 __all__ = ["OwnModel"]
 
@@ -202,19 +200,11 @@ def table_loss(problem: Problem, costs: np.ndarray, loss: Any, options: Mapping[
 
 
 def train(
-    problem: Problem,
-    X: Any,
-    C: Any,
-    method: Any,
-    predictor: Any,
-    *,
-    settings: Mapping[str, Any] | None,
-    is_candidate: bool = False,
-    **options: Any,
+    call: TrainingCall, method: Any, predictor: Any, *, is_candidate: bool = False
 ) -> tuple[OwnModel, TrainingReport]:
-    """Train or fit a predictor of the user's own; called by :func:`regretless.train`."""
-    settings = dict(settings or {})
-    predictor = made_predictor(predictor, options["seed"])
+    """Train or fit a custom predictor; called by :func:`regretless.train`."""
+    problem, X, settings = call.problem, call.X, dict(call.settings)
+    predictor = made_predictor(predictor, call.seed)
     is_module = is_torch_module(predictor)
     if not is_module and not (hasattr(predictor, "fit") and hasattr(predictor, "predict")):
         raise TypeError(
@@ -237,13 +227,32 @@ def train(
                 f"learning rate: leave out {ignored[0]}, or name an optimizer such as 'adam'"
             )
     plan_method = "MSE" if not is_module else method
-    seed, profile, split = options["seed"], options["profile"], options["split"]
-    plan = _training_plan(X, C, plan_method, split, seed, profile, settings)
-    if isinstance(options["parameters"], (list, tuple)):
-        options["parameters"] = {name: np.asarray(X[name]) for name in options["parameters"]}
-    C = without_times(C, X, split)
-    if options["cost_names"] is not None:
-        C = with_names(C, options["cost_names"])
+    method = None if method is None else as_method(method)
+    plan_method = None if plan_method is None else as_method(plan_method)
+    check_same_rows(X, call.C)
+    tables = split_tables(call.split, X, call.C)
+    plan = _training_plan(
+        len(tables.C),
+        plan_method,
+        tables.split,
+        tables.times,
+        call.seed,
+        call.profile,
+        settings,
+    )
+    parameters = call.parameters
+    if isinstance(parameters, (list, tuple)):
+        parameters = {name: np.asarray(X[name]) for name in parameters}
+    options = {
+        "labels": call.labels,
+        "parameters": parameters,
+        "seed": call.seed,
+        "threads": call.solve.threads,
+        "feature_names": call.feature_names,
+    }
+    C = tables.C
+    if call.cost_names is not None:
+        C = with_names(C, call.cost_names)
     features, costs = as_features(X), costs_in_order(problem, C)
     first = method if isinstance(method, OwnLoss) else plan["stages"][0]["name"]
     loss = table_loss(problem, costs, first, options)
@@ -253,7 +262,7 @@ def train(
         rows = [rows[0] + rows[1], [], rows[2]]
     loss._start_pool(rows[0])
     if not is_candidate:
-        names = options["feature_names"] or names_of(X)
+        names = call.feature_names or names_of(X)
         loss._raise_notes(features, None if names is None else list(names), rows)
     training = Training(problem, features, costs, plan, options, rows, loss)
     started, cpu_started = time.perf_counter(), time.process_time()
@@ -321,26 +330,20 @@ def warn_if_trained(module: Any) -> None:
 
 
 def choose(
-    table: tuple[Problem, Any, Any],
-    found: tuple[Any, TrainingReport],
-    candidates: Sequence[Any],
-    **options: Any,
+    call: TrainingCall, found: tuple[Any, TrainingReport], candidates: Sequence[Any]
 ) -> tuple[Any, TrainingReport]:
     """Return what ``auto`` found, or a predictor of the user's own with a lower validation regret.
 
     Called by :func:`regretless.train`. The regret of ``auto`` is that of models which were not
     trained on the row, so that both are regrets of rows not seen in training.
     """
-    problem, X, C = table
     model, report = found
     lowest = report.validation
     entries: list[CandidateReport] = []
     best = None
     for candidate in candidates:
         method, predictor = candidate if isinstance(candidate, tuple) else (None, candidate)
-        own_model, own_report = train(
-            problem, X, C, method, predictor, is_candidate=True, **options
-        )
+        own_model, own_report = train(call, method, predictor, is_candidate=True)
         if own_report.validation is None:
             raise ValueError("candidates are compared on validation rows, and there are none")
         if lowest is None or own_report.validation.regret < lowest.regret:

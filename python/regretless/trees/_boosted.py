@@ -402,7 +402,8 @@ def load_problem(
     if description is None or description.get("kind") == "external":
         return None
     try:
-        return _problem_of_model(json.dumps(description), file_hash, folder, content)
+        problem = _problem_of_model(json.dumps(description), file_hash, folder, content)
+        return rl.Problem._of(problem)
     except (OSError, ValueError) as error:
         warnings.warn(
             f"the problem of the model cannot be built here: {error}. Give it: "
