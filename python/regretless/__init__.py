@@ -38,7 +38,7 @@ from regretless.training.backtest import BacktestResult, backtest
 from regretless.training.benchmarks import generate
 from regretless.training.check import check
 from regretless.training.compare import ComparisonResult, compare
-from regretless.training.custom_predictor import OwnModel
+from regretless.training.custom_model import OwnModel
 from regretless.training.evaluation import evaluate, regret
 from regretless.training.model import Model
 from regretless.training.train import train

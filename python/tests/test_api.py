@@ -23,7 +23,7 @@ from regretless.training import (
     benchmarks,
     check,
     compare,
-    custom_predictor,
+    custom_model,
     evaluation,
     model,
     train,
@@ -46,7 +46,7 @@ def test_every_public_name_is_exported_and_in_the_stub():
     modules = (
         *(reports, explanation, parameters, custom, losses_on_tables),
         *(labels, problem, solutions, solver, solve_options),
-        *(backtest, benchmarks, check, compare, custom_predictor, evaluation, model, train),
+        *(backtest, benchmarks, check, compare, custom_model, evaluation, model, train),
     )
     in_python = {name for module in modules for name in module.__all__}
     assert set(public(_core)) == exported - in_python

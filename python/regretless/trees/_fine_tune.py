@@ -24,6 +24,13 @@ from regretless.tables.frames import (
 )
 from regretless.tables.names import costs_in_order, with_names
 from regretless.tables.parameters import as_arrays, select_rows
+from regretless.training.python_loop import (
+    ALL_STEPS,
+    PATIENCE,
+    StepScore,
+    StoppingRule,
+    TrainingLoop,
+)
 from regretless.trees._boosted import (
     BoostedCostModel,
     ConstantModel,
@@ -276,27 +283,34 @@ class FineTuning:
     ) -> BoostedCostModel:
         """Boost rounds of the cost-sensitive objective; return the best model."""
         regret = ValidationRegret(self.objective.problem, validation, self.threads)
-        history = [regret.measure(0, validation.base_costs)]
+        base_round = regret.measure(0, validation.base_costs)
         trees = self.booster(
             training, self.derivatives(training), {"learning_rate": LEARNING_RATE}, self.settings
         )
         trees.set_validation(validation.features, validation.base_costs)
+        rounds = BoostingRounds(self, trees, regret, base_round)
+        rule = StoppingRule(steps=self.rounds[1], patience=self.patience)
+        loop = TrainingLoop(rounds, rule)
         try:
-            stopped = self.boost(trees, regret, history)
+            stopped = loop.run()
         except BaseException as error:
             # After Ctrl-C or a solver failure the best model so far is kept.
             reason = f"interrupted: {type(error).__name__}"
-            self.select_round(model, trees, regret, history, reason)
+            self.select_round(model, rounds, reason)
             self.objective.incumbent = model
             raise
-        report = self.select_round(model, trees, regret, history, stopped)
+        words = {
+            PATIENCE: f"no better round within {self.patience}",
+            ALL_STEPS: "all rounds were run",
+        }
+        report = self.select_round(model, rounds, words.get(stopped, stopped))
         # The round was selected by predictions during training; those of the truncated model count.
         try:
             measured = regret.measure(report.best_round, model.predict(validation.features))
         except BaseException:
             self.objective.incumbent = model
             raise
-        base_regret = history[0].regret
+        base_regret = base_round.regret
         if measured.regret > base_regret:
             warnings.warn(
                 f"the trees of round {report.best_round} predict other costs than during "
@@ -323,39 +337,13 @@ class FineTuning:
 
         return derivatives
 
-    def boost(self, trees: Any, regret: ValidationRegret, history: list[FineTuningRound]) -> str:
-        """Run the rounds and append their regrets; return why it stopped."""
-        best = history[0]
-        for number in range(1, self.rounds[1] + 1):
-            self.show(
-                "fine-tuning",
-                self.rounds[1],
-                number - 1,
-                f"validation regret {best.regret:.6g}, base {history[0].regret:.6g}",
-            )
-            if not trees.boost_round():
-                return "no tree can be split any more"
-            predictions = trees.validation_predictions()
-            if not np.isfinite(predictions).all():
-                return "predicted costs are not finite any more"
-            history.append(regret.measure(number, predictions))
-            if history[-1].regret < best.regret:
-                best = history[-1]
-            if self.patience is not None and number - best.round >= self.patience:
-                return f"no better round within {self.patience}"
-        return "all rounds were run"
-
     def select_round(
-        self,
-        model: BoostedCostModel,
-        trees: Any,
-        regret: ValidationRegret,
-        history: list[FineTuningRound],
-        stopped: str,
+        self, model: BoostedCostModel, rounds: BoostingRounds, stopped: str
     ) -> FineTuningReport:
         """Give the model the trees of the best round, the earliest of equal ones."""
+        history = rounds.history
         best = min(history, key=lambda entry: entry.regret)
-        model.trees = trees.truncate(best.round)
+        model.trees = rounds.trees.truncate(best.round)
         model.history = tuple(history)
         report = FineTuningReport(
             library=self.library,
@@ -367,7 +355,7 @@ class FineTuning:
             base_regret=history[0].regret,
             best_regret=best.regret,
             training_rows=len(self.training_rows),
-            validation_rows=regret.rows,
+            validation_rows=rounds.regret.rows,
         )
         model.report = report
         return report
@@ -376,6 +364,42 @@ class FineTuning:
         """Show progress where the user asked for it."""
         if self._progress_bar is not None:
             self._progress_bar.show(task, steps, done, message)
+
+
+class BoostingRounds:
+    """Rounds of boosting, the adapter of :class:`TrainingLoop`; round 0 is the base model."""
+
+    def __init__(
+        self, owner: FineTuning, trees: Any, regret: ValidationRegret, base_round: FineTuningRound
+    ) -> None:
+        self.owner, self.trees, self.regret = owner, trees, regret
+        self.best, self.history = base_round, [base_round]
+        self.predictions: Any = None
+
+    def step(self, number: int) -> str | None:
+        """Boost one round."""
+        self.owner.show(
+            "fine-tuning",
+            self.owner.rounds[1],
+            number - 1,
+            f"validation regret {self.best.regret:.6g}, base {self.history[0].regret:.6g}",
+        )
+        if not self.trees.boost_round():
+            return "no tree can be split any more"
+        self.predictions = self.trees.validation_predictions()
+        if not np.isfinite(self.predictions).all():
+            return "predicted costs are not finite any more"
+        return None
+
+    def score(self, number: int) -> StepScore:
+        """Return the regret on the validation rows."""
+        if number:
+            self.history.append(self.regret.measure(number, self.predictions))
+        return StepScore(self.history[-1].regret, self.history[-1])
+
+    def keep(self, number: int) -> None:
+        """Remember the round; its trees are those before it and its own."""
+        self.best = self.history[-1]
 
 
 def split_rows(usable: np.ndarray, fraction: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
