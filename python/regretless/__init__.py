@@ -41,6 +41,7 @@ from regretless.training.compare import ComparisonResult, compare
 from regretless.training.custom_model import OwnModel
 from regretless.training.evaluation import evaluate, regret
 from regretless.training.model import Model
+from regretless.training.options import FeatureOptions, TrainingOptions
 from regretless.training.train import train
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "EpochReport",
     "Evaluation",
     "Explanation",
+    "FeatureOptions",
     "LabelCounts",
     "Labels",
     "Loss",
@@ -67,6 +69,7 @@ __all__ = [
     "SolveOptions",
     "Solver",
     "SweepResult",
+    "TrainingOptions",
     "TrainingReport",
     "__version__",
     "backtest",

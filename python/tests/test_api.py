@@ -1,7 +1,9 @@
 """The public names: documented, and typed as they are."""
 
 import ast
+import dataclasses
 import inspect
+import json
 import pathlib
 import re
 import subprocess
@@ -26,6 +28,7 @@ from regretless.training import (
     custom_model,
     evaluation,
     model,
+    options,
     train,
 )
 
@@ -46,7 +49,7 @@ def test_every_public_name_is_exported_and_in_the_stub():
     modules = (
         *(reports, explanation, parameters, custom, losses_on_tables),
         *(labels, problem, solutions, solver, solve_options),
-        *(backtest, benchmarks, check, compare, custom_model, evaluation, model, train),
+        *(backtest, benchmarks, check, compare, custom_model, evaluation, model, options, train),
     )
     in_python = {name for module in modules for name in module.__all__}
     assert set(public(_core)) == exported - in_python
@@ -138,6 +141,17 @@ def stub_arguments(node):
     }
 
 
+def test_the_options_of_train_are_every_setting_with_its_default():
+    typed = dataclasses.asdict(rl.TrainingOptions())
+    settings = json.loads(_core._default_settings())
+    settings.pop("seed")
+    assert settings.pop("optimizer")["kind"] == typed["optimizer"]
+    assert {name: typed[name] for name in settings} == settings
+    # The other way round: every option is a setting, as the types of the keywords.
+    assert set(typed) == set(settings) | {"optimizer"}
+    assert set(options.TrainingKeywords.__annotations__) == set(typed)
+
+
 def test_no_signature_shown_to_users_is_written_by_hand():
     sources = [*(ROOT / "crates" / "regretless-python" / "src").rglob("*.rs")]
     assert sources
@@ -205,3 +219,24 @@ def test_the_compiled_module_imports_the_package_at_three_places_at_most():
     sources = (ROOT / "crates" / "regretless-python" / "src").rglob("*.rs")
     places = sum(path.read_text().count('import("regretless') for path in sources)
     assert 0 < places <= 3
+
+
+def test_train_takes_options_as_objects():
+    problem, (X, C) = rl.Problem("KS8"), rl.generate("KS8", instances=60)
+    by_keyword, _ = rl.train(problem, X, C, "MSE", epochs=3, batch_size=8, threads=1)
+    by_object, _ = rl.train(
+        problem,
+        X,
+        C,
+        "MSE",
+        training_options=rl.TrainingOptions(epochs=3, batch_size=8),
+        solve_options=rl.SolveOptions(threads=1),
+        feature_options=rl.FeatureOptions(),
+    )
+    assert by_object.to_bytes() == by_keyword.to_bytes()
+    with pytest.raises(TypeError, match="'epochs' beside training_options"):
+        rl.train(problem, X, C, training_options=rl.TrainingOptions(), epochs=3)
+    with pytest.raises(TypeError, match="'threads' beside solve_options"):
+        rl.train(problem, X, C, solve_options=rl.SolveOptions(), threads=1)
+    with pytest.raises(TypeError, match="profile is the default of keywords"):
+        rl.train(problem, X, C, training_options=rl.TrainingOptions(), profile="paper")

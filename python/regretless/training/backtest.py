@@ -31,7 +31,7 @@ from regretless.tables.names import (
 from regretless.tables.numbers import check_seed
 from regretless.tables.parameters import given_parameters, plain_parameters
 from regretless.tables.times import time_column, time_texts
-from regretless.training.check import default_features
+from regretless.training.options import FeatureOptions
 
 __all__ = ["BacktestResult", "backtest"]
 
@@ -431,7 +431,7 @@ class BacktestCall:
         """Run the trainings of a shard; without one, all of them, and return the results."""
         check_renamed("train", self.settings or {})
         check_same_rows(self.X, self.C)
-        features = training_features(self.X, default_features())
+        features = training_features(self.X, FeatureOptions()._settings())
         rows = row_count(features)
         return _run_backtest(
             self.problem,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from regretless._core import _check, _FeatureSettings
+from regretless._core import _check
 from regretless.solving.labels import Labels
 from regretless.solving.problem import Problem
 from regretless.tables.columns import training_features
 from regretless.tables.frames import check_same_rows
 from regretless.tables.names import plain_table
 from regretless.tables.times import split_tables
+from regretless.training.options import FeatureOptions
 
 __all__ = ["check"]
 
@@ -62,11 +63,6 @@ def check(
     """
     check_same_rows(X, C, ("X", "C"))
     tables = split_tables(split, X, C)
-    features = training_features(tables.X, default_features())
+    features = training_features(tables.X, FeatureOptions()._settings())
     costs = plain_table(tables.C, "C", single=True)
     return _check(problem, features, costs, labels, tables.split, tables.times, seed)
-
-
-def default_features() -> _FeatureSettings:
-    """Return how columns become features where nothing is said."""
-    return _FeatureSettings([], [], [], [], "impute")

@@ -33,7 +33,7 @@ from regretless.training.backtest import (
     is_estimator,
     method_list,
 )
-from regretless.training.check import default_features
+from regretless.training.options import FeatureOptions
 
 __all__ = ["ComparisonResult", "compare"]
 
@@ -301,7 +301,7 @@ def compare(
         }
     )
     try:
-        features = training_features(X, default_features())
+        features = training_features(X, FeatureOptions()._settings())
         found = _run_comparison(
             problem,
             features,

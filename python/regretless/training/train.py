@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import ArrayLike
 
@@ -16,7 +16,7 @@ from regretless.results.reports import TrainingReport
 from regretless.solving.labels import Labels
 from regretless.solving.options import SolveOptions
 from regretless.solving.problem import Problem
-from regretless.tables.columns import holiday_texts, row_count, text_list, training_features
+from regretless.tables.columns import row_count, training_features
 from regretless.tables.frames import check_same_rows
 from regretless.tables.names import plain_table
 from regretless.tables.numbers import as_numeric_array, check_seed
@@ -24,6 +24,16 @@ from regretless.tables.parameters import given_parameters, plain_parameters
 from regretless.tables.times import split_tables
 from regretless.training import custom_predictor
 from regretless.training.model import Model
+from regretless.training.options import (
+    FeatureOptions,
+    TrainingKeywords,
+    TrainingOptions,
+    one_of,
+    settings_of,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["train"]
 
@@ -57,7 +67,10 @@ def train(
     gap: float | None = None,
     nodes: int | None = None,
     seconds: float | None = None,
-    **settings: Any,
+    training_options: TrainingOptions | None = None,
+    feature_options: FeatureOptions | None = None,
+    solve_options: SolveOptions | None = None,
+    **settings: Unpack[TrainingKeywords],
 ) -> tuple[Any, TrainingReport]:
     """Train a model for the decisions that follow from its predictions.
 
@@ -115,62 +128,20 @@ def train(
         Seed of the split, the initial parameters, the batches and the noise.
     profile : {"default", "paper"}
         The defaults of all settings.
-    categories, target_statistics, dates : str or list of str, optional
-        Columns of a DataFrame `X`, by name or pattern. Each value of `categories` is a feature,
-        also numbers. Values of `target_statistics`, such as customers, become the mean cost of the
-        training rows that have them. `dates` become weekday, season and hour, as far as the
-        training rows support them, or the parts that are given: "date=weekday+season+trend". By
-        default, texts with few values and columns of type category are categories, and columns of
-        dates are dates; everything is fitted on the training rows alone.
-    holidays : sequence of dates, optional
-        Whether a date is one of them becomes a feature.
-    missing : {"impute", "error"}
-        Gaps in a DataFrame `X` are filled with the median of the training rows and indicated, or
-        refused. Gaps in arrays and in costs are always refused.
+    categories, target_statistics, dates, holidays, missing : optional
+        How columns of a DataFrame become features: the fields of `FeatureOptions`.
     feature_names, cost_names : sequence of str, optional
         Names of the columns, unless `X` and `C` have their own.
     checkpoint : path, optional
         Path of the model file. Checkpoints are stored next to it; an interrupted training resumes
         with the same call and returns the same model.
     threads, progress, heuristic, gap, nodes, seconds : optional
-        As in `Problem.solve_all`.
-    epochs : int, default 50
-        Number of epochs.
-    rows_per_epoch : int, optional
-        Training rows of one epoch, drawn again for each; all by default.
-    batch_size : int, default 32
-        Rows of one gradient step.
-    learning_rate : float, default 0.005
-        Learning rate.
-    lr_decay : bool, default False
-        Whether the learning rate decays linearly to 0 over the epochs.
-    optimizer : str, default "adam"
-        "adam", "adamw:weight_decay=0.01" or "sgd:momentum=0.9".
-    select : str, default "validation-regret"
-        Criterion for the best epoch: "validation-regret", "validation-loss", "training-loss" or
-        "last". Where the solves for validation regret would take more than a minute and longer
-        than all labels, the default is "validation-loss", and a warning says so; with a solver
-        function of one's own the default stays, with a warning.
-    train_on_validation : bool, default False
-        Whether validation rows are training rows too.
-    patience : int, optional
-        Epochs without improvement before training stops.
-    patience_seconds, time_limit : float, optional
-        Seconds without improvement, and in total, before training stops.
-    standardize : bool, default True
-        Whether features are standardized.
-    scale_costs : bool, default True
-        Whether predicted costs are mean + deviation · output.
-    rescale_loss : bool, default True
-        Whether the loss is rescaled so that gradients have a size of about 1.
-    retrain_from_baseline : bool, optional
-        Whether later rounds of weighted losses start from the baseline's parameters.
-    clip_instance_costs : bool, default True
-        With O_S: whether instance costs are limited to ten times their median.
-    then_learning_rate, then_epochs : optional
-        Learning rate and epochs of the stages after "then".
-    fused : bool, default True
-        Whether the fused kernels are used where they apply.
+        As in `Problem.solve_all`: the fields of `SolveOptions`.
+    training_options, feature_options, solve_options : optional
+        Objects of `TrainingOptions`, `FeatureOptions` and `SolveOptions` in the place of the
+        keywords that are their fields.
+    **settings
+        The fields of `TrainingOptions` by name, such as ``epochs=20`` or ``learning_rate=0.01``.
 
     Returns
     -------
@@ -202,10 +173,13 @@ def train(
     """
     check_seed(seed)
     check_renamed("train", settings)
+    by_keyword = SolveOptions(threads, progress, heuristic, gap, nodes, seconds)
+    features = FeatureOptions(categories, target_statistics, dates, holidays, missing)
     call = TrainingCall(
         problem=problem,
         X=X,
         C=C,
+        method=method,
         labels=labels,
         parameters=given_parameters(X, parameters, problem.parameters),
         split=split,
@@ -213,44 +187,24 @@ def train(
         profile=profile,
         feature_names=feature_names,
         cost_names=cost_names,
-        solve=SolveOptions(threads, progress, heuristic, gap, nodes, seconds),
-        settings=settings,
+        solve=one_of("solve_options", solve_options, by_keyword),
+        settings=settings_of(training_options, dict(settings), profile),
     )
-    given = {
-        "weights": weights,
-        "init_model": init_model,
-        "checkpoint": checkpoint,
-        "categories": categories,
-        "target_statistics": target_statistics,
-        "dates": dates,
-        "holidays": holidays,
-    }
-    if predictor is not None and not isinstance(predictor, str):
-        refuse_beside_custom_predictors(given, call.solve)
-        if candidates is not None:
-            raise TypeError(
-                'candidates are compared by "auto", which has predictors of its own: leave out '
-                "predictor, or put it among the candidates"
-            )
-        return custom_predictor.train(call, method, predictor)
-    methods, predictors = divided_candidates(candidates)
-    if predictors:
-        refuse_beside_custom_predictors(given, call.solve)
-    features = FeatureKeywords(categories, target_statistics, dates, holidays, missing)
-    trainer = TrainerKeywords(
-        method=None if method is None else as_method(method),
-        candidates=methods,
-        predictor=predictor,
+    extras = CompiledOptions(
+        weights=weights,
         init_model=init_model,
-        seed=seed,
-        profile=profile,
         checkpoint=checkpoint,
-        settings=settings,
+        features=one_of("feature_options", feature_options, features),
     )
-    found = trained(call, trainer, features, weights)
-    if not predictors:
-        return found
-    return custom_predictor.choose(call, found, predictors)
+    if predictor is None or isinstance(predictor, str):
+        return trained_with_candidates(call, extras, predictor, candidates)
+    extras.refuse_beside_custom_predictors(call.solve)
+    if candidates is not None:
+        raise TypeError(
+            'candidates are compared by "auto", which has predictors of its own: leave out '
+            "predictor, or put it among the candidates"
+        )
+    return custom_predictor.train(call, method, predictor)
 
 
 @dataclass
@@ -260,6 +214,7 @@ class TrainingCall:
     problem: Problem
     X: Any
     C: Any
+    method: Any
     labels: Labels | None
     parameters: Any
     split: Any
@@ -272,24 +227,29 @@ class TrainingCall:
 
 
 @dataclass
-class FeatureKeywords:
-    """How columns of a DataFrame become features, as a user says it."""
+class CompiledOptions:
+    """What only trainings of the compiled module take."""
 
-    categories: str | Sequence[str] | None
-    target_statistics: str | Sequence[str] | None
-    dates: str | Sequence[str] | None
-    holidays: Any
-    missing: str
+    weights: Any
+    init_model: Model | None
+    checkpoint: Any
+    features: FeatureOptions
 
-    def settings(self) -> _FeatureSettings:
-        """Return them as the compiled module takes them."""
-        return _FeatureSettings(
-            text_list(self.categories),
-            text_list(self.target_statistics),
-            text_list(self.dates),
-            [] if self.holidays is None else holiday_texts(self.holidays),
-            self.missing,
-        )
+    def refuse_beside_custom_predictors(self, solve: SolveOptions) -> None:
+        """Refuse what is given and what trainings of custom predictors do not have."""
+        features = self.features
+        given = {
+            "weights": self.weights,
+            "init_model": self.init_model,
+            "checkpoint": self.checkpoint,
+            "categories": features.categories,
+            "target_statistics": features.target_statistics,
+            "dates": features.dates,
+            "holidays": features.holidays,
+        }
+        names = [name for name, value in given.items() if value is not None]
+        for name in [*names, *solve._names_given()]:
+            raise TypeError(f"train() does not take '{name}' together with a predictor of your own")
 
 
 @dataclass
@@ -322,18 +282,42 @@ class TrainingTable:
     features: _FeatureSettings
 
 
-def trained(
-    call: TrainingCall, trainer: TrainerKeywords, features: FeatureKeywords, weights: Any
-) -> tuple[Model, TrainingReport]:
-    """Train a predictor of the compiled module."""
+def trained_with_candidates(
+    call: TrainingCall,
+    extras: CompiledOptions,
+    predictor: str | None,
+    candidates: Sequence[Any] | None,
+) -> tuple[Any, TrainingReport]:
+    """Train a predictor of the compiled module; ``auto`` may choose a custom one instead."""
+    methods, predictors = divided_candidates(candidates)
+    if predictors:
+        extras.refuse_beside_custom_predictors(call.solve)
+    trainer = TrainerKeywords(
+        method=None if call.method is None else as_method(call.method),
+        candidates=methods,
+        predictor=predictor,
+        init_model=extras.init_model,
+        seed=call.seed,
+        profile=call.profile,
+        checkpoint=extras.checkpoint,
+        settings=call.settings,
+    )
+    model, report = _train(call.problem, training_table(call, extras), trainer, call.solve)
+    found = Model._of(model), TrainingReport.from_dict(report)
+    return custom_predictor.choose(call, found, predictors) if predictors else found
+
+
+def training_table(call: TrainingCall, extras: CompiledOptions) -> TrainingTable:
+    """Return the data of a call as the compiled module takes it."""
     check_same_rows(call.X, call.C, ("X", "C"))
     tables = split_tables(call.split, call.X, call.C)
-    settings = features.settings()
+    settings = extras.features._settings()
+    weights = extras.weights
     costs = plain_table(tables.C, "C", single=True)
-    X = training_features(tables.X, settings)
-    rows = row_count(X)
-    table = TrainingTable(
-        X=X,
+    features = training_features(tables.X, settings)
+    rows = row_count(features)
+    return TrainingTable(
+        X=features,
         C=costs,
         labels=call.labels,
         parameters=plain_parameters(call.problem, call.parameters, rows, tables.X, "X", tables.X),
@@ -344,15 +328,6 @@ def trained(
         cost_names=call.cost_names,
         features=settings,
     )
-    model, report = _train(call.problem, table, trainer, call.solve)
-    return Model._of(model), TrainingReport.from_dict(report)
-
-
-def refuse_beside_custom_predictors(given: dict[str, Any], solve: SolveOptions) -> None:
-    """Refuse arguments that trainings of custom predictors do not have."""
-    names = [name for name, value in given.items() if value is not None]
-    for name in [*names, *solve._names_given()]:
-        raise TypeError(f"train() does not take '{name}' together with a predictor of your own")
 
 
 def divided_candidates(
