@@ -2,7 +2,7 @@
 # # Who drives which job?
 #
 # Every morning ten drivers get ten jobs. How long a job takes depends on the driver, the distance,
-# the load and the weather, and is known in the evening.
+# the load and the weather.
 #
 # ![Drivers and jobs of one day](figures/assign-drivers-day.svg)
 #
@@ -10,11 +10,12 @@
 #
 # ## Data
 #
-# Generated: minutes of every pair of driver and job, at 0.6 EUR a minute. Some drivers are slow
-# with heavy loads, some in rain: the effects multiply, and a linear predictor cannot represent
+# Generated: the cost of every pair of driver and job, at 0.6 EUR a minute. Some drivers are slow
+# with heavy loads, some in rain. These effects multiply, so a linear predictor cannot represent
 # them. One row per day and pair.
+# <!-- given: 0.6 | a price of the generator -->
 
-# %%
+# %% tags=["hide-input"]
 import random
 
 import gallery
@@ -58,7 +59,7 @@ print(f"{DAYS} days with {len(DRIVERS) * len(JOBS)} pairs")
 #
 # An [assignment](../problems/assignment.md) of all drivers to all jobs.
 
-# %%
+# %% tags=["hide-input"]
 gallery.write(
     "jobs.toml",
     f"""kind = "assignment"
@@ -79,13 +80,13 @@ summary = gallery.backtest(
     f"--step {gallery.size(30, 18)} --epochs {EPOCHS}"
 )
 
-# %%
+# %% tags=["hide-input"]
 gallery.show(gallery.totals(summary, "Cost of all jobs (EUR)"), "assign-drivers-totals")
 
 # %% [markdown]
 # ## One day, explained
 #
-# The day on which `MAE(O,S)` and least squares differ most, one way or the other.
+# The day on which `MAE(O,S)` and least squares differ most.
 
 # %%
 day = gallery.widest("MAE(O,S)")
@@ -99,7 +100,7 @@ gallery.explain(
     f"--model jobs.safetensors --data jobs.csv {COLUMNS} --key date={day} --force-choice Ann-job0"
 )
 
-# %%
+# %% tags=["hide-input"]
 plans = {name: gallery.decisions(day, name) for name in ("least squares", "MAE(O,S)")}
 drawing = Figure(340, f"Who got which job on {day}, by least squares and by MAE(O,S)")
 drawing.text(0, 16, f"Who drives which job on {day}", "head")

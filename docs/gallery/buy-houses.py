@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Which houses to buy?
 #
-# Every week 40 houses are on offer at an asking price, and the budget is limited. A house earns
-# what it turns out to be worth minus its price; the worth is predicted from its surroundings.
+# Every week 40 houses are offered, and the budget is limited. A house earns its value minus its
+# price; the value is predicted from its surroundings.
 #
 # ![The offers of one week](figures/buy-houses-week.svg)
 #
@@ -11,10 +11,10 @@
 # ## Data
 #
 # California housing, 20,640 block groups of the 1990 census
-# ([reference data](../../testdata/README.md)). The asking price is made up: what a house is worth,
-# times a random factor that the buyer does not know. Weeks are random draws, numbered.
+# ([reference data](../../testdata/README.md)). The asking price is made up: the value times an
+# unknown random factor. Weeks are random draws.
 
-# %%
+# %% tags=["hide-input"]
 import csv
 import random
 
@@ -46,11 +46,11 @@ print(f"{len(table)} offers in {week + 1} weeks, thousands of USD")
 # %% [markdown]
 # ## Problem
 #
-# A [knapsack](../problems/knapsack.md): the weight of a house is its price, the capacity is the
-# budget of the week, and the price is the known part of the objective. Houses differ from week to
-# week ([items that differ](../tutorials/row-parameters.md#items-that-differ-between-instances)).
+# A [knapsack](../problems/knapsack.md): the price of a house is its weight and the known part of
+# its objective; the capacity is the budget. [Items
+# differ](../tutorials/row-parameters.md#items-that-differ-between-instances) between weeks.
 
-# %%
+# %% tags=["hide-input"]
 gallery.write(
     "purchase.toml",
     """kind = "knapsack"
@@ -73,13 +73,13 @@ summary = gallery.backtest(
     unit="kUSD",
 )
 
-# %%
+# %% tags=["hide-input"]
 gallery.show(gallery.totals(summary, "Earned (thousand USD)"), "buy-houses-totals")
 
 # %% [markdown]
 # ## One week, explained
 #
-# The week in which least squares lost most against the best purchase in hindsight.
+# The week in which least squares has the highest regret.
 
 # %%
 week = max(gallery.periods("least squares"), key=lambda row: float(row["regret"]))["period"]
@@ -93,7 +93,7 @@ gallery.regretless(
 gallery.write_csv("week.csv", HEADER, [row for row in table if row[0] == float(week)])
 gallery.explain(f"--model purchase.safetensors --data week.csv {COLUMNS} --row 0")
 
-# %%
+# %% tags=["hide-input"]
 offers = [row for row in table if row[0] == float(week)]
 bought = gallery.decisions(week, "MSE(C,O,S)")
 names = {row[1] for row in offers}

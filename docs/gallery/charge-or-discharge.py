@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Charge or discharge?
 #
-# A battery of 10 MWh buys and sells electricity. Every day at noon it has to say what it will do in
-# each of the 48 half-hours of the next day, when prices are not known yet.
+# A battery of 10 MWh buys and sells electricity. Every day at noon it commits to a plan for the 48
+# half-hours of the next day, whose prices are unknown.
 #
 # ![Prices of one day, and two plans](figures/charge-or-discharge-day.svg)
 #
@@ -10,10 +10,10 @@
 #
 # ## Data
 #
-# Half-hourly prices of the Irish market from November 2011 on, with the forecasts of the day
-# before: wind, load and price ([reference data](../../testdata/README.md)). One row per half-hour.
+# Half-hourly prices of the Irish market from November 2011 on, with the previous day's forecasts of
+# wind, load and price ([reference data](../../testdata/README.md)). One row per half-hour.
 
-# %%
+# %% tags=["hide-input"]
 import gallery
 from figure import Figure
 
@@ -28,10 +28,10 @@ print(f"{len(days)} days from {table[0][0]} to {table[-1][0]}")
 # %% [markdown]
 # ## Problem
 #
-# The [storage](../problems/storage.md) problem: one price per half-hour, the decision is the energy
-# that is bought or, if negative, sold.
+# The [storage](../problems/storage.md) problem: the decision is the energy bought (or, if negative,
+# sold) in each half-hour.
 
-# %%
+# %% tags=["hide-input"]
 gallery.write(
     "battery.toml",
     """kind = "storage"
@@ -48,8 +48,7 @@ initial = 5.0
 # %% [markdown]
 # ## Backtest
 #
-# Every model is trained on the latest days only, and decides the days after them. The objective is
-# what is paid: negative costs are earnings.
+# Models are trained on a rolling window. The objective is a cost: negative costs are earnings.
 
 # %%
 EPOCHS = gallery.size(5, 30)
@@ -59,7 +58,7 @@ summary = gallery.backtest(
     f"--window {gallery.size(60, 365)} --step {gallery.size(30, 14)} --season 7 --epochs {EPOCHS}"
 )
 
-# %%
+# %% tags=["hide-input"]
 for method in summary["methods"]:
     method["total_cost"] *= -1
 summary["sense"] = "maximize"
@@ -68,8 +67,7 @@ gallery.show(gallery.totals(summary, "Earned with the battery (EUR)"), "charge-o
 # %% [markdown]
 # ## One day, explained
 #
-# The day on which least squares lost most against the best plan in hindsight, decided by a model of
-# the days before it.
+# The day on which least squares has the highest regret, decided by a model of the days before.
 
 # %%
 worst = max(gallery.periods("least squares"), key=lambda row: float(row["regret"]))["period"]
@@ -82,7 +80,7 @@ gallery.regretless(
 )
 gallery.explain(f"--model battery.safetensors --data prices.csv {COLUMNS} --key date={worst}")
 
-# %%
+# %% tags=["hide-input"]
 plans = {name: gallery.decisions(worst, name) for name in ("least squares", "MAE(O,S)")}
 prices = [row[-1] for row in days[worst]]
 drawing = Figure(330, f"Prices of {worst}, and the plans of least squares and of MAE(O,S)")

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Which is the fastest round today?
 #
-# A technician visits the same twelve customers every day. Travel times depend on the weather, the
-# weekday and roadworks; the round is fixed in the morning.
+# A technician visits the same twelve customers every day. Travel times depend on weather and
+# traffic; the round is fixed in the morning.
 #
 # ![The round of one day](figures/fastest-round-day.svg)
 #
@@ -10,10 +10,10 @@
 #
 # ## Data
 #
-# Generated: twelve places, travel times of all 66 edges, slowed by rain in the valley, by traffic
-# in the center on weekdays, and by an event in the stadium; effects multiply. One row per day.
+# Generated: travel times of all 66 edges, slowed by rain in the valley, traffic in the center on
+# weekdays, and events in the stadium; effects multiply. One row per day.
 
-# %%
+# %% tags=["hide-input"]
 import itertools
 import math
 import random
@@ -56,7 +56,7 @@ print(f"{DAYS} days, {len(edges)} edges, EUR at 0.70 a minute")
 #
 # The [traveling salesperson](../problems/tsp.md).
 
-# %%
+# %% tags=["hide-input"]
 gallery.write("round.toml", f'kind = "tsp"\nnodes = {PLACES}\n')
 
 # %% [markdown]
@@ -70,13 +70,13 @@ summary = gallery.backtest(
     f"--step {gallery.size(30, 20)} --epochs {EPOCHS} --learning-rate 0.02"
 )
 
-# %%
+# %% tags=["hide-input"]
 gallery.show(gallery.totals(summary, "Cost of all rounds (EUR)"), "fastest-round-totals")
 
 # %% [markdown]
 # ## One day, explained
 #
-# The day on which least squares lost most against the best round in hindsight.
+# The day on which least squares has the highest regret.
 
 # %%
 day = max(gallery.periods("least squares"), key=lambda row: float(row["regret"]))["period"]
@@ -91,7 +91,7 @@ gallery.explain(
     "--force-choice e0_1"
 )
 
-# %%
+# %% tags=["hide-input"]
 rounds = {name: gallery.decisions(day, name) for name in ("least squares", "MAE(O,S)")}
 spot = [(16 + 368 * x, 34 + 290 * y) for x, y in places]
 bottom = max(y for _, y in spot)

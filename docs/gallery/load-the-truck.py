@@ -1,8 +1,8 @@
 # %% [markdown]
 # # What to load on the truck?
 #
-# A market stall sells 20 kinds of goods. Every morning a truck of changing size is loaded; what is
-# not loaded cannot be sold. The margin of a kind depends on weather, weekday and season.
+# A market stall sells 20 kinds of goods. Every morning a truck of changing size is loaded. Margins
+# depend on weather, weekday and season.
 #
 # ![What was loaded on one day](figures/load-the-truck-day.svg)
 #
@@ -10,10 +10,10 @@
 #
 # ## Data
 #
-# Generated: margins in EUR, nonlinear in the temperature (ice cream, soup) and in rain. One row per
-# day, and the capacity of the truck in a column.
+# Generated: margins in EUR, nonlinear in temperature and rain. One row per day, with the capacity
+# of the truck in a column.
 
-# %%
+# %% tags=["hide-input"]
 import math
 import random
 
@@ -48,9 +48,9 @@ print(f"{DAYS} days, {len(GOODS)} kinds of goods")
 # %% [markdown]
 # ## Problem
 #
-# A [knapsack](../problems/knapsack.md) whose capacity is that of the truck of the day.
+# A [knapsack](../problems/knapsack.md) with the capacity of the day's truck.
 
-# %%
+# %% tags=["hide-input"]
 gallery.write(
     "truck.toml",
     f'kind = "knapsack"\nweights = {volume}\ncapacity = {{ column = "truck" }}\n',
@@ -68,7 +68,7 @@ summary = gallery.backtest(
     f"--step {gallery.size(30, 25)} --epochs {EPOCHS} --learning-rate 0.02"
 )
 
-# %%
+# %% tags=["hide-input"]
 gallery.show(gallery.totals(summary, "Margin of all days (EUR)"), "load-the-truck-totals")
 
 # %% [markdown]
@@ -88,7 +88,7 @@ gallery.explain(
     f"--model truck.safetensors --data market.csv {COSTS} --key date={day} --force-choice melons"
 )
 
-# %%
+# %% tags=["hide-input"]
 loaded = gallery.decisions(day, "MSE(C,O,S)")
 today = next(row for row in table if row[0] == day)
 drawing = Figure(300, f"Margins of 20 goods on {day}; those on the truck are green")

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Which depots to open?
 #
-# Every week up to five depots are rented, each for a known rent, and eight shops are served from
-# them. What a delivery costs depends on fuel, snow and traffic of the week and is known afterwards.
+# Every week up to five depots are rented for known rents, and eight shops are served from them.
+# Delivery costs depend on fuel, snow and traffic.
 #
 # ![The depots of one week](figures/open-depots-week.svg)
 #
@@ -10,10 +10,10 @@
 #
 # ## Data
 #
-# Generated: costs of all 40 lanes in EUR a week; mountain lanes suffer from snow, city lanes from
-# traffic. One row per week. Rents are known and are in the model, not in the table.
+# Generated: weekly costs of all 40 lanes in EUR; mountain lanes suffer from snow, city lanes from
+# traffic. One row per week.
 
-# %%
+# %% tags=["hide-input"]
 import math
 import random
 
@@ -48,10 +48,10 @@ print(f"{WEEKS} weeks, {len(lanes)} lanes")
 # %% [markdown]
 # ## Problem
 #
-# A [linear problem](../problems/linear.md) with binary variables: `x` says which depot serves a
-# shop (predicted costs), `open` which depots are rented (known costs).
+# A [linear problem](../problems/linear.md) with binary variables: `x` assigns shops to depots
+# (predicted costs), `open` rents depots (known costs).
 
-# %%
+# %% tags=["hide-input"]
 objective = [f"{rent[depot]} open{depot}" for depot in range(DEPOTS)] + names
 lines = ["Minimize", " cost: " + " + ".join(objective), "Subject To"]
 for shop in range(SHOPS):
@@ -68,8 +68,8 @@ gallery.write("depots.toml", 'kind = "linear"\nfile = "depots.lp"\ncosts = ["x*"
 # ## Backtest
 #
 # Rents are [known costs](../methods/cost-sensitive.md#known-costs): whether a depot pays off
-# depends on the level of the predicted costs, which S ignores. `MAE(O)` and `SPO+` do not. (A
-# first run had `MSE(C,O,S)` in their place, with the same verdict.)
+# depends on the level of the predicted costs, which S ignores. (A first run had `MSE(C,O,S)`
+# instead of `MAE(O)` and `SPO+`, with the same verdict.)
 
 # %%
 EPOCHS = gallery.size(3, 60)
@@ -79,13 +79,13 @@ summary = gallery.backtest(
     f"--step {gallery.size(30, 26)} --epochs {EPOCHS} --learning-rate 0.02"
 )
 
-# %%
+# %% tags=["hide-input"]
 gallery.show(gallery.totals(summary, "Rent and deliveries (EUR)"), "open-depots-totals")
 
 # %% [markdown]
 # ## One week, decided and explained
 #
-# The week in which least squares lost most against the best plan in hindsight.
+# The week in which least squares has the highest regret.
 
 # %%
 week = max(gallery.periods("least squares"), key=lambda row: float(row["regret"]))["period"]
@@ -104,7 +104,7 @@ decided = gallery.regretless(
     "decide --model depots.safetensors --data week.csv --key date --out - --sparse", show=["open"]
 )
 
-# %%
+# %% tags=["hide-input"]
 served = [name for name, value in gallery.decisions(week, "MAE(O)").items() if value > 0.5]
 drawing = Figure(340, f"Depots and shops of the week of {week}; lines are deliveries")
 drawing.text(0, 16, f"Week of {week}: green depots are rented", "head")

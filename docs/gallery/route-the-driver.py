@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Which route to send the driver?
 #
-# A courier crosses a city of 49 crossings. The route is chosen before the drive, for the travel
-# times that are expected at that hour and in that weather.
+# A courier crosses a city of 49 crossings. Travel times depend on the hour and the weather; the
+# route is chosen before the drive.
 #
 # ![Two routes of one trip](figures/route-the-driver-trip.svg)
 #
@@ -10,10 +10,10 @@
 #
 # ## Data
 #
-# Generated: a grid of streets in both directions with a ring road, 168 arcs; the center is slow in
-# the rush hour, the river bank in rain. One row per trip, with origin and destination.
+# Generated: a grid of two-way streets with a ring road, 168 arcs; the center is slow in the rush
+# hour, the river bank in rain. One row per trip, with origin and destination.
 
-# %%
+# %% tags=["hide-input"]
 import math
 import random
 
@@ -52,9 +52,9 @@ print(f"{TRIPS} trips, {len(arcs)} arcs, EUR at 0.80 a minute")
 # %% [markdown]
 # ## Problem
 #
-# A [shortest path in a graph](../problems/graph-path.md), whose ends are those of the trip.
+# A [shortest path in a graph](../problems/graph-path.md) from origin to destination.
 
-# %%
+# %% tags=["hide-input"]
 gallery.write(
     "route.toml",
     """kind = "graph_path"
@@ -76,13 +76,13 @@ summary = gallery.backtest(
     f"--step {gallery.size(30, 30)} --epochs {EPOCHS} --learning-rate 0.02"
 )
 
-# %%
+# %% tags=["hide-input"]
 gallery.show(gallery.totals(summary, "Cost of all trips (EUR)"), "route-the-driver-totals")
 
 # %% [markdown]
 # ## One trip, explained
 #
-# The trip on which least squares lost most against the best route in hindsight.
+# The trip on which least squares has the highest regret.
 
 # %%
 trip = max(gallery.periods("least squares"), key=lambda row: float(row["regret"]))["period"]
@@ -94,7 +94,7 @@ gallery.regretless(
 )
 gallery.explain(f"--model route.safetensors --data trips.csv {COLUMNS} --key trip={trip}")
 
-# %%
+# %% tags=["hide-input"]
 routes = {name: gallery.decisions(trip, name) for name in ("least squares", "SPO+")}
 row = next(row for row in table if row[0] == float(trip))
 cost = dict(zip(names, row[6:]))

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # When to run the machines tomorrow?
 #
-# A mill needs 10 hours of power a day, 1 MW at a time, in any half-hours. The schedule is made the
-# day before, when tomorrow's prices are a forecast. Two more rules: at most 14 half-hours before
-# noon, and at least 4 in the morning shift from 6 to 10.
+# A mill needs 10 hours of power a day, 1 MW at a time, in any half-hours, but at most 14 half-hours
+# before noon and at least 4 in the morning shift from 6 to 10. The schedule is made the day before.
+# <!-- given: 10 | the problem -->
 #
 # ![The hours that were chosen on one day](figures/run-the-machines-day.svg)
 #
@@ -11,10 +11,9 @@
 #
 # ## Data
 #
-# The same Irish prices as for the [battery](charge-or-discharge.md), with the forecasts of the day
-# before. One row per half-hour.
+# The Irish prices of the [battery](charge-or-discharge.md). One row per half-hour.
 
-# %%
+# %% tags=["hide-input"]
 import gallery
 from figure import Figure
 
@@ -34,7 +33,7 @@ print(f"{len(days)} days from {table[0][0]} to {table[-1][0]}")
 #
 # A [linear problem](../problems/linear.md) with one binary variable per half-hour, in an LP file.
 
-# %%
+# %% tags=["hide-input"]
 slots = [f"h{number:02}" for number in range(48)]
 gallery.write(
     "mill.lp",
@@ -57,14 +56,14 @@ summary = gallery.backtest(
     f"--window {gallery.size(60, 365)} --step {gallery.size(30, 14)} --season 7 --epochs {EPOCHS}"
 )
 
-# %%
+# %% tags=["hide-input"]
 gallery.show(gallery.totals(summary, "Paid for power (EUR)"), "run-the-machines-totals")
 
 # %% [markdown]
 # ## One day, explained
 #
-# The day on which `MAE(O,S)` and least squares differ most, one way or the other. What would it
-# take to run at 5 p.m. (`h34`)?
+# The day on which `MAE(O,S)` and least squares differ most. What would it take to run at 5 p.m.
+# (`h34`)?
 
 # %%
 day = gallery.widest("MAE(O,S)")
@@ -78,7 +77,7 @@ gallery.explain(
     f"--model mill.safetensors --data prices.csv {COLUMNS} --key date={day} --force-choice h34"
 )
 
-# %%
+# %% tags=["hide-input"]
 chosen = {name: gallery.decisions(day, name) for name in ("least squares", "MAE(O,S)")}
 drawing = Figure(250, f"Costs of the half-hours of {day}, and when two methods run the mill")
 drawing.text(0, 16, f"{day}: price of a half-hour, and who runs", "head")

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Which customers get the voucher?
 #
-# Every week 60 customers may get nothing, a voucher of 5 EUR or one of 10 EUR, within a budget.
-# Some buy more with a voucher, some would have bought anyway.
+# Every week each of 60 customers gets nothing, 5 EUR or 10 EUR, within a budget. Some buy more with
+# a voucher, some would have bought anyway.
 #
 # ![Who gets what in one week](figures/send-vouchers-week.svg)
 #
@@ -10,11 +10,10 @@
 #
 # ## Data
 #
-# Generated: the margin of a customer's purchase under each offer; the voucher itself is paid
-# from the budget. Persuadable customers (visits now and then, not lately) react; loyal ones
-# buy anyway. One row per week, customer and offer.
+# Generated: the margin of a customer's purchase under each option, without the voucher itself.
+# Occasional customers react; loyal ones buy anyway. One row per week, customer and option.
 
-# %%
+# %% tags=["hide-input"]
 import math
 import random
 
@@ -44,10 +43,10 @@ print(f"{WEEKS} weeks, {CUSTOMERS} customers, {len(table)} rows")
 # %% [markdown]
 # ## Problem
 #
-# A [multiple-choice knapsack](../problems/multiple-choice-knapsack.md): one offer per customer, the
-# vouchers within a budget of 150 EUR.
+# A [multiple-choice knapsack](../problems/multiple-choice-knapsack.md): one option per customer,
+# within a budget of 150 EUR.
 
-# %%
+# %% tags=["hide-input"]
 weights = ", ".join(str(list(OFFERS)) for _ in range(CUSTOMERS))
 gallery.write(
     "campaign.toml",
@@ -57,7 +56,7 @@ gallery.write(
 # %% [markdown]
 # ## Backtest
 #
-# Who can be persuaded is not linear in the features: the methods get a small network, least squares
+# The reaction is not linear in the features, so the methods train a small network. Least squares
 # stays linear.
 
 # %%
@@ -69,7 +68,7 @@ summary = gallery.backtest(
     f"--step {gallery.size(30, 14)} --epochs {EPOCHS}"
 )
 
-# %%
+# %% tags=["hide-input"]
 gallery.show(gallery.totals(summary, "Margin (EUR)"), "send-vouchers-totals")
 
 # %% [markdown]
@@ -90,7 +89,7 @@ gallery.explain(
     "--force-choice k00-10"
 )
 
-# %%
+# %% tags=["hide-input"]
 chosen = gallery.decisions(week, "SPO+")
 people = {row[1]: row for row in table if row[0] == week}
 drawing = Figure(

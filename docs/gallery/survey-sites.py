@@ -1,8 +1,7 @@
 # %% [markdown]
 # # Which 50 sites to survey next month?
 #
-# A team counts a rare bird. There are 200 sites, and time for 50 of them each month. A visit pays
-# off if there are birds to count.
+# A team counts a rare bird at 200 sites, with time for 50 of them each month.
 #
 # ![Sites on a map, those that were chosen, and where the birds were](figures/survey-sites-map.svg)
 #
@@ -10,11 +9,11 @@
 #
 # ## Data
 #
-# Generated: sites in a coastal strip, more birds near water and at the season's height, a few sites
-# with flocks that come and go. Features of a site and month: last month's count, the mean of a
-# year, distance to water, season.
+# Generated: more birds near water and at the season's height, a few sites with flocks that come and
+# go. Features of a site and month: last month's count, the mean of a year, distance to water,
+# season.
 
-# %%
+# %% tags=["hide-input"]
 import math
 import random
 
@@ -50,7 +49,7 @@ print(f"{len(table)} site-months, {sum(row[-1] for row in table)} birds")
 #
 # [The k best](../problems/top-k.md) of all sites.
 
-# %%
+# %% tags=["hide-input"]
 gallery.write(
     "survey.toml",
     f"""kind = "top_k"
@@ -75,7 +74,7 @@ summary = gallery.backtest(
     unit="birds",
 )
 
-# %%
+# %% tags=["hide-input"]
 gallery.show(gallery.totals(summary, "Birds counted"), "survey-sites-totals")
 
 # %% [markdown]
@@ -91,7 +90,7 @@ gallery.regretless(
 )
 gallery.explain(f"--model survey.safetensors --data counts.csv {COLUMNS} --key month={month}")
 
-# %%
+# %% tags=["hide-input"]
 chosen = gallery.decisions(month, "MAE(O,S)")
 now = {row[1]: row[-1] for row in table if row[0] == float(month)}
 drawing = Figure(330, f"200 sites on a map; 50 are chosen in month {month}")

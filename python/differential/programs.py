@@ -359,16 +359,18 @@ class Model:
     def lp_text(self, maximize):
         """The model of the first scenario in the LP format."""
 
-        def terms(numbers):
+        def terms(numbers, all_columns=False):
             parts = [
                 f"{'-' if value < 0 else '+'} {abs(value):g} {name}"
                 for value, name in zip(numbers, self.names)
-                if value
+                if value or all_columns
             ]
             return " ".join(parts) or f"0 {self.names[0]}"
 
         objective = np.where(self.known, self.known_costs, 1.0)
-        lines = ["Maximize" if maximize else "Minimize", f" cost: {terms(objective)}", "Subject To"]
+        # Columns are in the order in which the file first names them.
+        costs = terms(objective, all_columns=True)
+        lines = ["Maximize" if maximize else "Minimize", f" cost: {costs}", "Subject To"]
         for row, relation in enumerate(self.relations):
             sign = "=" if relation == "==" else relation
             lines.append(f" r{row}: {terms(self.matrix[row])} {sign} {self.rhs[0, row]:g}")

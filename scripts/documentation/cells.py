@@ -1,10 +1,15 @@
-"""Scripts in cells (`# %%`), and the pages and notebooks that are made of them."""
+"""Scripts in cells (`# %%`), and the pages and notebooks that are made of them.
+
+Of a cell `# %% tags=["hide-input"]` the page shows only what it prints.
+"""
 
 import json
 import re
 from dataclasses import dataclass
 
-MARKER = re.compile(r"^# %%(?P<kind> \[markdown\])?[^\n]*\n", re.MULTILINE)
+MARKER = re.compile(
+    r'^# %%(?P<kind> \[markdown\])?(?P<hidden> tags=\["hide-input"\])?[^\n]*\n', re.MULTILINE
+)
 OUTPUT = re.compile(r"\n```text\n.*?^```\n", re.MULTILINE | re.DOTALL)
 DATE = re.compile(r"^\*Run on .*\*\n", re.MULTILINE)
 PAGE_MARK = "<!-- run: none: scripts/gallery executes the script of this page -->"
@@ -12,10 +17,11 @@ PAGE_MARK = "<!-- run: none: scripts/gallery executes the script of this page --
 
 @dataclass
 class Cell:
-    """A cell of a script: text in Markdown, or code."""
+    """A cell of a script: text in Markdown, or code, which a page may leave out."""
 
     kind: str
     text: str
+    is_hidden: bool
 
 
 def read(path):
@@ -28,7 +34,8 @@ def read(path):
         body = text[mark.end() : end].strip("\n")
         if mark["kind"]:
             body = "\n".join(re.sub(r"^# ?", "", line) for line in body.splitlines())
-        found.append(Cell("markdown" if mark["kind"] else "code", body))
+        kind = "markdown" if mark["kind"] else "code"
+        found.append(Cell(kind, body, mark["hidden"] is not None))
     return found
 
 
@@ -39,14 +46,17 @@ def page(script, printed, date):
         if cell.kind == "markdown":
             parts.append(cell.text)
             continue
+        if not cell.is_hidden:
+            parts.append(f"```python\n{cell.text}\n```")
         output = printed[number].rstrip() if printed else ""
-        shown = f"\n\n```text\n{output}\n```" if output else ""
-        parts.append(f"```python\n{cell.text}\n```{shown}")
+        if output:
+            parts.append(f"```text\n{output}\n```")
     name = script.stem
     parts[0] += f"\n\n{PAGE_MARK}"
     parts.append(
-        f"Script: [{name}.py]({name}.py); notebook: [{name}.ipynb]({name}.ipynb); both need "
-        "[gallery.py](gallery.py) and [figure.py](figure.py)."
+        f"All code, with that of the data and figures: [{name}.py]({name}.py), "
+        f"[{name}.ipynb]({name}.ipynb); both need [gallery.py](gallery.py) and "
+        "[figure.py](figure.py)."
     )
     if printed:
         parts.append(f"*Run on {date}, on two cores of an AMD EPYC.*")
@@ -68,7 +78,8 @@ def notebook(script):
     found = []
     for number, cell in enumerate(read(script)):
         lines = cell.text.splitlines(keepends=True)
-        entry = {"cell_type": cell.kind, "id": f"cell-{number}", "metadata": {}, "source": lines}
+        tags = {"tags": ["hide-input"]} if cell.is_hidden else {}
+        entry = {"cell_type": cell.kind, "id": f"cell-{number}", "metadata": tags, "source": lines}
         if cell.kind == "code":
             entry |= {"execution_count": None, "outputs": []}
         found.append(entry)

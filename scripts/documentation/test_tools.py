@@ -311,6 +311,18 @@ class Scripts(unittest.TestCase):
             self.assertNotEqual(cells.without_output(page), cells.page(script, None, ""))
             self.assertIn('"print(2)"', cells.notebook(script))
 
+    def test_a_page_shows_only_the_output_of_a_hidden_cell(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = Path(folder) / "small.py"
+            text = '# %% [markdown]\n# # Title\n\n# %% tags=["hide-input"]\nprint(1)\n'
+            script.write_text(f"{text}\n# %%\nprint(2)\n")
+            page = cells.page(script, ["", "1\n", "2\n"], "2026-01-01")
+            self.assertIn("```text\n1\n```", page)
+            self.assertNotIn("print(1)", page)
+            self.assertIn("print(2)", page)
+            self.assertEqual(cells.without_output(page), cells.page(script, None, ""))
+            self.assertIn('"print(1)"', cells.notebook(script))
+
 
 class Figures(unittest.TestCase):
     """Drawings of the gallery and of the concepts."""

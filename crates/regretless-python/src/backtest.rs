@@ -6,16 +6,16 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use regretless::backtest::{
-    Backtest, BacktestFold, BacktestResults, BacktestTable, GivenMethod, Periods, RollingOrigin,
-    TrainingWindow,
-};
 use regretless::data::{FeatureOptions, Finding, Matrix, NamedCosts};
 use regretless::label::{LabeledDataset, Shard};
 use regretless::method::Method;
 use regretless::notes::{EncodedHistory, PlannedTraining};
 use regretless::{Decision, Split};
 use regretless_cli::backtest::{BacktestFacts, BacktestPage};
+use regretless_study::backtest::{
+    Backtest, BacktestFold, BacktestResults, BacktestTable, GivenMethod, Periods, RollingOrigin,
+    TrainingWindow,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::arrays::{ArrayOwnership, exact_matrix};

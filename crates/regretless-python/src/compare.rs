@@ -9,7 +9,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regretless::data::{DataCheck, FeatureOptions, NamedCosts, SplitIndices};
-use regretless::experiment::{CellData, CellMethod};
 use regretless::label::LabeledDataset;
 use regretless::method::Method;
 use regretless::notes::{PlannedTraining, findings_of_split};
@@ -21,6 +20,7 @@ use regretless_cli::comparison::{
     ComparisonFacts, ComparisonInput, TableReport, avoid_expensive_validation, compare_cells,
     default_methods, reference,
 };
+use regretless_study::experiment::{CellData, CellMethod};
 use serde::Deserialize;
 
 use crate::arrays::ArrayOwnership;

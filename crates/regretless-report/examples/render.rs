@@ -8,11 +8,11 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use regretless::experiment::{DataFiles, Experiment, ExperimentResults, ExperimentRunner};
 use regretless::observer::NoopObserver;
 use regretless::parallel::Threads;
-use regretless::review::ExplainedRow;
 use regretless_report::{PageSummary, comparison_page, review_page};
+use regretless_study::experiment::{DataFiles, Experiment, ExperimentResults, ExperimentRunner};
+use regretless_study::review::ExplainedRow;
 
 #[path = "../tests/fixtures/reviews.rs"]
 mod fixture;

@@ -7,7 +7,7 @@
 //! script but its own.
 //!
 //! ```no_run
-//! # fn show(results: &regretless::experiment::ExperimentResults) -> std::io::Result<()> {
+//! # fn show(results: &regretless_study::experiment::ExperimentResults) -> std::io::Result<()> {
 //! std::fs::write("report.html", regretless_report::page(results))?;
 //! for figure in regretless_report::figures(results) {
 //!     std::fs::write(format!("{}.svg", figure.name), figure.svg)?;
@@ -37,7 +37,7 @@ pub use page::{
 pub use png::{PngError, png};
 pub use scoreboard::{BoardCell, BoardColumn, BoardRow, BoardTable, Scoreboard};
 
-use regretless::experiment::ExperimentResults;
+use regretless_study::experiment::ExperimentResults;
 
 use figure::critical_difference::CriticalDifferenceFigure;
 use figure::{FigureWidth, Variant};

@@ -1,6 +1,6 @@
 //! The tables as Markdown.
 
-use regretless::experiment::{ExperimentResults, MethodResults, ProblemResults};
+use regretless_study::experiment::{ExperimentResults, MethodResults, ProblemResults};
 
 use crate::scoreboard::{BoardTable, Scoreboard};
 use crate::table::{

@@ -4,7 +4,7 @@
 //! distinguishable with any kind of color blindness, on a light and on a dark background (a test
 //! simulates it). Every method also has a shape, so that color is never the only difference.
 
-use regretless::experiment::{ExperimentResults, ProblemResults};
+use regretless_study::experiment::{ExperimentResults, ProblemResults};
 
 use crate::svg::{Point, Svg};
 

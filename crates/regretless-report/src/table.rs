@@ -1,6 +1,8 @@
 //! Content of the tables, for the page and for Markdown.
 
-use regretless::experiment::{ExperimentResults, MeanAndDeviation, MethodResults, ProblemResults};
+use regretless_study::experiment::{
+    ExperimentResults, MeanAndDeviation, MethodResults, ProblemResults,
+};
 
 use crate::text::{change, count, ratio, short};
 

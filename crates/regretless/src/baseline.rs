@@ -152,7 +152,7 @@ fn costs_before(data: &Dataset, rows: &[usize], means: &[f32]) -> Matrix {
 /// is no item, the mean of all costs. NaN for a cost that exists in no training row of a wide
 /// table: it has no prediction. In a long table, whose models predict every item, the mean of all
 /// costs.
-pub(crate) fn mean_costs(context: &TrainingContext<'_>) -> Vec<f32> {
+pub fn mean_costs(context: &TrainingContext<'_>) -> Vec<f32> {
     let data = context.data.data();
     let (costs, weights) = (
         data.predicted_part(),

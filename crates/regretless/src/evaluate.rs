@@ -29,7 +29,7 @@ const MIN_DENOMINATOR: f64 = 1e-12;
 const OPTIMALITY_TOLERANCE: f64 = 1e-9;
 
 /// Regret relative to an objective; NaN for a regret relative to 0.
-pub(crate) fn relative_to(regret: f64, objective: f64) -> f64 {
+pub fn relative_to(regret: f64, objective: f64) -> f64 {
     if regret == 0.0 {
         0.0
     } else if objective == 0.0 {
@@ -162,7 +162,7 @@ impl UnpredictedCosts {
     }
 
     /// Counts some costs of a row.
-    pub(crate) fn extend(&mut self, costs: impl Iterator<Item = usize>) {
+    pub fn extend(&mut self, costs: impl Iterator<Item = usize>) {
         for cost in costs {
             *self.rows.entry(cost).or_default() += 1;
         }
@@ -273,7 +273,7 @@ impl Evaluation {
     ///
     /// # Errors
     /// When there is no decision under the predicted costs, or the user interrupts.
-    pub(crate) fn of_constant(
+    pub fn of_constant(
         prediction: &[f32],
         data: &LabeledDataset,
         instances: &[usize],
@@ -318,7 +318,7 @@ impl Evaluation {
     }
 
     /// Aggregates of known regrets.
-    pub(crate) fn from_regrets(
+    pub fn from_regrets(
         regrets: Vec<f64>,
         predictions: &Matrix,
         data: &LabeledDataset,
@@ -616,7 +616,7 @@ const MAX_PREDICTIONS_PER_CHUNK: usize = 1 << 25;
 
 /// Number of instances to predict and solve at a time, at least one per thread, so that
 /// predictions of a large table never are in memory as a whole.
-pub(crate) fn rows_per_chunk(data: &LabeledDataset, oracle: &Oracle) -> usize {
+pub fn rows_per_chunk(data: &LabeledDataset, oracle: &Oracle) -> usize {
     (MAX_PREDICTIONS_PER_CHUNK / data.data().costs().cols().max(1))
         .max(oracle.threads().count())
         .max(1)
@@ -642,7 +642,7 @@ pub(crate) fn regrets(
 ///
 /// # Errors
 /// When an instance has no decision.
-pub(crate) fn regrets_from_results(
+pub fn regrets_from_results(
     results: Vec<SolveResult>,
     data: &LabeledDataset,
     instances: &[usize],

@@ -33,47 +33,60 @@
 #[cfg(test)]
 extern crate self as regretless;
 
+use regretless_base::{checksummed_file, compressed, random, renamed, size_limits, statistics};
+
+pub use regretless_base::{decision, error};
+
 mod auto;
-pub mod backtest;
 pub mod baseline;
-pub mod cancellation;
 pub mod checkpoint;
-mod checksummed_file;
-mod compressed;
 pub mod data;
-pub mod decision;
-pub mod error;
 pub mod evaluate;
-pub mod experiment;
 pub mod explain;
 pub mod label;
 pub mod loss;
 pub mod method;
 pub mod model;
 pub mod notes;
-pub mod observer;
 pub mod optimizer;
 pub mod oracle;
-pub mod parallel;
 mod parallel_threshold;
 mod planned_solves;
 pub mod predict;
 pub mod problem;
-mod random;
-mod renamed;
 pub mod report;
-pub mod review;
 pub mod sense;
 pub mod settings;
 mod simd;
-mod size_limits;
 pub mod solve;
-mod statistics;
 #[cfg(test)]
 mod tests;
-pub mod text;
 pub mod train;
 pub mod trainer;
+
+/// Cancellation of running solves.
+pub mod cancellation {
+    pub use regretless_base::cancellation::Cancellation;
+    pub(crate) use regretless_base::cancellation::*;
+}
+
+/// Progress, messages and cancellation of long work.
+pub mod observer {
+    pub(crate) use regretless_base::observer::InterruptOnlyObserver;
+    pub use regretless_base::observer::{NoopObserver, Observer};
+}
+
+/// Threads: a pool per process, and parallel loops whose results do not depend on their number.
+pub mod parallel {
+    pub use regretless_base::parallel::Threads;
+    pub(crate) use regretless_base::parallel::*;
+}
+
+/// Untrusted text that is displayed, becomes part of a path, or is written for a spreadsheet.
+pub mod text {
+    pub use regretless_base::text::SafeText;
+    pub(crate) use regretless_base::text::*;
+}
 
 pub use data::{Dataset, Split};
 pub use decision::Decision;

@@ -5,11 +5,11 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use regretless::backtest::TrainingWindow;
 use regretless::method::Method;
 use regretless::optimizer::Optimizer;
 use regretless::solve::relaxation::Relaxation;
 use regretless::{Error, Result};
+use regretless_study::backtest::TrainingWindow;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A duration in seconds.

@@ -9,11 +9,11 @@ use regretless::data::SyntheticSpec;
 use regretless::data::{
     DataCheck, Dataset, Features, InstanceKeys, SplitIndices, SplitRule, TableSource,
 };
-use regretless::experiment::CellData;
 use regretless::label::LabeledDataset;
 use regretless::notes::findings_of_split;
 use regretless::problem::Benchmark;
 use regretless::{Error, Problem, Result};
+use regretless_study::experiment::CellData;
 
 use super::check::DataFindings;
 use super::skipped_rows::SkippedRows;

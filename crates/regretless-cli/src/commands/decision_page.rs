@@ -5,9 +5,9 @@ use std::path::Path;
 
 use regretless::data::OutputFile;
 use regretless::label::LabeledDataset;
-use regretless::review::DecisionReview;
 use regretless::{Error, Result};
 use regretless_report::{Figure, PageSummary, review_figures, review_page};
+use regretless_study::review::DecisionReview;
 
 use super::encoding::EncodingReport;
 use super::{CommandContext, UnusedColumns, explain};

@@ -7,16 +7,16 @@ use regretless::baseline::Baseline;
 use regretless::checkpoint::{CheckpointFolder, ResultFiles};
 use regretless::error::InputPlace;
 use regretless::evaluate::Evaluation;
-use regretless::experiment::CellData;
 use regretless::method::Method;
 use regretless::notes::{FinishedTraining, Note, NoteKind, PlannedTraining};
 use regretless::predict::{CostModel, PredictorSpec};
 use regretless::report::{CandidateReport, ScoringKind, TrainReport};
-use regretless::review::{DecisionReview, ReviewOptions};
 use regretless::train::TrainingContext;
 use regretless::trainer::{Trainer, TrainingOutcome};
 use regretless::{Error, Result};
 use regretless_report::PageSummary;
+use regretless_study::experiment::CellData;
+use regretless_study::review::{DecisionReview, ReviewOptions};
 use serde_json::json;
 
 use super::check::DataFindings;

@@ -1,6 +1,6 @@
 //! Ratios of all methods as bars, the lowest first, with standard deviations and published means.
 
-use regretless::experiment::MethodResults;
+use regretless_study::experiment::MethodResults;
 
 use super::labels::LabeledRows;
 use super::{Drawing, FigureContext, draw_error_bar, draw_legend, is_baseline, tip};

@@ -2,7 +2,7 @@
 //!
 //! Losses are not shown next to each other: those of different methods have different units.
 
-use regretless::experiment::{CurvePoint, MethodResults};
+use regretless_study::experiment::{CurvePoint, MethodResults};
 
 use super::lines::{LineSeries, draw_series, label_width};
 use super::{Drawing, FigureContext, is_baseline};

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use regretless::explain::ExplainedCost;
-use regretless::review::ExplainedRow;
+use regretless_study::review::ExplainedRow;
 
 use super::labels::LabeledRows;
 use super::{Drawing, FigureWidth, draw_legend};

@@ -16,7 +16,7 @@ pub(crate) mod sources;
 mod weighting;
 
 use regretless::baseline::Baseline;
-use regretless::experiment::{
+use regretless_study::experiment::{
     ExperimentResults, FigureKind as Kind, MethodResults, ProblemResults,
 };
 

@@ -1,6 +1,6 @@
 //! Regret by period or row: bars of the reviewed method, a line of least squares.
 
-use regretless::review::{DecisionReview, ReviewedRegret};
+use regretless_study::review::{DecisionReview, ReviewedRegret};
 
 use super::lines::draw_named_axis;
 use super::{Drawing, FigureWidth, draw_legend};

@@ -1,7 +1,7 @@
 //! Money over time: what methods have saved so far, period by period.
 
-use regretless::backtest::{BacktestResults, MethodHistory};
-use regretless::review::DecisionReview;
+use regretless_study::backtest::{BacktestResults, MethodHistory};
+use regretless_study::review::DecisionReview;
 
 use super::lines::{LineSeries, draw_named_axis, draw_series, label_width};
 use super::{Drawing, FigureWidth};

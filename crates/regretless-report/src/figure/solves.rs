@@ -1,6 +1,6 @@
 //! Number of solves by kind on a logarithmic axis, next to the formulas of the paper.
 
-use regretless::experiment::MethodResults;
+use regretless_study::experiment::MethodResults;
 
 use super::labels::LabeledRows;
 use super::{Drawing, FigureContext, draw_legend, tip};

@@ -1,6 +1,6 @@
 //! Where regret comes from: the share of each cost, the largest first.
 
-use regretless::review::{CostSource, RegretSources};
+use regretless_study::review::{CostSource, RegretSources};
 
 use super::labels::LabeledRows;
 use super::{Drawing, FigureWidth, draw_legend};

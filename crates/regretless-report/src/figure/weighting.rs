@@ -1,6 +1,6 @@
 //! Ratio against the weight w of W(w), with C, IC and EIC as horizontal lines.
 
-use regretless::experiment::MethodResults;
+use regretless_study::experiment::MethodResults;
 
 use super::{Drawing, FigureContext, draw_error_bar, open_group, tip};
 use crate::axes::{Axes, spread_out};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use regretless::experiment::{ExampleDecision, ExperimentResults, ProblemResults};
+use regretless_study::experiment::{ExampleDecision, ExperimentResults, ProblemResults};
 
 use super::tables::SCROLLING;
 use crate::figure::examples::{ExampleCase, ExampleRow, entries};

@@ -9,8 +9,8 @@ mod review;
 mod scoreboard;
 mod tables;
 
-use regretless::experiment::{ExperimentResults, FigureKind as Kind};
-use regretless::review::{DecisionReview, ExplainedRow, RegretSources};
+use regretless_study::experiment::{ExperimentResults, FigureKind as Kind};
+use regretless_study::review::{DecisionReview, ExplainedRow, RegretSources};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 

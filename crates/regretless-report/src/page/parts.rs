@@ -1,6 +1,6 @@
 //! Parts of the page: header, controls, figures, footer.
 
-use regretless::experiment::{ExperimentResults, FigureKind as Kind};
+use regretless_study::experiment::{ExperimentResults, FigureKind as Kind};
 
 use super::PageSummary;
 use super::decisions;

@@ -2,9 +2,9 @@
 //! the terms of the field behind a click.
 
 use regretless::Method;
-use regretless::backtest::{BacktestResults, MethodHistory};
 use regretless::explain::{ChangedValue, RankedDecision};
-use regretless::review::{DecisionReview, ExplainedRow, ReviewedRegret};
+use regretless_study::backtest::{BacktestResults, MethodHistory};
+use regretless_study::review::{DecisionReview, ExplainedRow, ReviewedRegret};
 use serde_json::{Value, json};
 
 use super::tables::{SCROLLING, cell, head};

@@ -1,6 +1,6 @@
 //! The page of a scoreboard: mean ranks, the critical-difference diagram, then every task.
 
-use regretless::experiment::ExperimentResults;
+use regretless_study::experiment::ExperimentResults;
 
 use super::parts::{REGRET, not_run, tab_list};
 use super::tables::{SCROLLING, cell, head};

@@ -1,6 +1,6 @@
 //! Tables of the page: an overview of all problems, then each problem in detail.
 
-use regretless::experiment::{ExperimentResults, MethodResults, ProblemResults};
+use regretless_study::experiment::{ExperimentResults, MethodResults, ProblemResults};
 
 use crate::figure::is_baseline;
 use crate::table::{

@@ -12,7 +12,7 @@ mod tables;
 
 use std::ops::Range;
 
-use regretless::experiment::{ExperimentResults, ProblemResults, RegretSample};
+use regretless_study::experiment::{ExperimentResults, ProblemResults, RegretSample};
 
 pub use tables::{BoardCell, BoardColumn, BoardRow, BoardTable};
 
@@ -279,7 +279,7 @@ fn rank_methods(tasks: &[&TaskBoard]) -> (Vec<RankedMethod>, Vec<String>) {
 
 #[cfg(test)]
 mod tests {
-    use regretless::experiment::RegretSample;
+    use regretless_study::experiment::RegretSample;
 
     use super::{
         BoardEntry, ResultSource, Scoreboard, TaskBoard, rank_among, rank_methods, shared_rank,

@@ -1,9 +1,9 @@
 //! Marks are counted and compared with the data.
 
-use regretless::experiment::{
+use regretless_report::{Figure, figures};
+use regretless_study::experiment::{
     DecisionLayout, ExampleDecision, ExperimentResults, MethodResults, ProblemResults,
 };
-use regretless_report::{Figure, figures};
 use roxmltree::{Document, Node};
 
 use crate::{STORED, stored};

@@ -1,7 +1,7 @@
 //! Names are untrusted: HTML in them is shown as text.
 
-use regretless::experiment::ExperimentResults;
 use regretless_report::{figures, markdown, page};
+use regretless_study::experiment::ExperimentResults;
 use roxmltree::Document;
 
 use crate::stored;

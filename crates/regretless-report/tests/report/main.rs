@@ -10,7 +10,7 @@ mod hostile;
 mod reviews;
 mod words;
 
-use regretless::experiment::ExperimentResults;
+use regretless_study::experiment::ExperimentResults;
 
 /// Stored results of small runs.
 const STORED: [&str; 3] = ["components", "weighting", "scale"];

@@ -1,7 +1,7 @@
 //! Pages of reviews: every part is there, the numbers are those of the review, names are text.
 
-use regretless::review::DecisionReview;
 use regretless_report::{Figure, review_figures, review_page};
+use regretless_study::review::DecisionReview;
 
 #[path = "../fixtures/reviews.rs"]
 mod fixture;

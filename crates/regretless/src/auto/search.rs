@@ -26,7 +26,6 @@ use crate::problem::ProblemSpec;
 use crate::report::{CandidateReport, ScoredRegrets, ScoringKind, SearchReport, TrainReport};
 use crate::settings::{SelectionCriterion, TrainingSettings};
 use crate::solve::relaxation::Relaxation;
-use crate::statistics::RowOrder;
 use crate::train::{FitResult, StagedTraining, TrainingContext, linear_fit};
 
 /// Numbers of folds that are tried, the first that fits in the budget. Five are the usual number.
@@ -878,7 +877,7 @@ impl<'a> AutoSearch<'a> {
             model: &regrets,
             least_squares: baseline.as_deref().filter(|_| !is_least_squares),
             objectives: &objectives,
-            order: RowOrder::of(self.context.split),
+            order: self.context.split.row_order(),
         };
         let used_seconds = self.used_seconds();
         Some(SearchReport::new(

@@ -7,24 +7,24 @@ use std::sync::Arc;
 
 use crate::error::{Error, InputPlace, Result};
 
-pub(crate) mod atomic_write;
+pub mod atomic_write;
 mod check;
 mod construct;
 mod cost_gaps;
 mod cost_matching;
-pub(crate) mod csv;
+pub mod csv;
 mod csv_dialect;
 mod encoding;
-pub(crate) mod energy;
+pub mod energy;
 mod files;
-pub(crate) mod housing;
+pub mod housing;
 mod keys;
 mod layout;
 pub(crate) mod mapped;
 mod matrix;
 mod names;
 mod node_names;
-pub(crate) mod npy;
+pub mod npy;
 mod observed_costs;
 mod parameter_files;
 mod problem_columns;
@@ -34,7 +34,7 @@ mod row_times;
 mod row_weights;
 mod split;
 pub(crate) mod split_indices;
-pub(crate) mod synthetic;
+pub mod synthetic;
 mod table;
 
 use cost_gaps::CostGaps;
@@ -58,7 +58,7 @@ pub(crate) use node_names::{NodeNames, NodeNamesBuilder};
 pub(crate) use problem_columns::ProblemColumns;
 pub(crate) use row_parameters::BoundParameters;
 pub use row_parameters::{ParameterColumns, RowParameters};
-pub(crate) use row_times::RowTimes;
+pub use row_times::RowTimes;
 pub use split::{Split, SplitRule};
 pub use split_indices::SplitIndices;
 pub use synthetic::{SyntheticGenerator, SyntheticSpec};
@@ -360,7 +360,7 @@ impl Dataset {
     }
 
     /// The name of a cost of a row: that of its item where items differ between rows.
-    pub(crate) fn row_cost_name(&self, row: usize, cost: usize) -> String {
+    pub fn row_cost_name(&self, row: usize, cost: usize) -> String {
         let parameters = self.parameters();
         let own = parameters.and_then(|parameters| parameters.item_name(row, cost));
         own.map_or_else(|| self.cost_names.get(cost).into_owned(), Into::into)

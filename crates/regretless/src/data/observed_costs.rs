@@ -47,7 +47,7 @@ impl Dataset {
     }
 
     /// The costs that none of these rows, which train a model, has: it cannot predict them.
-    pub(crate) fn unobserved_costs(&self, rows: &[usize]) -> Vec<u32> {
+    pub fn unobserved_costs(&self, rows: &[usize]) -> Vec<u32> {
         if !self.has_absent_costs() {
             return Vec::new();
         }

@@ -104,7 +104,7 @@ impl Dataset {
     }
 
     /// Whether some rows lack some costs.
-    pub(crate) fn has_absent_costs(&self) -> bool {
+    pub fn has_absent_costs(&self) -> bool {
         self.row_costs.present.is_some()
     }
 
@@ -149,11 +149,7 @@ impl Dataset {
     ///
     /// # Errors
     /// Never: the size of the table does not change.
-    pub(crate) fn complete_predictions(
-        &self,
-        rows: &[usize],
-        predictions: Matrix,
-    ) -> Result<Matrix> {
+    pub fn complete_predictions(&self, rows: &[usize], predictions: Matrix) -> Result<Matrix> {
         if self.has_plain_costs() {
             return Ok(predictions);
         }
@@ -169,7 +165,7 @@ impl Dataset {
     }
 
     /// The part of the costs that is predicted, minimized as the costs are.
-    pub(crate) fn predicted_part(&self) -> Cow<'_, Matrix> {
+    pub fn predicted_part(&self) -> Cow<'_, Matrix> {
         let Some(known) = &self.row_costs.known else {
             return Cow::Borrowed(&self.costs);
         };

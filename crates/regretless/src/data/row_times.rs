@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 /// The times of all rows of a table.
 #[derive(Debug, Default)]
-pub(crate) struct RowTimes {
+pub struct RowTimes {
     values: Vec<TimeValue>,
     /// The times as they are written.
     texts: Vec<String>,

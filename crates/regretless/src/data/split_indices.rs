@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::row_times::RowTimes;
 use crate::error::{Error, Result};
 use crate::random::{Purpose, RandomStream};
+use crate::statistics::RowOrder;
 use crate::text::grouped_digits;
 
 /// Rounding error by which a sum of fractions may exceed 1, as in 0.7 + 0.2 + 0.1.
@@ -58,6 +59,15 @@ impl SplitIndices {
     /// Whether rows were drawn at random, so that their order means nothing.
     pub(crate) fn is_random(&self) -> bool {
         self.rule == RANDOM_RULE
+    }
+
+    /// How the rows of a part follow each other.
+    pub fn row_order(&self) -> RowOrder {
+        if self.is_random() {
+            RowOrder::Random
+        } else {
+            RowOrder::InTime
+        }
     }
 
     /// Numbers of rows to train, validate and test on.

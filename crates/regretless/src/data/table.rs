@@ -293,7 +293,11 @@ impl TableSource {
         }
     }
 
-    pub(crate) fn read_times(&self, column: &str) -> Result<RowTimes> {
+    /// Reads the times of the rows.
+    ///
+    /// # Errors
+    /// When the column does not exist or a cell is no time.
+    pub fn read_times(&self, column: &str) -> Result<RowTimes> {
         match self {
             Self::Csv {
                 file,

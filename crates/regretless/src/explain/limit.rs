@@ -5,7 +5,7 @@ use crate::text::duration;
 
 /// Solves of one part unless another number is asked for. Untuned: enough for every edge of a tour
 /// of 22 nodes.
-pub(crate) const DEFAULT_MAX_SOLVES: usize = 250;
+pub const DEFAULT_MAX_SOLVES: usize = 250;
 
 /// Estimated work in nanoseconds of these solves, one after the other: a minute. Untuned: who waits
 /// longer for one decision has asked for it.

@@ -27,7 +27,7 @@ use serde::Serialize;
 
 pub use choices::{ChoiceAnswer, FixedChoiceEffect};
 pub use features::{FeatureEffect, FeatureEffects, FeatureMethod};
-pub(crate) use limit::DEFAULT_MAX_SOLVES;
+pub use limit::DEFAULT_MAX_SOLVES;
 pub use ranges::{RangeEnds, RangeMethod, RangeReport};
 pub use ranking::{Alternatives, RankedDecision};
 pub use regret::{RegretShare, RegretSplit};

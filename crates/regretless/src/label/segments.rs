@@ -343,30 +343,11 @@ fn wait_for_lock(path: &Path, rule: MergeRule) -> Option<File> {
     None
 }
 
-/// Whether a result is a property of the row and its limits, and not of the moment: a time limit,
-/// an exception of the user's function or a failed solver may end otherwise next time.
+/// Whether a solve of the row would have this result again.
 fn is_property_of_row(result: &SolveResult) -> bool {
-    match result {
-        Ok(_)
-        | Err(
-            SolveFailure::Infeasible
-            | SolveFailure::Conflict(_)
-            | SolveFailure::Unbounded
-            | SolveFailure::UnboundedAlong(_)
-            | SolveFailure::LimitReached { .. },
-        ) => true,
-        Err(
-            // Costs nothing to find out again.
-            SolveFailure::InvalidParameters(_)
-            | SolveFailure::UnusableCosts(_)
-            | SolveFailure::TimeLimitReached
-            | SolveFailure::EmptySolutionPool
-            | SolveFailure::Unpredicted(_)
-            | SolveFailure::Interrupted
-            | SolveFailure::InvalidSolution(_)
-            | SolveFailure::SolverError(_),
-        ) => false,
-    }
+    result
+        .as_ref()
+        .map_or_else(SolveFailure::is_property_of_row, |_| true)
 }
 
 /// The segments that are merged into one, of those sorted by size.

@@ -111,7 +111,7 @@ impl Method {
 
     /// Hashes of the losses of the user's own, in the order of the stages; none for losses that
     /// are built in.
-    pub(crate) fn loss_fingerprints(&self) -> Vec<String> {
+    pub fn loss_fingerprints(&self) -> Vec<String> {
         self.named_stages()
             .into_iter()
             .filter_map(|stage| stage.loss.fingerprint())
@@ -145,7 +145,7 @@ impl Method {
 
     /// Whether a training loss that still decreases at the end says something: not where it has no
     /// lower bound.
-    pub(crate) fn reports_convergence(&self) -> bool {
+    pub fn reports_convergence(&self) -> bool {
         match self {
             Self::Stages(stages) => stages
                 .last()

@@ -48,7 +48,7 @@ impl<L: Into<LossSpec>> From<L> for TrainingStage {
 impl TrainingStage {
     /// Roughly how many solves per training row the stage takes, with this many epochs unless it
     /// overrides them.
-    pub(crate) fn estimated_solves_per_row(&self, epochs: usize) -> f64 {
+    pub fn estimated_solves_per_row(&self, epochs: usize) -> f64 {
         if !self.loss.properties().calls_solver {
             return 0.0;
         }

@@ -20,7 +20,7 @@ mod table;
 pub use after::FinishedTraining;
 pub use before::PlannedTraining;
 pub use findings::{EncodedHistory, findings_of_split};
-pub(crate) use optimality::{negative_regret_sentence, negative_regrets};
+pub use optimality::{negative_regret_sentence, negative_regrets};
 
 /// What a note is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

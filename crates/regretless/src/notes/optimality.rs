@@ -87,7 +87,7 @@ pub(super) fn negative_regret_text(
 
 /// The sentence for a number of rows with negative regret; none without such rows or for solvers of
 /// our own.
-pub(crate) fn negative_regret_sentence(rows: usize, problem: &dyn ProblemKind) -> Option<String> {
+pub fn negative_regret_sentence(rows: usize, problem: &dyn ProblemKind) -> Option<String> {
     let not_optimal = not_optimal(problem)?;
     let subject = match rows {
         0 => return None,
@@ -98,7 +98,7 @@ pub(crate) fn negative_regret_sentence(rows: usize, problem: &dyn ProblemKind) -
 }
 
 /// How many rows have negative regret, although the user's solver is said to be exact.
-pub(crate) fn negative_regrets(
+pub fn negative_regrets(
     regrets: &[f64],
     data: &LabeledDataset,
     rows: &[usize],

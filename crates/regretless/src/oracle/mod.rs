@@ -53,7 +53,7 @@ const LOCAL_SEARCH_REMEDY: &str =
 pub(crate) type SolveResult = std::result::Result<Solution, SolveFailure>;
 
 /// A solution and the values of all columns, or the reason why there is none.
-pub(crate) type CompleteResult = std::result::Result<(Solution, Decision), SolveFailure>;
+pub type CompleteResult = std::result::Result<(Solution, Decision), SolveFailure>;
 
 /// Solves a problem for many cost vectors.
 pub struct Oracle {
@@ -388,7 +388,7 @@ impl Oracle {
     ///
     /// # Errors
     /// Only when the user interrupts; failures of single instances are among the results.
-    pub(crate) fn decide_instances_complete(
+    pub fn decide_instances_complete(
         &self,
         costs: &Matrix,
         instances: &[usize],

@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::renamed;
-use crate::solve::SolveStatus;
 use crate::solve::relaxation::Relaxation;
 
 const LOCAL_SEARCH: &str = "local-search";
@@ -79,18 +78,6 @@ pub enum Heuristic {
     LocalSearchFromLabel,
     /// The incumbent after this many nodes of branch and bound.
     NodeLimit(u64),
-}
-
-impl SolveStatus {
-    /// The status in results: `optimal`, `within 0.50 %`, `limit reached`, or `heuristic` for a
-    /// decision of a heuristic ([`Oracle::is_heuristic`](super::Oracle::is_heuristic)) that is not
-    /// proven to be optimal.
-    pub fn describe(self, is_heuristic: bool) -> String {
-        match self {
-            Self::WithinGap(_) | Self::LimitReached if is_heuristic => "heuristic".into(),
-            Self::Optimal | Self::WithinGap(_) | Self::LimitReached => self.to_string(),
-        }
-    }
 }
 
 impl fmt::Display for Heuristic {

@@ -97,6 +97,15 @@ const MAX_ROWS_PER_CHUNK: usize = 1024;
 const MAX_OUTPUTS_PER_CHUNK: usize = 1 << 25;
 
 impl CostModel {
+    /// The model without the record of its training: what it predicts by.
+    #[must_use]
+    pub fn without_record(&self) -> Self {
+        let mut fitted = self.clone();
+        fitted.metadata.record = None;
+        fitted.sketch = None;
+        fitted
+    }
+
     /// Predicted costs, one row per instance, in the objective sense of the user; NaN where no
     /// training row has the cost, which then has no prediction.
     ///

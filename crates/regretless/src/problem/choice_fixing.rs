@@ -1,5 +1,10 @@
 //! Fixed choices of a binary decision: the best decision that makes some choices and leaves others
 //! out, and how a problem is solved for it.
+//!
+//! Linear problems fix the bounds of a column. Paths close arcs and cut off the arcs that begin the
+//! path (Yen 1971). Other problems add a penalty to the cost of the choice, which grows until the
+//! optimum has the choice: such an optimum is the best of them whatever the penalty, and a penalty
+//! above the difference of any two objectives proves that there is none.
 
 use std::sync::Arc;
 

@@ -317,7 +317,7 @@ impl NodeGrid {
 
 impl GraphPath {
     /// The arcs, where it is not a grid.
-    pub(crate) fn arcs(&self) -> Option<&ArcTable> {
+    pub fn arcs(&self) -> Option<&ArcTable> {
         match &self.shape.kind {
             ShapeKind::Arcs(arcs) => Some(arcs),
             ShapeKind::Grid(_) => None,

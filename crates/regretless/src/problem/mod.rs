@@ -53,7 +53,7 @@ mod tsp;
 
 pub use crate::sense::Sense;
 pub use benchmark::Benchmark;
-pub(crate) use benchmark::paper_weights;
+pub use benchmark::paper_weights;
 pub(crate) use choice_fixing::{ChoiceFixing, FixedChoices};
 pub use cvrp::Cvrp;
 pub(crate) use equality::{
@@ -72,8 +72,8 @@ pub use linear::{LinearBuilder, LinearProblem, VariableDomain};
 pub(crate) use model_problem::ModelProblem;
 pub(crate) use restriction::{ColumnBounds, ColumnDomain, ExcludedPattern, Restriction};
 #[cfg(feature = "highs")]
-pub(crate) use schedule::Schedule;
-pub(crate) use top_k::TopK;
+pub use schedule::Schedule;
+pub use top_k::TopK;
 pub use tsp::Tsp;
 
 /// The bounds of the variables of a problem.

@@ -122,7 +122,7 @@ impl TryFrom<SpanningTreeFields> for SpanningTree {
 
 impl SpanningTree {
     /// Number of nodes.
-    pub(crate) fn nodes(&self) -> usize {
+    pub fn nodes(&self) -> usize {
         match &*self.shape {
             TreeShape::Complete(nodes) => *nodes,
             TreeShape::Edges(edges) => edges.nodes().list().len(),
@@ -130,7 +130,7 @@ impl SpanningTree {
     }
 
     /// The edges, where they are not all pairs of nodes.
-    pub(crate) fn edges(&self) -> Option<&ArcTable> {
+    pub fn edges(&self) -> Option<&ArcTable> {
         match &*self.shape {
             TreeShape::Complete(_) => None,
             TreeShape::Edges(edges) => Some(edges),

@@ -288,7 +288,7 @@ impl Transport {
     }
 
     /// Names or numbers of the sources and of the destinations.
-    pub(crate) fn ends(&self) -> [Vec<String>; 2] {
+    pub fn ends(&self) -> [Vec<String>; 2] {
         let sources = (0..self.sources()).map(|index| self.source(index));
         let destinations = (0..self.destinations()).map(|index| self.destination(index));
         [sources.collect(), destinations.collect()]

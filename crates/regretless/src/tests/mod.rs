@@ -9,11 +9,9 @@
 )]
 
 mod assignment;
-mod backtest;
 mod cancellation;
 pub(crate) mod common;
 mod cost_sensitive;
-mod coverage;
 mod data_check;
 mod datagen;
 mod equality;
@@ -43,6 +41,7 @@ mod notes;
 mod present;
 mod problem_of_model;
 mod regret;
+mod renamed;
 mod restricted_grids;
 mod resuming;
 mod routing;

@@ -11,7 +11,7 @@ use crate::problem::ProblemSpec;
 ///
 /// # Errors
 /// When there are no training rows or numbers are too large.
-pub(crate) fn linear_fit(
+pub fn linear_fit(
     context: &TrainingContext<'_>,
     problem: &ProblemSpec,
     penalty: f64,

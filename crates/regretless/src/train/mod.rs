@@ -33,7 +33,7 @@ mod record;
 mod step;
 mod weighting;
 
-pub(crate) use closed_form::linear_fit;
+pub use closed_form::linear_fit;
 #[cfg(test)]
 pub(crate) use weighting::instance_costs;
 

@@ -1,5 +1,9 @@
 //! The data of a stage with everything that is computed once: scaled features, and the scalers
 //! around the network.
+//!
+//! Also the factor of the rescaled loss: gradients of losses with S or E shrink like d^-1.5 (MAE)
+//! and d^-2 (MSE) with the number of costs d, at large d below the ε of Adam. Training minimizes
+//! the loss times a factor that keeps gradients near 1, and reports the value as defined.
 
 use std::sync::Arc;
 

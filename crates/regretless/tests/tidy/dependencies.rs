@@ -6,24 +6,10 @@ use std::fs;
 use crate::{LIBRARY_TESTS, check, files, root, shown};
 
 /// Modules that every module may use.
-const COMMON: [&str; 13] = [
-    "cancellation",
-    "compressed",
-    "decision",
-    "error",
-    "simd",
-    "parallel",
-    "random",
-    "renamed",
-    "sense",
-    "checksummed_file",
-    "size_limits",
-    "text",
-    "observer",
-];
+const COMMON: [&str; 2] = ["sense", "simd"];
 
 /// Each module and the others it may use.
-const ARROWS: [(&str, &[&str]); 31] = [
+const ARROWS: [(&str, &[&str]); 24] = [
     ("sense", &["data", "predict", "solve"]),
     (
         "model",
@@ -45,10 +31,7 @@ const ARROWS: [(&str, &[&str]); 31] = [
             "model", "method", "evaluate", "predict", "label", "oracle", "problem", "solve", "data",
         ],
     ),
-    ("decision", &[]),
-    ("error", &[]),
     ("data", &[]),
-    ("statistics", &["data"]),
     ("solve", &[]),
     ("problem", &["solve", "data"]),
     ("oracle", &["problem", "solve", "data"]),
@@ -62,7 +45,7 @@ const ARROWS: [(&str, &[&str]); 31] = [
     ("method", &["loss", "label", "oracle", "solve"]),
     ("optimizer", &[]),
     ("parallel_threshold", &[]),
-    ("report", &["oracle", "statistics"]),
+    ("report", &["oracle"]),
     ("settings", &["method", "optimizer", "data"]),
     (
         "checkpoint",
@@ -94,18 +77,8 @@ const ARROWS: [(&str, &[&str]); 31] = [
     (
         "auto",
         &[
-            "train",
-            "method",
-            "report",
-            "settings",
-            "loss",
-            "predict",
-            "evaluate",
-            "oracle",
-            "problem",
-            "solve",
-            "statistics",
-            "data",
+            "train", "method", "report", "settings", "loss", "predict", "evaluate", "oracle",
+            "problem", "solve", "data",
         ],
     ),
     (
@@ -129,73 +102,12 @@ const ARROWS: [(&str, &[&str]); 31] = [
         "planned_solves",
         &["trainer", "train", "method", "settings", "label", "problem"],
     ),
-    (
-        "experiment",
-        &[
-            "notes",
-            "trainer",
-            "baseline",
-            "train",
-            "method",
-            "report",
-            "settings",
-            "loss",
-            "predict",
-            "evaluate",
-            "label",
-            "oracle",
-            "problem",
-            "solve",
-            "statistics",
-            "data",
-        ],
-    ),
-    (
-        "backtest",
-        &[
-            "experiment",
-            "notes",
-            "report",
-            "trainer",
-            "baseline",
-            "train",
-            "method",
-            "settings",
-            "evaluate",
-            "predict",
-            "label",
-            "oracle",
-            "problem",
-            "solve",
-            "statistics",
-            "data",
-        ],
-    ),
-    (
-        "review",
-        &[
-            "backtest",
-            "experiment",
-            "explain",
-            "trainer",
-            "baseline",
-            "train",
-            "evaluate",
-            "predict",
-            "label",
-            "oracle",
-            "problem",
-            "statistics",
-            "data",
-        ],
-    ),
-    ("checksummed_file", &[]),
     ("lib", &[]),
 ];
 
-/// Modules of `solve` and the others of `solve` that each may use.
+/// Modules of the solvers and the others that each may use.
 const SOLVE_ARROWS: [(&str, &[&str]); 22] = [
-    ("mod", &["warm_start"]),
+    ("lib", &["warm_start"]),
     ("warm_start", &[]),
     ("complete_graph", &[]),
     ("pruning", &["complete_graph"]),
@@ -256,11 +168,11 @@ const SOLVE_ARROWS: [(&str, &[&str]); 22] = [
     ),
 ];
 
-/// Modules named after a path prefix, outside the tests at the end of a file.
-fn modules_used(text: &str, prefix: &str) -> BTreeSet<String> {
+/// Names after `crate::`, outside the tests at the end of a file.
+fn modules_used(text: &str) -> BTreeSet<String> {
     let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or(text);
     let is_name = |c: &char| c.is_ascii_lowercase() || *c == '_';
-    code.split(prefix)
+    code.split("crate::")
         .skip(1)
         .map(|rest| rest.chars().take_while(is_name).collect::<String>())
         .filter(|name| !name.is_empty())
@@ -268,13 +180,13 @@ fn modules_used(text: &str, prefix: &str) -> BTreeSet<String> {
 }
 
 /// Uses that are not among the allowed ones, for the modules below a folder.
-fn forbidden_uses(folder: &str, prefix: &str, arrows: &[(&str, &[&str])]) -> BTreeSet<String> {
+fn forbidden_uses(folder: &str, arrows: &[(&str, &[&str])]) -> BTreeSet<String> {
     let base = root().join(folder);
     let sources = files(&base, &["rs"]);
     assert!(sources.len() > 20, "found only {} files", sources.len());
     let mut found = BTreeSet::new();
     for path in sources {
-        if shown(&path).starts_with(LIBRARY_TESTS) {
+        if shown(&path).contains(LIBRARY_TESTS) {
             continue;
         }
         let place = path.strip_prefix(&base).unwrap();
@@ -290,11 +202,12 @@ fn forbidden_uses(folder: &str, prefix: &str, arrows: &[(&str, &[&str])]) -> BTr
             .iter()
             .find(|(name, _)| *name == module)
             .map_or(&[][..], |(_, modules)| modules);
-        for used in modules_used(&fs::read_to_string(&path).unwrap(), prefix) {
-            let fine = used == module
-                || (prefix == "crate::" && COMMON.contains(&used.as_str()))
+        for used in modules_used(&fs::read_to_string(&path).unwrap()) {
+            let is_module = base.join(&used).exists() || base.join(format!("{used}.rs")).exists();
+            let may_use = used == module
+                || COMMON.contains(&used.as_str())
                 || allowed.contains(&used.as_str());
-            if !fine {
+            if is_module && !may_use {
                 found.insert(format!("{}: {module} must not use {used}", shown(&path)));
             }
         }
@@ -306,16 +219,64 @@ fn forbidden_uses(folder: &str, prefix: &str, arrows: &[(&str, &[&str])]) -> BTr
 fn no_module_uses_one_that_it_should_not() {
     check(
         "dependency",
-        &forbidden_uses("crates/regretless/src", "crate::", &ARROWS),
+        &forbidden_uses("crates/regretless/src", &ARROWS),
     );
+}
+
+/// Modules of the studies and the others that each may use.
+const STUDY_ARROWS: [(&str, &[&str]); 4] = [
+    ("lib", &[]),
+    ("experiment", &[]),
+    ("backtest", &["experiment"]),
+    ("review", &["backtest", "experiment"]),
+];
+
+#[test]
+fn no_study_uses_one_that_it_should_not() {
+    let found = forbidden_uses("crates/regretless-study/src", &STUDY_ARROWS);
+    check("study dependency", &found);
 }
 
 #[test]
 fn no_solver_uses_one_that_it_should_not() {
-    let found = forbidden_uses(
-        "crates/regretless/src/solve",
-        "crate::solve::",
-        &SOLVE_ARROWS,
-    );
+    let found = forbidden_uses("crates/regretless-solvers/src", &SOLVE_ARROWS);
     check("solver dependency", &found);
+}
+
+/// Each crate and the others of the workspace that it may use.
+const CRATE_ARROWS: [(&str, &[&str]); 7] = [
+    ("regretless-base", &[]),
+    ("regretless-solvers", &["regretless-base"]),
+    ("regretless", &["regretless-base", "regretless-solvers"]),
+    ("regretless-study", &["regretless-base", "regretless"]),
+    ("regretless-report", &["regretless", "regretless-study"]),
+    (
+        "regretless-cli",
+        &["regretless", "regretless-report", "regretless-study"],
+    ),
+    (
+        "regretless-python",
+        &["regretless", "regretless-cli", "regretless-study"],
+    ),
+];
+
+#[test]
+fn no_crate_uses_one_that_it_should_not() {
+    let mut found = BTreeSet::new();
+    for (name, allowed) in CRATE_ARROWS {
+        let manifest = root().join("crates").join(name).join("Cargo.toml");
+        let manifest: toml::Table = fs::read_to_string(manifest).unwrap().parse().unwrap();
+        let dependencies = manifest["dependencies"].as_table().unwrap();
+        for used in dependencies
+            .keys()
+            .filter(|used| used.starts_with("regretless"))
+        {
+            if !allowed.contains(&used.as_str()) {
+                found.insert(format!("{name} must not use {used}"));
+            }
+        }
+    }
+    check("crate dependency", &found);
+    let crates = fs::read_dir(root().join("crates")).unwrap().count();
+    assert_eq!(crates, CRATE_ARROWS.len(), "every crate has a line above");
 }

@@ -17,16 +17,19 @@ mod signatures;
 mod words;
 
 /// Folders with Rust sources, by crate.
-const CRATES: [(&str, &str); 5] = [
+const CRATES: [(&str, &str); 8] = [
     ("regretless", "crates/regretless"),
+    ("regretless-base", "crates/regretless-base"),
     ("regretless-cli", "crates/regretless-cli"),
     ("regretless-python", "crates/regretless-python"),
     ("regretless-report", "crates/regretless-report"),
+    ("regretless-solvers", "crates/regretless-solvers"),
+    ("regretless-study", "crates/regretless-study"),
     ("bench", "bench"),
 ];
 
-/// Tests inside the library: they may use all modules and choose short names.
-const LIBRARY_TESTS: &str = "crates/regretless/src/tests/";
+/// Tests inside a crate: they may use all modules and choose short names.
+const LIBRARY_TESTS: &str = "/src/tests/";
 
 /// The root of the repository.
 fn root() -> PathBuf {

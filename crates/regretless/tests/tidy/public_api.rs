@@ -35,8 +35,12 @@ fn the_public_api_stays_small() {
 /// Adds the names that a public module defines or re-exports. Type names are unique in the crate,
 /// so an item with two paths counts once. `folder` has the files of the module's submodules.
 fn collect_module(file: &Path, folder: &Path, names: &mut BTreeSet<String>) {
-    for item in parsed(file).items {
-        let (visibility, name) = match &item {
+    collect_items(&parsed(file).items, folder, names);
+}
+
+fn collect_items(items: &[Item], folder: &Path, names: &mut BTreeSet<String>) {
+    for item in items {
+        let (visibility, name) = match item {
             Item::Struct(item) => (&item.vis, &item.ident),
             Item::Enum(item) => (&item.vis, &item.ident),
             Item::Union(item) => (&item.vis, &item.ident),
@@ -46,7 +50,7 @@ fn collect_module(file: &Path, folder: &Path, names: &mut BTreeSet<String>) {
             Item::Mod(item) => (&item.vis, &item.ident),
             Item::Use(item) => {
                 if is_public(&item.vis) {
-                    collect_use(&item.tree, names);
+                    collect_use(&item.tree, None, names);
                 }
                 continue;
             }
@@ -55,9 +59,12 @@ fn collect_module(file: &Path, folder: &Path, names: &mut BTreeSet<String>) {
         if !is_public(visibility) {
             continue;
         }
-        if matches!(item, Item::Mod(_)) {
+        if let Item::Mod(module) = item {
             let folder = folder.join(name.to_string());
-            collect_module(&module_file(&folder), &folder, names);
+            match &module.content {
+                Some((_, items)) => collect_items(items, &folder, names),
+                None => collect_module(&module_file(&folder), &folder, names),
+            }
         } else {
             names.insert(name.to_string());
         }
@@ -78,13 +85,21 @@ fn module_file(folder: &Path) -> PathBuf {
     }
 }
 
-/// Adds the names at the ends of a re-export; constants do not count.
-fn collect_use(tree: &UseTree, names: &mut BTreeSet<String>) {
+/// Adds the names at the ends of a re-export; constants do not count. Modules of other crates of
+/// the workspace are followed.
+fn collect_use(tree: &UseTree, source: Option<&Path>, names: &mut BTreeSet<String>) {
     let name = match tree {
-        UseTree::Path(path) => return collect_use(&path.tree, names),
+        UseTree::Path(path) => {
+            let folder = path.ident.to_string().replace('_', "-");
+            let source = match source {
+                Some(source) => source.join(&folder),
+                None => root().join("crates").join(&folder).join("src"),
+            };
+            return collect_use(&path.tree, Some(&source), names);
+        }
         UseTree::Group(group) => {
             for tree in &group.items {
-                collect_use(tree, names);
+                collect_use(tree, source, names);
             }
             return;
         }
@@ -92,7 +107,16 @@ fn collect_use(tree: &UseTree, names: &mut BTreeSet<String>) {
         UseTree::Rename(rename) => rename.rename.to_string(),
         UseTree::Glob(_) => panic!("a public re-export lists its names"),
     };
-    if name.chars().any(char::is_lowercase) {
+    if name.chars().any(char::is_uppercase) {
+        if name.chars().any(char::is_lowercase) {
+            names.insert(name);
+        }
+        return;
+    }
+    let folder = source.unwrap_or(Path::new("")).join(&name);
+    if module_file(&folder).exists() {
+        collect_module(&module_file(&folder), &folder, names);
+    } else {
         names.insert(name);
     }
 }

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use regretless::Decision;
-use regretless::backtest::{GivenMethod, Periods};
 use regretless::data::{
     CostMatching, CostNames, InstanceKeys, Layout, Matrix, TableSource, WideColumns,
 };
 use regretless::error::InputPlace;
 use regretless::{Error, Problem, Result};
+use regretless_study::backtest::{GivenMethod, Periods};
 
 use super::super::first_names;
 use super::History;

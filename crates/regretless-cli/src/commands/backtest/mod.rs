@@ -5,15 +5,15 @@
 
 use std::path::{Path, PathBuf};
 
-use regretless::backtest::{
-    Backtest, BacktestFold, BacktestTable, Periods, RollingOrigin, TrainingWindow,
-};
 use regretless::data::{CostNames, DataCheck, SplitIndices, SplitRule, TableSource};
 use regretless::label::{LabeledDataset, Shard};
 use regretless::method::Method;
 use regretless::notes::{EncodedHistory, PlannedTraining};
 use regretless::oracle::Oracle;
 use regretless::{Error, Problem, Result};
+use regretless_study::backtest::{
+    Backtest, BacktestFold, BacktestTable, Periods, RollingOrigin, TrainingWindow,
+};
 
 use super::decision_page;
 use super::skipped_rows::SkippedRows;

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use regretless::Result;
-use regretless::backtest::{Backtest, BacktestResults, BacktestTable};
 use regretless::data::Finding;
 use regretless::observer::Observer;
-use regretless::review::{DecisionReview, ReviewOptions};
 use regretless_report::PageSummary;
+use regretless_study::backtest::{Backtest, BacktestResults, BacktestTable};
+use regretless_study::review::{DecisionReview, ReviewOptions};
 
 use super::super::UnusedColumns;
 use super::super::decision_page::{DecisionPage, Fact, TableFacts};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use regretless::backtest::{BacktestResults, MethodHistory};
 use regretless::{Error, Result};
+use regretless_study::backtest::{BacktestResults, MethodHistory};
 
 use super::History;
 use crate::output::{CommandReport, grouped, number, path_json, percent};

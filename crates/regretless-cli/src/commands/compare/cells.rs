@@ -6,20 +6,20 @@ use std::sync::Arc;
 
 use regretless::baseline::Baseline;
 use regretless::data::{Finding, InstanceKeys};
-use regretless::experiment::{
-    CellData, CellId, CellMethod, CellRecord, DataFiles, DecisionLayout, Experiment,
-    ExperimentResults, ExperimentRunner, ProblemResults, SeedDesign,
-};
 use regretless::label::LabelCounts;
 use regretless::method::Method;
 use regretless::observer::Observer;
 use regretless::oracle::{Heuristic, Oracle};
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
-use regretless::review::{ExplainedRow, ReviewOptions};
 use regretless::settings::TrainingSettings;
 use regretless::train::TrainingContext;
 use regretless::{Error, Evaluation, Result, Trainer};
+use regretless_study::experiment::{
+    CellData, CellId, CellMethod, CellRecord, DataFiles, DecisionLayout, Experiment,
+    ExperimentResults, ExperimentRunner, ProblemResults, SeedDesign,
+};
+use regretless_study::review::{ExplainedRow, ReviewOptions};
 use serde_json::{Value, json};
 
 use super::super::UnusedColumns;

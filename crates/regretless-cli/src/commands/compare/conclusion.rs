@@ -2,10 +2,10 @@
 //! unreliable.
 
 use regretless::baseline::Baseline;
-use regretless::experiment::{CellMethod, ConfidenceInterval, MeanAndDeviation, SeedDesign};
 use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, Normalization};
 use regretless::method::Method;
 use regretless::predict::PredictorSpec;
+use regretless_study::experiment::{CellMethod, ConfidenceInterval, MeanAndDeviation, SeedDesign};
 
 use super::summary::{ComparisonSummary, SummaryRow};
 use crate::output::number;

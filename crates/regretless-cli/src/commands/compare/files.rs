@@ -11,8 +11,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use regretless::data::OutputFile;
 use regretless::error::InputPlace;
-use regretless::experiment::{CellId, CellRecord, CellStore};
 use regretless::{Error, Result};
+use regretless_study::experiment::{CellId, CellRecord, CellStore};
 
 use super::cells::FailedRun;
 use super::summary::ComparisonSummary;

@@ -8,7 +8,6 @@
 
 use std::path::Path;
 
-use regretless::experiment::DecisionLayout;
 use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, Normalization};
 use regretless::method::Method;
 use regretless::notes::PlannedTraining;
@@ -16,6 +15,7 @@ use regretless::observer::Observer;
 use regretless::parallel::Threads;
 use regretless::problem::Benchmark;
 use regretless::{Error, Result};
+use regretless_study::experiment::DecisionLayout;
 use serde_json::Value;
 
 use super::check::DataFindings;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use regretless::Result;
-use regretless::experiment::{CellId, CellMethod, CellRecord, MethodResults};
+use regretless_study::experiment::{CellId, CellMethod, CellRecord, MethodResults};
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use regretless::experiment::DataFiles;
+use regretless_study::experiment::DataFiles;
 
 use crate::args::ReproduceOptions;
 

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use regretless::experiment::{Experiment, ExperimentResults, ExperimentRunner};
 use regretless::parallel::Threads;
 use regretless::{Error, Result};
+use regretless_study::experiment::{Experiment, ExperimentResults, ExperimentRunner};
 use serde_json::json;
 use time::OffsetDateTime;
 

@@ -1,6 +1,6 @@
 //! Tours and routes, drawn at the coordinates of their nodes.
 
-use regretless::experiment::DecisionLayout;
+use regretless_study::experiment::DecisionLayout;
 
 use super::{DecisionView, ExampleInput};
 use crate::axes::LabelPlacement;

@@ -12,7 +12,7 @@ mod steps;
 
 use std::collections::BTreeMap;
 
-use regretless::experiment::{
+use regretless_study::experiment::{
     DecisionLayout, Example, ExampleDecision, ExperimentResults, MethodResults, ProblemResults,
 };
 

@@ -9,7 +9,7 @@ use crate::error::{Error, InputPlace, Result};
 
 /// The nodes of a file.
 #[derive(Debug)]
-pub(crate) struct NodeCoordinates {
+pub struct NodeCoordinates {
     nodes: Vec<PlacedNode>,
     /// Whether the file names its nodes.
     has_names: bool,
@@ -17,8 +17,10 @@ pub(crate) struct NodeCoordinates {
 
 /// A node in the plane.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct PlacedNode {
+pub struct PlacedNode {
+    /// Its name.
     pub name: String,
+    /// Its coordinates.
     pub position: [f64; 2],
 }
 

@@ -30,13 +30,13 @@ mod wide;
 mod write;
 
 pub(crate) use arcs::{ArcColumns, read_arcs};
-pub(crate) use coordinates::{NodeCoordinates, PlacedNode};
+pub use coordinates::{NodeCoordinates, PlacedNode};
 pub(super) use feature_cells::FeatureCells;
-pub(crate) use number::shortest;
+pub use number::shortest;
 pub(super) use parameters::{ParameterTable, read_parameters};
 pub(super) use table::row_number;
 pub(super) use unused::{ColumnChoice, FirstRow};
-pub(crate) use write::name_cell;
+pub use write::name_cell;
 pub use write::{write, write_predictions};
 
 /// The time zone in which the times of a column were written, where the file holds them in UTC

@@ -146,7 +146,7 @@ pub(super) fn quoted(cell: &str) -> String {
 }
 
 /// The shortest text that reads back as the same number.
-pub(crate) fn shortest(number: impl std::fmt::Debug) -> String {
+pub fn shortest(number: impl std::fmt::Debug) -> String {
     let mut text = format!("{number:?}");
     if text.ends_with(".0") {
         text.truncate(text.len() - 2);

@@ -1,4 +1,20 @@
-//! Value and gradient of the cost-sensitive family.
+//! Value and gradient of the cost-sensitive family, in double precision.
+//!
+//! This is the reference: it defines the formula, the treatment of ties, and that of vectors with
+//! (nearly) zero norm, for all members and any variable bounds. The other implementations of the
+//! formula are tested against it:
+//!
+//! * `single_precision.rs`: rows of f32 for training loops outside the library (`regretless.torch`,
+//!   Python's `Loss`), without conversion to f64.
+//! * `train/fused/slope.rs`: slopes per error for fused epochs, which never write predictions to
+//!   memory. Normalization and gradients are in its drivers: `kernel.rs` (linear predictors),
+//!   `layers/predictions.rs` (networks) and `layers/items.rs` (shared linear predictors).
+//! * `train/fused/expanded_squares.rs`: plain squared errors of linear predictors, without
+//!   computing predictions.
+//! * `python/regretless/_torch_cost_sensitive.py`: torch operations, for autograd, GPUs and second
+//!   derivatives.
+//!
+//! The instance weights C_i are applied outside, by `train/weighting.rs` or the caller.
 
 use std::cell::RefCell;
 

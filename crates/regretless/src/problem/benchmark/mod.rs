@@ -255,7 +255,7 @@ fn largest_load(demands: &[f64]) -> f64 {
 }
 
 /// Weights uniform from 3 to 8, to one decimal.
-pub(crate) fn paper_weights(items: usize, dimensions: usize, seed: u32) -> Vec<Vec<f64>> {
+pub fn paper_weights(items: usize, dimensions: usize, seed: u32) -> Vec<Vec<f64>> {
     let mut stream = RandomStream::new(Purpose::Benchmark, u64::from(seed), [0, 0]);
     let mut weight = |_| {
         let weight = stream.uniform(MIN_BENCHMARK_WEIGHT, MAX_BENCHMARK_WEIGHT);

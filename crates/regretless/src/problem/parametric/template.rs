@@ -804,7 +804,7 @@ impl ProblemSpec {
     /// The problem with placeholders for the numbers of rows, which has the items, nodes and arcs
     /// of all rows. `None` for problems without parameters per row, and where rows have different
     /// items.
-    pub(crate) fn with_placeholders(&self) -> Option<Self> {
+    pub fn with_placeholders(&self) -> Option<Self> {
         let Self::Parametric { template } = self else {
             return None;
         };

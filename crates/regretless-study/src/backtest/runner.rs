@@ -1,0 +1,538 @@
+//! Runs the cells of a backtest, one per fold and method, and stores their outcomes.
+//!
+//! Cells run in parallel, each on one thread, fold by fold. The rows of a fold are selected and
+//! encoded when its first cell begins and released after its last one. A stored cell is not run
+//! again; its key has a hash of the rows of its fold, so that rows that are appended to the table
+//! leave earlier cells valid.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::cell::{CellRun, FoldModel, FoldRecord};
+use super::fold_data::FoldData;
+use super::folds::{BacktestFold, check_folds};
+use super::method::{BacktestMethod, GivenMethod};
+use super::periods::Periods;
+use super::results::{BacktestResults, FinishedMethod, MethodHistory};
+use crate::experiment::CellFiles;
+use regretless::evaluate::UnpredictedCosts;
+use regretless::label::{LabeledDataset, Shard};
+use regretless::method::Method;
+use regretless::oracle::Oracle;
+use regretless::predict::{CostModel, PredictorSpec};
+use regretless::problem::ProblemSpec;
+use regretless::settings::TrainingSettings;
+use regretless::train::TrainingContext;
+use regretless::trainer::Trainer;
+use regretless_base::error::{Error, Result};
+use regretless_base::observer::{InterruptOnlyObserver, NoopObserver, Observer};
+
+/// Fraction of the periods of a history that select epochs, where the user states none. As in the
+/// default split of a table.
+const DEFAULT_VALIDATION: f64 = 0.2;
+
+/// Most models that are fitted again for a page. Untuned: three weekly ones decide 21 days.
+const MAX_LATEST_FITS: usize = 3;
+
+/// Decides a history as if it were the present: every period by models of the periods before it.
+///
+/// ```
+/// use regretless_study::backtest::{Backtest, BacktestTable, Periods, RollingOrigin};
+/// use regretless::label::LabeledDataset;
+/// use regretless::observer::NoopObserver;
+/// use regretless::oracle::Oracle;
+/// use regretless::{Dataset, Method, Problem};
+///
+/// let problem = Problem::benchmark("KS8")?;
+/// let oracle = Oracle::new(problem.kind().clone());
+/// let data = LabeledDataset::solve(Dataset::generate(&problem, 40)?, &oracle, &NoopObserver)?;
+/// let days: Vec<String> = (0..40).map(|day| day.to_string()).collect();
+/// let periods = Periods::from_times(&days)?;
+/// let folds = RollingOrigin::default().folds(&periods)?;
+/// let table = BacktestTable {
+///     spec: problem.spec(),
+///     data: &data,
+///     oracle: &oracle,
+///     periods: &periods,
+///     folds: &folds,
+/// };
+/// let mut backtest = Backtest::new(vec![Method::mse().into()]);
+/// backtest.training.epochs = 2;
+/// let results = backtest.run(&table, &[], &NoopObserver)?;
+/// assert_eq!(results.periods.len(), 20);
+/// assert!(results.verdict.sentence.starts_with("too few periods to tell"));
+/// # Ok::<(), regretless::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Backtest {
+    /// Methods that are trained; least squares and the other baselines always run.
+    pub methods: Vec<Method>,
+    /// What is trained; by default a linear predictor, and for `auto` the best of several.
+    pub predictor: Option<PredictorSpec>,
+    /// Settings of every training.
+    pub training: TrainingSettings,
+    /// Fraction of the periods of a history, the latest ones, that select epochs; least squares
+    /// and the other baselines use them as history.
+    pub validation: f64,
+    /// Whether models are trained for every fold; otherwise those of the first fold decide all.
+    pub refit: bool,
+    /// Whether a training starts from the parameters of the fold before. The encoding and the
+    /// scalers of the first fold are kept.
+    pub warm_start: bool,
+    /// Periods of a season; with it the costs of a season before are a baseline.
+    pub season: Option<usize>,
+    /// The unit of costs, such as EUR, for sentences.
+    pub unit: Option<String>,
+    /// Folder of the finished cells; without it nothing is stored.
+    pub folder: Option<PathBuf>,
+}
+
+/// The labeled history of a backtest. Columns of text, dates and gaps are not encoded yet.
+#[derive(Clone, Copy)]
+pub struct BacktestTable<'a> {
+    /// The problem, as cells and models store it.
+    pub spec: &'a ProblemSpec,
+    /// All rows.
+    pub data: &'a LabeledDataset,
+    /// Solves the problem; decisions have its limits, heuristic and threads.
+    pub oracle: &'a Oracle,
+    /// The periods of the rows that have a label.
+    pub periods: &'a Periods,
+    /// Trainings and the rows they decide.
+    pub folds: &'a [BacktestFold],
+}
+
+/// A model that decided some of the latest periods, with their rows.
+pub(crate) struct LatestFit {
+    pub model: CostModel,
+    /// The rows that it decided.
+    pub data: LabeledDataset,
+    /// The same rows by their number in the table.
+    pub rows: Vec<usize>,
+    /// Solves the problem of these rows.
+    pub oracle: Oracle,
+}
+
+/// Names the costs of decided rows that no earlier row has, so that the models of their fold cannot
+/// predict them; `None` if there are none.
+fn unpredicted_remark(table: &BacktestTable<'_>) -> Option<String> {
+    let data = table.data.data();
+    let mut unpredicted = UnpredictedCosts::default();
+    for fold in table.folds {
+        let unobserved = data.unobserved_costs(&fold.history);
+        if unobserved.is_empty() {
+            continue;
+        }
+        for row in &fold.test {
+            let present = data.present_costs(*row);
+            let exists = |cost: &&u32| present.is_none_or(|present| present[**cost as usize]);
+            let existing = unobserved.iter().filter(exists);
+            unpredicted.extend(existing.map(|cost| *cost as usize));
+        }
+    }
+    unpredicted.note(data.cost_names())
+}
+
+/// What follows where no method has regret; `None` where one has.
+fn no_regret_remark(
+    methods: &[MethodHistory],
+    table: &BacktestTable<'_>,
+    observer: &dyn Observer,
+) -> Result<Option<String>> {
+    let rows = table.folds.iter().flat_map(|fold| fold.test.clone());
+    let rows: Vec<usize> = rows.collect();
+    let count = rows.len().max(1) as f64;
+    let is_without_regret = |method: &MethodHistory| {
+        let mean = method.total_regret() / count;
+        table.data.is_without_regret(&rows, mean)
+    };
+    if methods.is_empty() || !methods.iter().all(is_without_regret) {
+        return Ok(None);
+    }
+    table.data.no_regret_note(&rows, table.oracle, observer)
+}
+
+/// The rows of a fold while its cells run.
+#[derive(Default)]
+struct FoldSlot {
+    data: Mutex<Option<Arc<FoldData>>>,
+    /// Cells that have not ended.
+    remaining: AtomicUsize,
+}
+
+/// Cells that run one after the other: one method on one fold or, where trainings start from the
+/// fold before, on all folds.
+struct CellChain<'a> {
+    method_number: usize,
+    method: &'a BacktestMethod,
+    folds: Vec<usize>,
+}
+
+/// What all cells of a run share.
+struct RunState<'a> {
+    backtest: &'a Backtest,
+    table: &'a BacktestTable<'a>,
+    files: Option<CellFiles>,
+    slots: Vec<FoldSlot>,
+    observer: &'a dyn Observer,
+}
+
+impl Backtest {
+    /// A backtest of these methods with the default settings.
+    pub fn new(methods: Vec<Method>) -> Self {
+        Self {
+            methods,
+            predictor: None,
+            training: TrainingSettings::default(),
+            validation: DEFAULT_VALIDATION,
+            refit: true,
+            warm_start: false,
+            season: None,
+            unit: None,
+            folder: None,
+        }
+    }
+
+    /// Selects epochs by validation loss instead of validation regret where the solves of the
+    /// latter take too long, as [`Trainer::avoid_expensive_validation`], for all methods alike;
+    /// returns what to tell the user then. For settings that the user did not choose.
+    ///
+    /// # Errors
+    /// When the first fold cannot be prepared.
+    pub fn avoid_expensive_validation(
+        &mut self,
+        table: &BacktestTable<'_>,
+    ) -> Result<Option<String>> {
+        let Some(first) = table.folds.first() else {
+            return Ok(None);
+        };
+        check_folds(table.folds, table.periods)?;
+        let data = FoldData::new(table, first, self.validation)?;
+        let mut trainer = Trainer::new(Method::mse()).settings(self.training);
+        let note = trainer.avoid_expensive_validation(&TrainingContext {
+            data: &data.validated.data,
+            split: &data.validated.split,
+            oracle: &data.history_oracle,
+            observer: &NoopObserver,
+        });
+        self.training = trainer.settings;
+        Ok(note)
+    }
+
+    /// Runs the missing cells and returns all results. A method that fails on a fold is among the
+    /// failures.
+    ///
+    /// # Errors
+    /// When a setting is invalid, a decision of the user's own is not feasible, least squares
+    /// fails, a file cannot be written, or the user interrupts; finished cells are kept.
+    pub fn run(
+        &self,
+        table: &BacktestTable<'_>,
+        given: &[GivenMethod],
+        observer: &dyn Observer,
+    ) -> Result<BacktestResults> {
+        let methods = self.check(table, given)?;
+        let folds = self.folds(table);
+        let chains = self.chains(&methods, table.folds.len());
+        let table = BacktestTable {
+            folds: &folds,
+            ..*table
+        };
+        let mut finished: Vec<FinishedMethod> = methods.iter().map(FinishedMethod::new).collect();
+        let outcomes = self.run_chains(&chains, &table, observer)?;
+        for (chain, outcome) in chains.iter().zip(outcomes) {
+            finished[chain.method_number].add(outcome)?;
+        }
+        let mut results = BacktestResults::collect(self, &table, finished)?;
+        let remarks = &mut results.verdict.remarks;
+        remarks.extend(unpredicted_remark(&table));
+        remarks.extend(no_regret_remark(&results.methods, &table, observer)?);
+        Ok(results)
+    }
+
+    /// Runs the missing cells of one of several equal shards and returns their number; the results
+    /// are those of [`Backtest::run`] with the same folder.
+    ///
+    /// # Errors
+    /// As [`Backtest::run`], when a method fails, and without a folder.
+    pub fn run_shard(
+        &self,
+        table: &BacktestTable<'_>,
+        given: &[GivenMethod],
+        shard: Shard,
+        observer: &dyn Observer,
+    ) -> Result<usize> {
+        if self.folder.is_none() {
+            return Err(Error::setting("a shard needs a folder for its cells"));
+        }
+        let methods = self.check(table, given)?;
+        let folds = self.folds(table);
+        let mut chains = self.chains(&methods, table.folds.len());
+        let mut number = 0;
+        chains.retain(|_| {
+            number += 1;
+            (number - 1) % shard.count == shard.index
+        });
+        let table = BacktestTable {
+            folds: &folds,
+            ..*table
+        };
+        let mut cells = 0;
+        for outcome in self.run_chains(&chains, &table, observer)? {
+            cells += outcome?.len();
+        }
+        Ok(cells)
+    }
+
+    /// Names of the methods that fit a model.
+    pub(crate) fn fitted_methods(&self) -> Result<Vec<String>> {
+        let methods = BacktestMethod::all(&self.methods, self.season, &[])?;
+        let fitted = methods.iter().filter(|method| method.is_model());
+        Ok(fitted.map(ToString::to_string).collect())
+    }
+
+    /// Fits the models of a method that decided the latest periods again, the latest first: cells
+    /// do not store models. As many as decided `min_rows` rows, up to [`MAX_LATEST_FITS`]; one
+    /// where trainings start from the fold before. None where the method fits nothing.
+    ///
+    /// # Errors
+    /// As [`Backtest::run`].
+    pub(crate) fn latest_fits(
+        &self,
+        table: &BacktestTable<'_>,
+        method: &str,
+        min_rows: usize,
+        observer: &dyn Observer,
+    ) -> Result<Vec<LatestFit>> {
+        let methods = BacktestMethod::all(&self.methods, self.season, &[])?;
+        let is_meant = |known: &&BacktestMethod| known.is_model() && known.to_string() == method;
+        let folds = self.folds(table);
+        let (Some(method), Some(last)) =
+            (methods.iter().find(is_meant), folds.len().checked_sub(1))
+        else {
+            return Ok(Vec::new());
+        };
+        let table = BacktestTable {
+            folds: &folds,
+            ..*table
+        };
+        // A training that starts from the fold before needs the models of all folds before it.
+        let is_chain = self.refit && self.warm_start && method.can_start_warm();
+        let start = if is_chain {
+            self.run_chain_before(last, method, &table, observer)?
+        } else {
+            None
+        };
+        // Without refits the last fold decides the rows of all.
+        let count = if is_chain || !self.refit {
+            1
+        } else {
+            MAX_LATEST_FITS
+        };
+        let mut fits = Vec::new();
+        let mut rows = 0;
+        for fold in (0..=last).rev().take(count) {
+            let data = FoldData::new(&table, &folds[fold], self.validation)?;
+            let cell = CellRun {
+                backtest: self,
+                table: &table,
+                method,
+                fold,
+                data: &data,
+                start: start.as_ref(),
+                observer,
+            };
+            let Some(model) = cell.fit()? else {
+                break;
+            };
+            rows += folds[fold].test.len();
+            fits.push(LatestFit {
+                model,
+                data: data.test,
+                rows: folds[fold].test.clone(),
+                oracle: data.test_oracle,
+            });
+            if rows >= min_rows {
+                break;
+            }
+        }
+        Ok(fits)
+    }
+
+    /// Runs the folds before one, each from the parameters of the one before, and returns the last
+    /// model.
+    fn run_chain_before(
+        &self,
+        end: usize,
+        method: &BacktestMethod,
+        table: &BacktestTable<'_>,
+        observer: &dyn Observer,
+    ) -> Result<Option<FoldModel>> {
+        let files = self.folder.clone().map(|folder| CellFiles { folder });
+        let mut start = None;
+        for fold in 0..end {
+            let cell = CellRun {
+                backtest: self,
+                table,
+                method,
+                fold,
+                data: &FoldData::new(table, &table.folds[fold], self.validation)?,
+                start: start.as_ref(),
+                observer,
+            };
+            start = cell.run(files.as_ref())?.1;
+        }
+        Ok(start)
+    }
+
+    /// Checks everything before anything is run.
+    fn check(
+        &self,
+        table: &BacktestTable<'_>,
+        given: &[GivenMethod],
+    ) -> Result<Vec<BacktestMethod>> {
+        check_folds(table.folds, table.periods)?;
+        if let Some(unit) = &self.unit
+            && (unit.trim().is_empty() || unit.chars().any(char::is_control))
+        {
+            return Err(Error::setting(format!(
+                "the unit {unit:?} is empty or has control characters"
+            ))
+            .with_remedy("write a word such as EUR"));
+        }
+        for method in given {
+            method.check(table)?;
+        }
+        BacktestMethod::all(&self.methods, self.season, given)
+    }
+
+    /// The folds of all cells. Where models are not refitted, a further one has the history of the
+    /// first and decides the rows of all.
+    fn folds(&self, table: &BacktestTable<'_>) -> Vec<BacktestFold> {
+        let mut folds = table.folds.to_vec();
+        if let Some(first) = table.folds.first().filter(|_| !self.refit) {
+            let tests = table.folds.iter().map(|fold| fold.test.as_slice());
+            folds.push(BacktestFold {
+                history: first.history.clone(),
+                test: tests.collect::<Vec<_>>().concat(),
+            });
+        }
+        folds
+    }
+
+    /// All cells, fold by fold; `refits` is the number of the user's folds.
+    fn chains<'m>(&self, methods: &'m [BacktestMethod], refits: usize) -> Vec<CellChain<'m>> {
+        let mut chains = Vec::new();
+        let mut add = |method_number: usize, folds: Vec<usize>| {
+            chains.push(CellChain {
+                method_number,
+                method: &methods[method_number],
+                folds,
+            });
+        };
+        for (number, method) in methods.iter().enumerate() {
+            if method.is_model() && !self.refit {
+                add(number, vec![refits]);
+            } else if self.warm_start && method.can_start_warm() {
+                add(number, (0..refits).collect());
+            }
+        }
+        for fold in 0..refits {
+            for (number, method) in methods.iter().enumerate() {
+                let is_added = (method.is_model() && !self.refit)
+                    || (self.warm_start && method.can_start_warm());
+                if !is_added {
+                    add(number, vec![fold]);
+                }
+            }
+        }
+        chains
+    }
+
+    /// The outcomes of all chains. Only an interruption ends the others.
+    fn run_chains(
+        &self,
+        chains: &[CellChain<'_>],
+        table: &BacktestTable<'_>,
+        observer: &dyn Observer,
+    ) -> Result<Vec<Result<Vec<FoldRecord>>>> {
+        let mut slots: Vec<FoldSlot> = table.folds.iter().map(|_| FoldSlot::default()).collect();
+        let mut cells = 0;
+        for fold in chains.iter().flat_map(|chain| &chain.folds) {
+            *slots[*fold].remaining.get_mut() += 1;
+            cells += 1;
+        }
+        let state = RunState {
+            backtest: self,
+            table,
+            files: self.folder.clone().map(|folder| CellFiles { folder }),
+            slots,
+            observer,
+        };
+        observer.begin("backtesting", cells);
+        let mut outcomes: Vec<Result<Vec<FoldRecord>>> =
+            chains.iter().map(|_| Ok(Vec::new())).collect();
+        table.oracle.threads().fill_slots(
+            &mut outcomes,
+            || (),
+            |(), index, outcome| *outcome = state.run_chain(&chains[index]),
+        );
+        observer.end();
+        let is_interrupted =
+            |outcome: &Result<Vec<FoldRecord>>| matches!(outcome, Err(Error::Interrupted));
+        if outcomes.iter().any(is_interrupted) {
+            return Err(Error::Interrupted);
+        }
+        Ok(outcomes)
+    }
+}
+
+impl RunState<'_> {
+    fn run_chain(&self, chain: &CellChain<'_>) -> Result<Vec<FoldRecord>> {
+        let mut records = Vec::with_capacity(chain.folds.len());
+        let mut start: Option<FoldModel> = None;
+        for fold in &chain.folds {
+            if self.observer.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            let data = self.fold_data(*fold)?;
+            let cell = CellRun {
+                backtest: self.backtest,
+                table: self.table,
+                method: chain.method,
+                fold: *fold,
+                data: &data,
+                start: start.as_ref(),
+                observer: &InterruptOnlyObserver(self.observer),
+            };
+            let (record, model) = cell.run(self.files.as_ref())?;
+            records.push(record);
+            start = model;
+            drop(data);
+            self.drop_finished(*fold);
+            self.observer.advance(1);
+        }
+        Ok(records)
+    }
+
+    /// The rows of a fold, selected by the first cell that needs them; others wait.
+    fn fold_data(&self, fold: usize) -> Result<Arc<FoldData>> {
+        let slot = &self.slots[fold].data;
+        let mut data = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(data) = &*data {
+            return Ok(Arc::clone(data));
+        }
+        let rows = &self.table.folds[fold];
+        let selected = Arc::new(FoldData::new(self.table, rows, self.backtest.validation)?);
+        *data = Some(Arc::clone(&selected));
+        Ok(selected)
+    }
+
+    fn drop_finished(&self, fold: usize) {
+        let slot = &self.slots[fold];
+        if slot.remaining.fetch_sub(1, Ordering::AcqRel) == 1 {
+            *slot.data.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+    }
+}

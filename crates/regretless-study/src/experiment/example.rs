@@ -1,0 +1,424 @@
+//! Example decisions for figures and tables: the tour, the path, the chosen items or columns.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::named_problem::NamedProblem;
+use regretless::data::Matrix;
+use regretless::data::csv::{NodeCoordinates, PlacedNode};
+use regretless::data::synthetic;
+use regretless::label::LabeledDataset;
+use regretless::oracle::CompleteResult;
+use regretless::problem::{Benchmark, ProblemSpec};
+use regretless::sense::Sense;
+use regretless_base::decision::Decision;
+use regretless_base::error::{Error, Result};
+
+/// Fewest and most test rows whose decisions are stored, if there are so many. A report shows the
+/// row with the largest regret and one with the median regret, which should be those of many rows;
+/// a hundred decisions of fifty costs take 100 KB in a cell's file.
+const MIN_EXAMPLE_ROWS: usize = 8;
+/// See [`MIN_EXAMPLE_ROWS`].
+const MAX_EXAMPLE_ROWS: usize = 100;
+/// True costs that are stored with the examples of a problem: between both limits, fewer rows of
+/// large problems are stored.
+const MAX_EXAMPLE_COSTS: usize = 10_000;
+/// Nonzero values of columns without predicted costs up to which they are stored. Untuned: more are
+/// not read by anybody.
+const MAX_AUXILIARY_ENTRIES: usize = 500;
+/// Number of costs above which decisions are not drawn: single items would not be visible.
+const MAX_DRAWN_COSTS: usize = 20_000;
+/// Number of nodes up to which a graph without coordinates is drawn on a circle. Untuned: more are
+/// a tangle.
+const MAX_NODES_ON_CIRCLE: usize = 24;
+/// Number of sources and destinations up to which lanes are drawn. Untuned: more are a tangle.
+const MAX_NODES_OF_LANES: usize = 40;
+
+/// The decision of one test row under predicted costs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExampleDecision {
+    /// Row of the table.
+    pub row: usize,
+    /// Its regret.
+    pub regret: f64,
+    /// Indices of the chosen costs.
+    pub chosen: Vec<u32>,
+    /// Their values; empty where all are 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<f64>,
+    /// Cost of variables whose costs are known, in the problem's sense.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub fixed: f64,
+    /// Predicted costs, in the problem's sense, of the entries that this or the optimal decision
+    /// has: index and cost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub predicted: Vec<(u32, f32)>,
+    /// Nonzero values of columns without predicted costs: index among them, and value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub auxiliary: Vec<(u32, f64)>,
+}
+
+/// The optimal decision of one test row, and its true costs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Example {
+    /// Row of the table.
+    pub row: usize,
+    /// Indices of the optimal decision.
+    pub optimal: Vec<u32>,
+    /// Their values; empty where all are 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<f64>,
+    /// Cost of variables whose costs are known, in the problem's sense.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub fixed: f64,
+    /// Nonzero values of columns without predicted costs, where they are known: index among these
+    /// columns, and value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auxiliary: Option<Vec<(u32, f64)>>,
+    /// How the user calls the row, such as its date; empty unless the caller sets it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub key: String,
+    /// Its objective, in the problem's sense.
+    pub objective: f64,
+    /// True costs in the problem's sense.
+    pub costs: Vec<f32>,
+}
+
+/// How decisions of a problem are laid out in figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum DecisionLayout {
+    /// Nodes in the plane. The first node is the depot where there is one.
+    Graph {
+        /// Coordinates of the nodes.
+        positions: Vec<[f64; 2]>,
+        /// Whether the first node is a depot.
+        depot: bool,
+        /// The two nodes of each cost; empty where costs belong to pairs i < j in lexicographic
+        /// order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        arcs: Vec<[u32; 2]>,
+        /// Names of the nodes; empty where they are numbered.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        names: Vec<String>,
+    },
+    /// A grid; costs belong to arcs, row by row, first those to the right and then those down.
+    Grid {
+        /// Rows of nodes.
+        rows: usize,
+        /// Columns of nodes.
+        cols: usize,
+    },
+    /// Items with a weight in each dimension; without dimensions where they have no weights.
+    Items {
+        /// One row per dimension.
+        weights: Vec<Vec<f64>>,
+        /// Capacity in each dimension.
+        capacity: Vec<f64>,
+    },
+    /// Lanes from sources to destinations, each with an amount; costs belong to pairs, source by
+    /// source.
+    Lanes {
+        /// Names or numbers of the sources.
+        sources: Vec<String>,
+        /// Names or numbers of the destinations.
+        destinations: Vec<String>,
+    },
+    /// Steps of a time axis, each with a price and an amount that is bought, used or, where it is
+    /// negative, sold.
+    Steps,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
+}
+
+impl DecisionLayout {
+    /// The layout of a named problem, whose nodes have coordinates.
+    pub(super) fn of_named(spec: &ProblemSpec, problem: NamedProblem, seed: u32) -> Option<Self> {
+        let graph = |nodes: usize, depot| {
+            Some(Self::Graph {
+                positions: synthetic::node_positions(nodes, seed),
+                depot,
+                arcs: Vec::new(),
+                names: Vec::new(),
+            })
+        };
+        match problem {
+            NamedProblem::Benchmark(Benchmark::Tsp { nodes }) => graph(nodes, false),
+            NamedProblem::Benchmark(Benchmark::Cvrp { nodes }) => graph(nodes, true),
+            NamedProblem::Benchmark(_)
+            | NamedProblem::Houses { .. }
+            | NamedProblem::Schedule { .. }
+            | NamedProblem::EnergyItems { .. }
+            | NamedProblem::Scoreboard(_) => Self::of_problem(spec),
+        }
+    }
+
+    /// The layout of a user's problem, with the coordinates of its nodes in a CSV file: columns
+    /// `x` and `y`, and `node` with the names or numbers of nodes (without it, rows are in the
+    /// order of the nodes). The nodes of a small graph without coordinates are on a circle.
+    ///
+    /// # Errors
+    /// When the file cannot be read or lacks a node, or the problem has no nodes.
+    pub fn for_problem(spec: &ProblemSpec, coordinates: Option<&Path>) -> Result<Option<Self>> {
+        let filled = spec.with_placeholders();
+        let (count, depot, arcs) = match filled.as_ref().unwrap_or(spec) {
+            ProblemSpec::Tsp(tsp) => (tsp.nodes(), false, None),
+            ProblemSpec::Cvrp(cvrp) => (cvrp.nodes(), true, None),
+            ProblemSpec::GraphPath(graph) => (0, false, graph.arcs()),
+            ProblemSpec::SpanningTree(tree) => (tree.nodes(), false, tree.edges()),
+            _ if coordinates.is_none() => return Ok(Self::of_problem(spec)),
+            _ => {
+                return Err(Error::setting(
+                    "coordinates are for tours, routes, paths in graphs and spanning trees",
+                )
+                .with_remedy("leave them out"));
+            }
+        };
+        let names = arcs.map_or(&[][..], |arcs| arcs.nodes().list());
+        let count = count.max(names.len());
+        let positions = match coordinates {
+            Some(file) => NodeCoordinates::read(file)?.of_nodes(count, names, file)?,
+            None if arcs.is_some() && count <= MAX_NODES_ON_CIRCLE => on_circle(names),
+            None => return Ok(None),
+        };
+        let arcs = arcs.map_or_else(Vec::new, |arcs| arcs.ends().to_vec());
+        Ok(Some(Self::Graph {
+            positions: positions.iter().map(|node| node.position).collect(),
+            depot,
+            arcs,
+            names: positions.into_iter().map(|node| node.name).collect(),
+        }))
+    }
+
+    /// The layout of a problem by its specification alone, which has no coordinates of nodes.
+    pub(crate) fn of_problem(spec: &ProblemSpec) -> Option<Self> {
+        match spec {
+            ProblemSpec::GridPath(grid) => Some(Self::Grid {
+                rows: grid.rows(),
+                cols: grid.cols(),
+            }),
+            // Absent items would look like items that were not chosen.
+            ProblemSpec::Knapsack(knapsack) if knapsack.present().is_some() => None,
+            ProblemSpec::TopK(top_k) if top_k.present().is_some() => None,
+            ProblemSpec::Knapsack(knapsack) => Some(Self::Items {
+                weights: knapsack.weights().to_vec(),
+                capacity: knapsack.capacity().to_vec(),
+            }),
+            ProblemSpec::TopK(_) => Some(Self::Items {
+                weights: Vec::new(),
+                capacity: Vec::new(),
+            }),
+            ProblemSpec::MultipleChoiceKnapsack(_) => Some(Self::Items {
+                weights: Vec::new(),
+                capacity: Vec::new(),
+            }),
+            ProblemSpec::Transport(transport) => {
+                let [sources, destinations] = transport.ends();
+                let nodes = sources.len() + destinations.len();
+                (nodes <= MAX_NODES_OF_LANES).then_some(Self::Lanes {
+                    sources,
+                    destinations,
+                })
+            }
+            ProblemSpec::Storage(_) => Some(Self::Steps),
+            ProblemSpec::Parametric { .. } => match Self::of_problem(&spec.with_placeholders()?)? {
+                // Weights and capacities may be placeholders.
+                Self::Items { .. } => Some(Self::Items {
+                    weights: Vec::new(),
+                    capacity: Vec::new(),
+                }),
+                other => Some(other),
+            },
+            ProblemSpec::Assignment(_)
+            | ProblemSpec::MinCostFlow(_)
+            | ProblemSpec::Linear(_)
+            | ProblemSpec::LinearArrays(_)
+            | ProblemSpec::External(_)
+            | ProblemSpec::Tsp(_)
+            | ProblemSpec::GraphPath(_)
+            | ProblemSpec::SpanningTree(_)
+            | ProblemSpec::Cvrp(_) => None,
+            #[cfg(feature = "highs")]
+            ProblemSpec::Schedule(_) => Some(Self::Steps),
+        }
+    }
+}
+
+/// Nodes on a circle, clockwise from the left.
+fn on_circle(names: &[String]) -> Vec<PlacedNode> {
+    let count = names.len() as f64;
+    let mut nodes = Vec::with_capacity(names.len());
+    for (number, name) in names.iter().enumerate() {
+        let angle = std::f64::consts::PI - std::f64::consts::TAU * number as f64 / count;
+        nodes.push(PlacedNode {
+            name: name.clone(),
+            position: [angle.cos(), angle.sin()],
+        });
+    }
+    nodes
+}
+
+/// The test rows whose decisions are stored: the first ones.
+pub(crate) fn example_rows<'a>(data: &LabeledDataset, rows: &'a [usize]) -> &'a [usize] {
+    let costs = data.data().costs().cols();
+    if costs > MAX_DRAWN_COSTS {
+        return &[];
+    }
+    let count = (MAX_EXAMPLE_COSTS / costs.max(1)).clamp(MIN_EXAMPLE_ROWS, MAX_EXAMPLE_ROWS);
+    &rows[..count.min(rows.len())]
+}
+
+/// The values of a decision; none where all are 1.
+fn stored_values(decision: &Decision) -> Vec<f64> {
+    decision.values().unwrap_or_default().to_vec()
+}
+
+/// The first test rows as examples.
+pub(crate) fn examples(data: &LabeledDataset, rows: &[usize]) -> Vec<Example> {
+    let example = |row: &usize| {
+        let mut costs = data.data().costs().row(*row).to_vec();
+        data.sense().convert_single(&mut costs);
+        let optimal = data.optimal_decision(*row);
+        Example {
+            row: *row,
+            optimal: optimal.indices().to_vec(),
+            values: stored_values(optimal),
+            fixed: data.sense().convert(optimal.fixed()),
+            auxiliary: None,
+            key: String::new(),
+            objective: data.sense().convert(data.optimal_objective(*row)),
+            costs,
+        }
+    };
+    example_rows(data, rows).iter().map(example).collect()
+}
+
+/// The decisions of the same rows under predicted costs, which are to be minimized.
+pub(crate) fn example_decisions(
+    solutions: &[CompleteResult],
+    predictions: &Matrix,
+    data: &LabeledDataset,
+    rows: &[usize],
+) -> Vec<ExampleDecision> {
+    let mut examples = Vec::new();
+    for (position, row) in example_rows(data, rows).iter().enumerate() {
+        if let Some(Ok((solution, complete))) = solutions.get(position) {
+            let decision = &solution.decision;
+            let objective = data.data().costs().objective_of(decision, *row);
+            examples.push(ExampleDecision {
+                row: *row,
+                regret: objective - data.optimal_objective(*row),
+                chosen: decision.indices().to_vec(),
+                values: stored_values(decision),
+                fixed: data.sense().convert(decision.fixed()),
+                predicted: shown_predictions(
+                    decision,
+                    data.optimal_decision(*row),
+                    predictions.row(position),
+                    data.sense(),
+                ),
+                auxiliary: auxiliary_entries(complete, predictions.cols()),
+            });
+        }
+    }
+    examples
+}
+
+/// The entries of columns without predicted costs, which follow the predicted ones. None where
+/// there are too many of them.
+pub(crate) fn auxiliary_entries(complete: &Decision, num_costs: usize) -> Vec<(u32, f64)> {
+    let mut entries = Vec::new();
+    for (column, value) in complete.iter() {
+        if let Some(index) = column.checked_sub(num_costs) {
+            entries.push((index as u32, value));
+        }
+    }
+    entries.truncate(MAX_AUXILIARY_ENTRIES + 1);
+    if entries.len() > MAX_AUXILIARY_ENTRIES {
+        entries.clear();
+    }
+    entries
+}
+
+/// The predicted costs of the entries of two decisions, in the problem's sense.
+pub(crate) fn shown_predictions(
+    decision: &Decision,
+    optimal: &Decision,
+    predictions: &[f32],
+    sense: Sense,
+) -> Vec<(u32, f32)> {
+    let mut entries = [decision.indices(), optimal.indices()].concat();
+    entries.sort_unstable();
+    entries.dedup();
+    // A cost that no training row has has no prediction.
+    entries.retain(|entry| !predictions[*entry as usize].is_nan());
+    let predicted = |entry: u32| {
+        let mut cost = [predictions[entry as usize]];
+        sense.convert_single(&mut cost);
+        (entry, cost[0])
+    };
+    entries.into_iter().map(predicted).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::DecisionLayout;
+    use regretless::problem::ProblemSpec;
+
+    fn layout(template: Value) -> Option<DecisionLayout> {
+        DecisionLayout::for_problem(&ProblemSpec::Parametric { template }, None).unwrap()
+    }
+
+    #[test]
+    fn problems_with_parameters_per_row_have_the_layout_of_their_rows() {
+        let transport = json!({
+            "kind": "transport", "sources": ["n", "s"], "destinations": 3,
+            "supply": [5, 5], "demand": {"columns": "need_*"},
+        });
+        let lanes = layout(transport).unwrap();
+        let DecisionLayout::Lanes {
+            sources,
+            destinations,
+        } = lanes
+        else {
+            panic!("{lanes:?}");
+        };
+        assert_eq!(
+            (sources.join(""), destinations.join("")),
+            ("ns".into(), "012".into())
+        );
+        let storage = json!({
+            "kind": "storage", "steps": 6, "capacity": {"column": "size"},
+            "charge_limit": 1.0, "discharge_limit": 1.0,
+        });
+        assert_eq!(layout(storage), Some(DecisionLayout::Steps));
+    }
+
+    #[test]
+    fn numbers_of_rows_are_not_drawn_and_rows_with_different_items_have_no_layout() {
+        let mut knapsack = json!({
+            "kind": "knapsack", "weights": [3, 4, 5], "capacity": {"column": "truck"},
+        });
+        let items = DecisionLayout::Items {
+            weights: Vec::new(),
+            capacity: Vec::new(),
+        };
+        assert_eq!(layout(knapsack.clone()), Some(items));
+        knapsack["present"] = json!({"columns": "has_*"});
+        assert_eq!(layout(knapsack), None);
+        let large = json!({
+            "kind": "transport", "sources": 21, "destinations": 20,
+            "supply": {"columns": "has_*"}, "demand": {"columns": "need_*"},
+        });
+        assert_eq!(layout(large), None, "too many nodes");
+    }
+}

@@ -1,0 +1,332 @@
+//! The review of a training: its test rows, decided by the model and by least squares.
+
+use super::importance::{MeasuredImportance, ShuffledRows};
+use super::sources::SourceSums;
+use super::{
+    DecisionReview, KeyFigure, ReviewOptions, ReviewedRegret, ReviewedRows, explain_row,
+    explained_or_remark, three_digits, worst_position,
+};
+use crate::experiment::{DecisionLayout, MethodResults, example_decisions, example_rows};
+use regretless::baseline::Baseline;
+use regretless::evaluate::{Evaluation, rows_per_chunk};
+use regretless::predict::CostModel;
+use regretless::problem::Problem;
+use regretless::train::{TrainingContext, linear_fit};
+use regretless::trainer::TrainingOutcome;
+use regretless_base::error::{Error, Result};
+use regretless_base::statistics::{ConfidenceInterval, RowOrder, mean_interval};
+use regretless_base::text::amount;
+
+impl DecisionReview {
+    /// Reviews a training by its test rows; `method` is its name.
+    ///
+    /// # Errors
+    /// When there are no test rows, the file of coordinates does not fit the problem, a row has no
+    /// decision, or the user interrupts.
+    pub fn of_training(
+        outcome: &TrainingOutcome,
+        method: &str,
+        context: &TrainingContext<'_>,
+        problem: &Problem,
+        options: &ReviewOptions<'_>,
+    ) -> Result<Self> {
+        let TrainingContext {
+            data,
+            split,
+            oracle,
+            observer,
+        } = *context;
+        let rows = &split.test;
+        let test = outcome.test.as_ref().filter(|_| !rows.is_empty());
+        let test = test.ok_or_else(|| {
+            Error::setting("a report needs test rows")
+                .with_remedy("give the split a fraction or a number of test rows")
+        })?;
+        let layout = DecisionLayout::for_problem(problem.spec(), options.coordinates)?;
+        let reference_name = Baseline::LeastSquares.to_string();
+        let least_squares = linear_fit(context, problem.spec(), 0.0)?;
+        let model = &outcome.trained.model;
+        let reference = Evaluation::of_model(&least_squares, data, rows, oracle, observer)?;
+        let mut methods = Vec::new();
+        for (name, model, evaluation) in [
+            (reference_name.as_str(), &least_squares, &reference),
+            (method, model, test),
+        ] {
+            let shown = example_rows(data, rows);
+            let predictions = model.predict_instances(data, shown)?;
+            let solutions = oracle.solve_instances_complete(&predictions, shown, observer)?;
+            let decisions = example_decisions(&solutions, &predictions, data, shown);
+            methods.push(MethodResults::of_decisions(
+                name,
+                &evaluation.regrets,
+                decisions,
+            ));
+        }
+        let comparison = TestComparison {
+            method,
+            unit: options.unit,
+            is_maximize: context.data.sense().is_maximize(),
+            order: split.row_order(),
+            rows: rows.len(),
+            test,
+            reference: &reference,
+            mean_best: mean_best(context),
+        };
+        let mut verdict = comparison.verdict(outcome);
+        let explained = match worst_position(&test.regrets) {
+            Some(position) => {
+                let explained = explain_row(model, data, rows[position], oracle, observer);
+                let mut explained = explained_or_remark(explained, &mut verdict)?;
+                if let Some(explained) = &mut explained {
+                    explained.name = options.row_name(rows[position]);
+                    explained.choice = if test.regrets[position] > 0.0 {
+                        "the test row with the largest regret".into()
+                    } else {
+                        "the last test row".into()
+                    };
+                }
+                explained
+            }
+            None => None,
+        };
+        let mut regrets = Vec::with_capacity(rows.len());
+        for (position, row) in rows.iter().enumerate() {
+            regrets.push(ReviewedRegret {
+                name: options.row_name(*row),
+                reference: reference.regrets[position],
+                method: test.regrets[position],
+            });
+        }
+        let reviewed = ReviewedRows {
+            data,
+            oracle,
+            rows: rows.clone(),
+            methods,
+            layout,
+            counts: split.counts(),
+        };
+        let measured = MeasuredImportance::of(
+            &[ShuffledRows {
+                model,
+                data,
+                rows,
+                oracle,
+            }],
+            "test rows",
+            "a larger part of the rows for testing gives more",
+            observer,
+        )?;
+        Ok(Self {
+            key_figures: comparison.key_figures(),
+            verdict,
+            unit: options.unit.map(Into::into),
+            method: method.to_owned(),
+            results: reviewed.results(options),
+            history: None,
+            regrets,
+            sources: sources(model, context)?,
+            explained,
+            importance: measured.importance,
+            importance_basis: measured.basis,
+        })
+    }
+}
+
+/// The mean of the best objectives of the test rows, in the user's sense.
+fn mean_best(context: &TrainingContext<'_>) -> f64 {
+    let rows = &context.split.test;
+    let sum: f64 = rows
+        .iter()
+        .map(|row| context.data.optimal_objective(*row))
+        .sum();
+    context.data.sense().convert(sum / rows.len() as f64)
+}
+
+/// What a model saves against another one on the same rows.
+pub(crate) struct RowSaving {
+    /// The mean.
+    pub(crate) mean: f64,
+    /// Its interval; none where too few rows differ, or too few are in order of time.
+    pub(crate) interval: Option<ConfidenceInterval>,
+}
+
+impl RowSaving {
+    /// From the regrets of both.
+    pub(crate) fn of(own: &[f64], reference: &[f64], order: RowOrder) -> Self {
+        let pairs = reference.iter().zip(own);
+        let savings: Vec<f64> = pairs.map(|(reference, own)| reference - own).collect();
+        Self {
+            mean: savings.iter().sum::<f64>() / savings.len().max(1) as f64,
+            interval: mean_interval(&savings, order, 1.0),
+        }
+    }
+}
+
+/// The regrets of a model and of least squares on the same test rows.
+struct TestComparison<'a> {
+    method: &'a str,
+    unit: Option<&'a str>,
+    is_maximize: bool,
+    order: RowOrder,
+    rows: usize,
+    test: &'a Evaluation,
+    reference: &'a Evaluation,
+    mean_best: f64,
+}
+
+impl TestComparison<'_> {
+    /// What the model loses less than least squares in a row, on average.
+    fn saving(&self) -> RowSaving {
+        RowSaving::of(&self.test.regrets, &self.reference.regrets, self.order)
+    }
+
+    fn with_unit(&self, text: &str) -> String {
+        match self.unit {
+            Some(unit) => format!("{text} {unit}"),
+            None => text.to_owned(),
+        }
+    }
+
+    fn verdict(&self, outcome: &TrainingOutcome) -> Vec<String> {
+        let name = self.method;
+        let rows = self.rows;
+        let noun = if self.is_maximize { "gain" } else { "saving" };
+        let mut verdict = Vec::new();
+        match self.saving().interval {
+            Some(interval) => {
+                let precision = interval.upper - interval.lower;
+                let [mean, lower, upper] = [interval.mean, interval.lower, interval.upper]
+                    .map(|value| amount(value, precision));
+                let range = format!("95 %: {lower} to {upper}");
+                let mean = self.with_unit(&mean);
+                verdict.push(if interval.lower > 0.0 {
+                    format!(
+                        "`{name}` loses {mean} less per decision than least squares, on {rows} \
+                         test rows ({range})"
+                    )
+                } else if interval.upper < 0.0 {
+                    format!(
+                        "`{name}` decides worse than least squares on {rows} test rows: its {noun} \
+                         is {mean} per decision ({range}); a linear regression is enough"
+                    )
+                } else {
+                    format!(
+                        "`{name}` is not clearly better than least squares: on {rows} test rows \
+                         its {noun} is {mean} per decision ({range})"
+                    )
+                });
+            }
+            None => verdict.push(format!(
+                "too few test rows to tell whether training pays off: {rows}, or too few of them \
+                 that are decided otherwise than by least squares"
+            )),
+        }
+        verdict.push(
+            "this is one training and one split; a backtest decides a whole history as if it were \
+             the present, by other trainings on other rows"
+                .into(),
+        );
+        verdict.extend(Evaluation::few_rows_warning("test", rows));
+        if !outcome.labels.are_optimal() {
+            verdict.push(format!(
+                "not all best decisions in hindsight are proven optimal: {}",
+                outcome.labels
+            ));
+        }
+        if let Some(heuristic) = outcome.heuristic {
+            verdict.push(format!(
+                "decisions are made by a heuristic, {heuristic}, and need not be optimal"
+            ));
+        }
+        verdict
+    }
+
+    fn key_figures(&self) -> Vec<KeyFigure> {
+        let percent = |regret: f64| {
+            let share = 100.0 * regret / self.mean_best.abs();
+            if share.is_finite() && share < 1e4 {
+                format!("{} % of the best possible", three_digits(share))
+            } else {
+                String::new()
+            }
+        };
+        let saving = self.saving();
+        let interval = saving.interval;
+        let precision = interval.map_or(0.0, |interval| interval.upper - interval.lower);
+        let mean = saving.mean;
+        let range = interval.map_or_else(
+            || "too few rows for an interval".into(),
+            |interval| {
+                let [lower, upper] =
+                    [interval.lower, interval.upper].map(|end| amount(end, precision));
+                format!("95 %: {lower} to {upper}")
+            },
+        );
+        let optimal = three_digits(100.0 * self.test.optimal_fraction);
+        [
+            (
+                if self.is_maximize {
+                    "gained per decision against least squares"
+                } else {
+                    "saved per decision against least squares"
+                },
+                self.with_unit(&amount(mean, precision)),
+                range,
+            ),
+            (
+                "lost per decision for not knowing the costs",
+                self.with_unit(&three_digits(self.test.regret)),
+                percent(self.test.regret),
+            ),
+            (
+                "lost per decision by least squares",
+                self.with_unit(&three_digits(self.reference.regret)),
+                percent(self.reference.regret),
+            ),
+            (
+                "of the decisions are optimal",
+                format!("{optimal} %"),
+                format!("on {} test rows", self.rows),
+            ),
+        ]
+        .map(|(label, value, detail)| KeyFigure {
+            label: label.into(),
+            value,
+            detail,
+        })
+        .into()
+    }
+}
+
+/// Regret by cost, over all test rows.
+fn sources(
+    model: &CostModel,
+    context: &TrainingContext<'_>,
+) -> Result<Option<super::RegretSources>> {
+    let TrainingContext {
+        data,
+        oracle,
+        observer,
+        split,
+    } = *context;
+    let sense = data.sense();
+    let table = data.data();
+    let mut sums = SourceSums::new(sense);
+    for chunk in split.test.chunks(rows_per_chunk(data, oracle)) {
+        let predictions = model.predict_instances(data, chunk)?;
+        let solutions = oracle.solve_instances_complete(&predictions, chunk, observer)?;
+        for (position, row) in chunk.iter().enumerate() {
+            let one = &solutions[position..=position];
+            let predicted = predictions.select_rows(&[position]);
+            for decision in example_decisions(one, &predicted, data, &[*row]) {
+                sums.add(
+                    &decision,
+                    data.optimal_decision(*row),
+                    |cost| sense.convert(f64::from(table.costs().row(*row)[cost])),
+                    |cost| table.row_cost_name(*row, cost),
+                );
+            }
+        }
+    }
+    Ok(sums.finish())
+}
