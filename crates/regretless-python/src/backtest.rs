@@ -23,7 +23,7 @@ use crate::call_observer::{PyCall, warn};
 use crate::compare::figures_dict;
 use crate::error::to_py_err;
 use crate::keywords::SolveOptions;
-use crate::label::{Labels, with_labels, with_parameters};
+use crate::label::{given_labels, with_labels, with_parameters};
 use crate::loss::parse_method;
 use crate::names::{match_table, reorder_numbers, warn_about_names_beside_none};
 use crate::notes::raise_notes;
@@ -229,7 +229,7 @@ pub fn run_backtest<'py>(
     folds: Option<Vec<(Vec<usize>, Vec<usize>)>>,
     predictions: Vec<(String, Bound<'py, PyAny>)>,
     decisions: Option<(String, Bound<'py, PyAny>)>,
-    labels: Option<&Bound<'py, Labels>>,
+    labels: Option<&Bound<'py, PyAny>>,
     parameters: Option<ParameterList<'py>>,
     settings: Option<&Bound<'py, PyDict>>,
     options: SolveOptions,
@@ -237,6 +237,7 @@ pub fn run_backtest<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let owner = problem.clone().unbind();
     let problem = problem.get();
+    let labels = given_labels(labels)?;
     let plan = BacktestPlan::parse(plan)?;
     let mut backtest = plan.backtest(&methods, settings)?;
     let shard: Option<Shard> = shard.map(str::parse).transpose().map_err(to_py_err)?;

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use regretless::data::{DataCheck, FeatureOptions};
 
 use crate::call_observer::PyCall;
-use crate::label::Labels;
+use crate::label::given_labels;
 use crate::names::match_table;
 use crate::problem::Problem;
 use crate::results::to_python;
@@ -18,7 +18,7 @@ pub fn check<'py>(
     problem: &Bound<'py, Problem>,
     X: &Bound<'py, PyAny>,
     C: &Bound<'py, PyAny>,
-    labels: Option<&Bound<'py, Labels>>,
+    labels: Option<&Bound<'py, PyAny>>,
     split: Option<&Bound<'py, PyAny>>,
     times: Option<Vec<String>>,
     seed: u32,
@@ -27,7 +27,7 @@ pub fn check<'py>(
     let mut data = dataset(problem, X, C, None, None, FeatureOptions::default())?;
     match_table(py, problem, &mut data)?;
     let split = split_of(split, times.as_deref(), data.len(), u64::from(seed))?;
-    let objectives = labels.map(|labels| labels.get().best_objectives());
+    let objectives = given_labels(labels)?.map(|labels| labels.get().best_objectives());
     let findings = PyCall::new(false).run(py, |_| {
         let mut check = DataCheck::new(&data).with_split(&split);
         if let Some(objectives) = &objectives {

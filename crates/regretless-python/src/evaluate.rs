@@ -19,8 +19,8 @@ use crate::columns::model_features;
 use crate::error::to_py_err;
 use crate::keywords::SolveOptions;
 use crate::label::{
-    FailedRows, Labels, costs_in_column_order, costs_only, with_labels, with_labels_and_failures,
-    with_parameters,
+    FailedRows, Labels, costs_in_column_order, costs_only, given_labels, with_labels,
+    with_labels_and_failures, with_parameters,
 };
 use crate::names::{match_table_of_model, reorder_to_costs};
 use crate::notes::raise_notes;
@@ -258,13 +258,13 @@ pub fn evaluate<'py>(
     problem: &Bound<'py, Problem>,
     predictions: &Bound<'py, PyAny>,
     C: &Bound<'py, PyAny>,
-    labels: Option<&Bound<'py, Labels>>,
+    labels: Option<&Bound<'py, PyAny>>,
     parameters: Option<ParameterList<'py>>,
     options: SolveOptions,
 ) -> PyResult<Bound<'py, PyAny>> {
     let args = EvaluationArgs {
         problem: problem.get(),
-        labels,
+        labels: given_labels(labels)?,
         parameters,
         options,
     };
@@ -280,13 +280,13 @@ pub fn evaluate_model<'py>(
     model: &Bound<'py, Model>,
     X: &Bound<'py, PyAny>,
     C: &Bound<'py, PyAny>,
-    labels: Option<&Bound<'py, Labels>>,
+    labels: Option<&Bound<'py, PyAny>>,
     parameters: Option<ParameterList<'py>>,
     options: SolveOptions,
 ) -> PyResult<Bound<'py, PyAny>> {
     let args = EvaluationArgs {
         problem: problem.get(),
-        labels,
+        labels: given_labels(labels)?,
         parameters,
         options,
     };
@@ -302,13 +302,13 @@ pub fn regret<'py>(
     problem: &Bound<'py, Problem>,
     predictions: &Bound<'py, PyAny>,
     C: &Bound<'py, PyAny>,
-    labels: Option<&Bound<'py, Labels>>,
+    labels: Option<&Bound<'py, PyAny>>,
     parameters: Option<ParameterList<'py>>,
     options: SolveOptions,
 ) -> PyResult<RegretArrays<'py>> {
     let args = EvaluationArgs {
         problem: problem.get(),
-        labels,
+        labels: given_labels(labels)?,
         parameters,
         options,
     };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use regretless::data::RowParameters;
 use regretless::oracle::Oracle;
@@ -70,17 +70,16 @@ pub fn keyword_object<'py>(
     Ok((!value.is_none()).then_some(value))
 }
 
-/// An attribute of options; an error of its type names it, as that of an argument does.
+/// An attribute of options; an error has a note with its name, as that of an argument has.
 pub fn keyword<'py, T>(options: &Bound<'py, PyAny>, name: &str) -> PyResult<T>
 where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
 {
     let value = options.getattr(name)?;
     value.extract::<T>().map_err(|error| {
-        if error.is_instance_of::<PyTypeError>(options.py()) {
-            let text = error.value(options.py()).to_string();
-            return PyTypeError::new_err(format!("argument '{name}': {text}"));
-        }
+        let note = format!("while processing '{name}'");
+        // Python 3.10 has no notes; the error is the same without.
+        let _ = error.value(options.py()).call_method1("add_note", (note,));
         error
     })
 }

@@ -17,7 +17,7 @@ use crate::error::to_py_err;
 use crate::evaluate::EvaluationArgs;
 use crate::explain::true_costs;
 use crate::keywords::SolveOptions;
-use crate::label::Labels;
+use crate::label::given_labels;
 use crate::parameters::{ParameterList, row_parameters};
 use crate::problem::{Problem, spec_of_description};
 use crate::results::to_python;
@@ -386,7 +386,7 @@ impl Model {
         X: &Bound<'py, PyAny>,
         C: &Bound<'py, PyAny>,
         problem: &Bound<'py, Problem>,
-        labels: Option<&Bound<'py, Labels>>,
+        labels: Option<&Bound<'py, PyAny>>,
         parameters: Option<ParameterList<'py>>,
         repeats: usize,
         seed: u32,
@@ -394,7 +394,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let args = EvaluationArgs {
             problem: problem.get(),
-            labels,
+            labels: given_labels(labels)?,
             parameters,
             options,
         };

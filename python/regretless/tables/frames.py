@@ -2,7 +2,7 @@
 
 Rows are matched by position everywhere. Where two tables have row labels that contradict this,
 results would be silently wrong; the checks here refuse such pairs. Cost names are matched in
-``_names``.
+:mod:`regretless.tables.names`.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from regretless._core import _Problem
 from regretless.tables.frames import check_same_rows
 from regretless.tables.numbers import as_numeric_array
 
@@ -288,6 +289,7 @@ def plain_parameters(
     list of tuple or None
         As :func:`parameter_columns` returns them; None without parameters.
     """
+    check_problem(problem)
     needed = problem.parameters
     if value is None:
         value = columns_in_features(features, needed)
@@ -295,6 +297,12 @@ def plain_parameters(
         return None
     nodes = problem._node_parameters
     return parameter_columns(value, rows, needed, features, table, table_name, nodes)
+
+
+def check_problem(problem: Any) -> None:
+    """Refuse anything but a problem, before its attributes are read."""
+    if not isinstance(problem, _Problem):
+        raise TypeError(f"'{type(problem).__name__}' object is not an instance of 'Problem'")
 
 
 def plain_row_parameters(problem: Any, value: Any) -> list[tuple[str, Any]] | None:

@@ -20,7 +20,7 @@ from regretless.tables.columns import row_count, training_features
 from regretless.tables.frames import check_same_rows
 from regretless.tables.names import plain_table
 from regretless.tables.numbers import as_numeric_array, check_seed
-from regretless.tables.parameters import given_parameters, plain_parameters
+from regretless.tables.parameters import check_problem, given_parameters, plain_parameters
 from regretless.tables.times import split_tables
 from regretless.training import custom_predictor
 from regretless.training.model import Model
@@ -171,6 +171,7 @@ def train(
     >>> model, report = rl.train(problem, X, C, method="MAE(O,S)", epochs=20)
     >>> report.test.normalized_regret
     """
+    check_problem(problem)
     check_seed(seed)
     check_renamed("train", settings)
     by_keyword = SolveOptions(threads, progress, heuristic, gap, nodes, seconds)
