@@ -76,11 +76,10 @@ where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
 {
     let value = options.getattr(name)?;
-    value.extract::<T>().map_err(|error| {
+    value.extract::<T>().inspect_err(|error| {
         let note = format!("while processing '{name}'");
         // Python 3.10 has no notes; the error is the same without.
         let _ = error.value(options.py()).call_method1("add_note", (note,));
-        error
     })
 }
 

@@ -46,8 +46,11 @@ pub struct Problem {
     /// Costs of the file it was read from.
     costs: Option<Arc<[f64]>>,
     /// Notices about costs matched by position that were raised as warnings already.
-    warned: Arc<Mutex<HashSet<(String, Vec<String>)>>>,
+    warned: Arc<Mutex<HashSet<Notice>>>,
 }
+
+/// A notice and the names of the costs that it is about.
+type Notice = (String, Vec<String>);
 
 #[pymethods]
 impl Problem {
