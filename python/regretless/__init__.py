@@ -13,30 +13,11 @@ Examples
 >>> decisions = model.decide(X[:5]).decisions
 """
 
-from regretless._backtest import BacktestResult, backtest
-from regretless._compare import ComparisonResult, compare
-from regretless._core import (
-    CostSensitiveSpec,
-    Labels,
-    Loss,
-    Model,
-    Problem,
-    Solution,
-    Solutions,
-    Solver,
-    __version__,
-    check,
-    evaluate,
-    generate,
-    label,
-    regret,
-    train,
-)
-from regretless._explanation import Explanation
-from regretless._own_loss import OwnLoss, RefusedLossError, loss
-from regretless._own_predictor import OwnModel
-from regretless._parameters import column, columns
-from regretless._results import (
+from regretless._core import CostSensitiveSpec, Solution, __version__
+from regretless.losses.custom import OwnLoss, RefusedLossError, loss
+from regretless.losses.loss import Loss
+from regretless.results.explanation import Explanation
+from regretless.results.reports import (
     CandidateReport,
     EpochReport,
     Evaluation,
@@ -47,6 +28,21 @@ from regretless._results import (
     SweepResult,
     TrainingReport,
 )
+from regretless.solving.labels import Labels, label
+from regretless.solving.options import SolveOptions
+from regretless.solving.problem import Problem
+from regretless.solving.solutions import Solutions
+from regretless.solving.solver import Solver
+from regretless.tables.parameters import column, columns
+from regretless.training.backtest import BacktestResult, backtest
+from regretless.training.benchmarks import generate
+from regretless.training.check import check
+from regretless.training.compare import ComparisonResult, compare
+from regretless.training.custom_model import OwnModel
+from regretless.training.evaluation import evaluate, regret
+from regretless.training.model import Model
+from regretless.training.options import FeatureOptions, TrainingOptions
+from regretless.training.train import train
 
 __all__ = [
     "BacktestResult",
@@ -56,6 +52,7 @@ __all__ = [
     "EpochReport",
     "Evaluation",
     "Explanation",
+    "FeatureOptions",
     "LabelCounts",
     "Labels",
     "Loss",
@@ -69,8 +66,10 @@ __all__ = [
     "Solution",
     "Solutions",
     "SolveCounts",
+    "SolveOptions",
     "Solver",
     "SweepResult",
+    "TrainingOptions",
     "TrainingReport",
     "__version__",
     "backtest",

@@ -1,88 +1,136 @@
-"""Types of the compiled module; its docstrings are the documentation."""
+"""Types of the compiled module, which takes arrays, texts and numbers.
 
-from collections.abc import Callable, Mapping, Sequence
+The classes and functions of the package are above it, and document what is public.
+"""
+
+from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any, Literal, TypeAlias, final, overload
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from typing_extensions import Self, disjoint_base
 
-from regretless._explanation import Explanation
-from regretless._own_loss import OwnLoss
-from regretless._results import Evaluation, TrainingReport
+from regretless.losses.custom import OwnLoss
+from regretless.solving.options import SolveOptions
 
 __all__ = [
     "CostSensitiveSpec",
-    "Labels",
-    "Loss",
-    "Model",
-    "Problem",
     "Solution",
-    "Solutions",
-    "Solver",
-    "__version__",
     "_BacktestSource",
+    "_FeatureSettings",
+    "_Labels",
+    "_Loss",
+    "_Model",
+    "_NamedArray",
+    "_Problem",
+    "_Solutions",
+    "_Solver",
+    "__version__",
+    "_check",
     "_check_loss",
-    "_column_names",
     "_comparison_splits",
     "_costs_in_order",
     "_default_settings",
-    "_problem_of_model",
     "_epoch_remark",
     "_epoch_rows",
+    "_evaluate",
+    "_evaluate_model",
     "_few_rows_warning",
+    "_generate",
+    "_label",
     "_overlap_warning",
+    "_problem_of_model",
     "_register_loss",
-    "_run_command_line",
-    "_training_plan",
+    "_regret",
     "_rolling_folds",
     "_run_backtest",
+    "_run_command_line",
     "_run_comparison",
-    "check",
-    "evaluate",
-    "generate",
-    "label",
-    "regret",
-    "train",
+    "_set_loss_resolver",
+    "_time_column",
+    "_train",
+    "_training_plan",
 ]
 
 __version__: str
 
 _Path: TypeAlias = str | PathLike[str]
 _Sense: TypeAlias = Literal["minimize", "maximize"]
-_Split: TypeAlias = str | float | Sequence[Any]
-# Anything that numpy converts, or a DataFrame of pandas or polars.
-_Table: TypeAlias = ArrayLike | Any
-# Arrays by name, a DataFrame, or names of columns of the features.
-_Parameters: TypeAlias = Mapping[str, ArrayLike] | Sequence[str] | Any
-# An array, or a DataFrame where the input is one.
-_FloatTable: TypeAlias = NDArray[np.float32] | Any
+# A table of numbers, or a row of them.
+_Array: TypeAlias = NDArray[Any] | _NamedArray
+# A table of numbers, or columns by name and kind.
+_Features: TypeAlias = _Array | list[tuple[str, str, Any]]
+# Arrays, or names of nodes, by the name of the parameter.
+_Parameters: TypeAlias = list[tuple[str, Any]] | None
+# A text, a number, numbers, or arrays of rows.
+_Split: TypeAlias = str | float | Sequence[Any] | None
+_Method: TypeAlias = str | OwnLoss | None
+_Folds: TypeAlias = list[tuple[list[int], list[int]]]
 
 @final
-class Problem:
+class _NamedArray:
+    def __new__(cls, values: NDArray[Any], names: Sequence[str]) -> Self: ...
+    def __len__(self) -> int: ...
+
+@final
+class _FeatureSettings:
     def __new__(
-        cls, description: str | PathLike[str] | dict[str, Any], *, seed: int = 0
-    ) -> Problem: ...
-    @classmethod
-    def from_file(
         cls,
-        path: _Path,
-        *,
-        costs: str | Sequence[str] | None = None,
-        sense: _Sense | None = None,
-        file_format: Literal["tsplib", "knapsack", "linear"] | None = None,
-        problem_number: int = 1,
-        vehicles: int | None = None,
-        single_customer_routes: bool | None = None,
-        rhs: Mapping[str, Any] | None = None,
-        row_lower: Mapping[str, Any] | None = None,
-        row_upper: Mapping[str, Any] | None = None,
-        lower: Mapping[str, Any] | None = None,
-        upper: Mapping[str, Any] | None = None,
-        fixed: Mapping[str, Any] | None = None,
-        coefficients: Mapping[str, Mapping[str, Any]] | None = None,
-        present: Mapping[str, Any] | None = None,
-    ) -> Problem: ...
+        categories: Sequence[str],
+        target_statistics: Sequence[str],
+        dates: Sequence[str],
+        holidays: Sequence[str],
+        missing: str,
+    ) -> Self: ...
+    @property
+    def is_default(self) -> bool: ...
+    def text_columns(self, names: Sequence[str]) -> list[str]: ...
+
+@disjoint_base
+class _Problem:
+    def __new__(cls, problem: _Problem) -> Self: ...
+    @staticmethod
+    def _of_benchmark(name: str, seed: int) -> _Problem: ...
+    @staticmethod
+    def _of_description(description: Any, costs: Any = None) -> _Problem: ...
+    @staticmethod
+    def _of_problem_file(path: _Path) -> _Problem: ...
+    @staticmethod
+    def _of_model_file(path: _Path, reading: Any) -> _Problem: ...
+    @staticmethod
+    def _linear_model_file(path: _Path, reading: Any) -> tuple[Any, list[float]] | None: ...
+    @staticmethod
+    def _of_arrays(
+        A: Any,
+        b: Any,
+        sense: str,
+        relations: str | Sequence[str] | None,
+        lower: Any,
+        upper: Any,
+        integer: Any,
+        costs: Any,
+        known_costs: Any,
+        names: Sequence[str | None] | None,
+        name: str,
+        b_columns: list[tuple[int, str]],
+        lower_columns: list[tuple[int, str]],
+        upper_columns: list[tuple[int, str]],
+    ) -> _Problem: ...
+    @staticmethod
+    def _of_function(
+        solve: Callable[..., Any],
+        answer: Callable[..., Any],
+        num_costs: int,
+        sense: str,
+        binary: bool,
+        name: str | None,
+        thread_safe: bool,
+        cost_names: Sequence[str] | None,
+        parameters: Sequence[str] | None,
+        check: Callable[..., Any] | None,
+        exact: bool,
+    ) -> _Problem: ...
     @classmethod
     def knapsack(
         cls,
@@ -91,7 +139,7 @@ class Problem:
         *,
         items: int | Sequence[str] | None = None,
         present: Any = None,
-    ) -> Problem: ...
+    ) -> Self: ...
     @classmethod
     def top_k(
         cls,
@@ -101,7 +149,7 @@ class Problem:
         sense: _Sense = "minimize",
         at_most: bool = False,
         present: Any = None,
-    ) -> Problem: ...
+    ) -> Self: ...
     @classmethod
     def grid_path(
         cls,
@@ -111,7 +159,7 @@ class Problem:
         source: Any = None,
         target: Any = None,
         present: Any = None,
-    ) -> Problem: ...
+    ) -> Self: ...
     @classmethod
     def assignment(
         cls,
@@ -121,7 +169,7 @@ class Problem:
         sense: _Sense = "minimize",
         forbidden: Sequence[tuple[Any, Any]] | None = None,
         present: Any = None,
-    ) -> Problem: ...
+    ) -> Self: ...
     @classmethod
     def multiple_choice_knapsack(
         cls,
@@ -132,7 +180,7 @@ class Problem:
         sense: _Sense = "maximize",
         groups: Sequence[int] | None = None,
         present: Any = None,
-    ) -> Problem: ...
+    ) -> Self: ...
     @classmethod
     def min_cost_flow(
         cls,
@@ -143,7 +191,7 @@ class Problem:
         lower: Any = None,
         sense: _Sense = "minimize",
         present: Any = None,
-    ) -> Problem: ...
+    ) -> Self: ...
     @classmethod
     def transport(
         cls,
@@ -155,7 +203,7 @@ class Problem:
         destinations: int | Sequence[str] | None = None,
         sense: _Sense = "minimize",
         present: Any = None,
-    ) -> Problem: ...
+    ) -> Self: ...
     @classmethod
     def graph_path(
         cls,
@@ -166,7 +214,7 @@ class Problem:
         grid: Any = None,
         neighbors: int | None = None,
         present: Any = None,
-    ) -> Problem: ...
+    ) -> Self: ...
     @classmethod
     def spanning_tree(
         cls,
@@ -175,7 +223,7 @@ class Problem:
         nodes: int | None = None,
         sense: Literal["minimize", "maximize"] = "minimize",
         present: Any = None,
-    ) -> Problem: ...
+    ) -> Self: ...
     @classmethod
     def storage(
         cls,
@@ -190,9 +238,9 @@ class Problem:
         final_min: Any = None,
         min_level: Any = None,
         inflow: Any = None,
-    ) -> Problem: ...
+    ) -> Self: ...
     @classmethod
-    def tsp(cls, nodes: int, *, present: Any = None) -> Problem: ...
+    def tsp(cls, nodes: int, *, present: Any = None) -> Self: ...
     @classmethod
     def cvrp(
         cls,
@@ -203,54 +251,7 @@ class Problem:
         single_customer_routes: bool = True,
         customers: int | None = None,
         present: Any = None,
-    ) -> Problem: ...
-    @classmethod
-    def from_arrays(
-        cls,
-        A: Any,
-        b: ArrayLike,
-        *,
-        sense: _Sense,
-        relations: str | Sequence[str] | None = None,
-        lower: ArrayLike | None = None,
-        upper: ArrayLike | None = None,
-        integer: bool | ArrayLike | None = None,
-        costs: Sequence[int] | None = None,
-        known_costs: ArrayLike | None = None,
-        names: Sequence[str | None] | None = None,
-        name: str = "arrays",
-    ) -> Problem: ...
-    @classmethod
-    def from_solver(
-        cls,
-        solve: Callable[..., ArrayLike | tuple[ArrayLike, float] | None],
-        num_costs: int,
-        *,
-        sense: _Sense,
-        binary: bool = True,
-        name: str | None = None,
-        thread_safe: bool = False,
-        cost_names: Sequence[str] | None = None,
-        parameters: Sequence[str] | None = None,
-        check: Callable[..., Any] | None = None,
-        exact: bool = True,
-    ) -> Problem: ...
-    @classmethod
-    def from_cpmpy(cls, model: Any, costs: Any = None) -> Problem: ...
-    @classmethod
-    def from_cvxpy(cls, model: Any, costs: Any = None) -> Problem: ...
-    @classmethod
-    def from_gurobipy(cls, model: Any, costs: Any = None) -> Problem: ...
-    @classmethod
-    def from_highspy(cls, model: Any, costs: Any = None) -> Problem: ...
-    @classmethod
-    def from_linopy(cls, model: Any, costs: Any = None) -> Problem: ...
-    @classmethod
-    def from_ortools(cls, model: Any, costs: Any = None) -> Problem: ...
-    @classmethod
-    def from_pulp(cls, model: Any, costs: Any = None) -> Problem: ...
-    @classmethod
-    def from_pyomo(cls, model: Any, costs: Any = None) -> Problem: ...
+    ) -> Self: ...
     @property
     def sense(self) -> _Sense: ...
     @property
@@ -269,32 +270,18 @@ class Problem:
     def _file_hash(self) -> str | None: ...
     @property
     def _file_content(self) -> bytes | None: ...
+    @property
+    def _function(self) -> dict[str, Any] | None: ...
+    @property
+    def _node_parameters(self) -> list[str]: ...
     def to_dict(self) -> dict[str, Any]: ...
-    def with_known(self, known: Any) -> Problem: ...
-    def __copy__(self) -> Problem: ...
-    def __deepcopy__(self, _memo: Any) -> Problem: ...
-    def solve(
-        self,
-        c: ArrayLike,
-        *,
-        parameters: Mapping[str, ArrayLike] | Any = None,
-        heuristic: str | None = None,
-        gap: float | None = None,
-        nodes: int | None = None,
-        seconds: float | None = None,
-    ) -> Solution: ...
-    def solve_all(
-        self,
-        C: _Table,
-        *,
-        parameters: _Parameters = None,
-        threads: int | None = None,
-        progress: bool = False,
-        heuristic: str | None = None,
-        gap: float | None = None,
-        nodes: int | None = None,
-        seconds: float | None = None,
-    ) -> Solutions: ...
+    def _with_known_part(self, known: Any) -> _Problem: ...
+    def _solve(self, c: _Array, parameters: _Parameters, options: SolveOptions) -> Solution: ...
+    def _solve_all(
+        self, C: _Array, parameters: _Parameters, options: SolveOptions
+    ) -> _Solutions: ...
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, _memo: Any) -> Self: ...
 
 @final
 class Solution:
@@ -313,10 +300,9 @@ class Solution:
     @property
     def column_names(self) -> list[str]: ...
 
-@final
-class Solutions:
-    @property
-    def decisions(self) -> _FloatTable: ...
+@disjoint_base
+class _Solutions:
+    def __new__(cls, solutions: _Solutions) -> Self: ...
     @property
     def cost_names(self) -> list[str] | None: ...
     @property
@@ -325,65 +311,54 @@ class Solutions:
     def statuses(self) -> list[str]: ...
     @property
     def column_names(self) -> list[str]: ...
-    @property
-    def values(self) -> NDArray[np.float64] | Any: ...
-    def to_frame(self, *, sparse: bool = False) -> Any: ...
     def sparse(self) -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]]: ...
+    def _decision_array(self) -> NDArray[np.float32]: ...
+    def _value_array(self) -> NDArray[np.float64]: ...
     def __len__(self) -> int: ...
 
-@final
-class Solver:
-    def __new__(cls, problem: Problem) -> Solver: ...
-    def solve(
-        self, c: ArrayLike, *, parameters: _Parameters = None
-    ) -> tuple[NDArray[np.float32], float]: ...
+@disjoint_base
+class _Solver:
+    def __new__(cls, problem: _Problem) -> Self: ...
+    def _solve(self, c: _Array, parameters: _Parameters) -> tuple[NDArray[np.float32], float]: ...
 
-@final
-class Labels:
+@disjoint_base
+class _Labels:
+    def __new__(cls, labels: _Labels) -> Self: ...
     @staticmethod
-    def from_decisions(
-        problem: Problem, C: _Table, decisions: _Table, *, parameters: _Parameters = None
-    ) -> Labels: ...
-    @property
-    def decisions(self) -> _FloatTable: ...
+    def _from_decisions(
+        problem: _Problem, C: _Array, decisions: _Array, parameters: _Parameters
+    ) -> _Labels: ...
     @property
     def cost_names(self) -> list[str] | None: ...
     @property
     def objectives(self) -> NDArray[np.float64]: ...
     @property
     def failed(self) -> dict[int, str]: ...
-    def __getitem__(self, rows: slice | ArrayLike, /) -> Labels: ...
+    @property
+    def _column_names(self) -> list[str]: ...
+    def _decision_array(self) -> NDArray[np.float32]: ...
+    def _select(self, rows: Sequence[int]) -> _Labels: ...
     def __len__(self) -> int: ...
 
-@final
-class Loss:
+@disjoint_base
+class _Loss:
     def __new__(
         cls,
-        problem: Problem,
-        C: _Table,
+        problem: _Problem,
+        C: _Array,
         loss: str | OwnLoss,
-        *,
-        labels: Labels | None = None,
-        parameters: _Parameters = None,
-        seed: int = 0,
-        threads: int | None = None,
-        progress: bool = False,
-        pool_from: Loss | None = None,
-        rescale_loss: bool = False,
-    ) -> Loss: ...
-    def evaluate(
-        self,
-        predictions: _Table,
-        rows: Sequence[int] | NDArray[np.integer] | None = None,
-        *,
-        epoch: int = 0,
-        batch: int = 0,
-        training: bool = False,
-    ) -> tuple[NDArray[np.float64], NDArray[np.floating]]: ...
+        labels: _Labels | None,
+        parameters: _Parameters,
+        seed: int,
+        threads: int | None,
+        progress: bool,
+        pool_from: _Loss | None,
+        rescale_loss: bool,
+    ) -> Self: ...
     @property
     def name(self) -> str: ...
     @property
-    def problem(self) -> Problem: ...
+    def problem(self) -> Any: ...
     @property
     def calls_solver(self) -> bool: ...
     @property
@@ -391,13 +366,21 @@ class Loss:
     def _add_labels_to_pool(self) -> None: ...
     def _counts(self) -> dict[str, int]: ...
     def _defer_labels(self) -> None: ...
-    def _evaluate_decisions(self, predictions: _Table, rows: Sequence[int]) -> dict[str, Any]: ...
+    def _evaluate_predictions(self, predictions: _Array, rows: Sequence[int]) -> dict[str, Any]: ...
+    def _evaluate_rows(
+        self,
+        predictions: _Array,
+        rows: NDArray[Any] | None,
+        epoch: int,
+        batch: int,
+        training: bool,
+    ) -> tuple[NDArray[np.float64], NDArray[np.floating]]: ...
     def _has_pending_labels(self) -> bool: ...
     def _label_counts(self) -> dict[str, Any]: ...
     def _labeled_rows(self) -> list[int]: ...
     def _pool_state(self) -> dict[str, Any] | None: ...
-    def _raise_notes(
-        self, features: _Table, names: list[str] | None, split: Sequence[Sequence[int]]
+    def _raise_table_notes(
+        self, features: _Features, names: list[str] | None, split: Sequence[Sequence[int]]
     ) -> None: ...
     def _rescaling(self) -> float: ...
     def _set_pool_state(self, state: dict[str, Any] | None) -> None: ...
@@ -426,60 +409,13 @@ class CostSensitiveSpec:
     @property
     def name(self) -> str: ...
 
-@final
-class Model:
-    def predict(self, X: _Table) -> _FloatTable: ...
-    def decide(
-        self,
-        X: _Table,
-        *,
-        problem: Problem | None = None,
-        parameters: _Parameters = None,
-        threads: int | None = None,
-        progress: bool = False,
-        heuristic: str | None = None,
-        gap: float | None = None,
-        nodes: int | None = None,
-        seconds: float | None = None,
-    ) -> Solutions: ...
-    def explain(
-        self,
-        X: Any,
-        *,
-        costs: Any = None,
-        alternatives: int | None = None,
-        force: str | Sequence[str] | None = None,
-        forbid: str | Sequence[str] | None = None,
-        max_solves: int | None = None,
-        problem: Problem | None = None,
-        parameters: _Parameters = None,
-        threads: int | None = None,
-        heuristic: str | None = None,
-        gap: float | None = None,
-        nodes: int | None = None,
-        seconds: float | None = None,
-    ) -> Explanation: ...
-    def evaluate(
-        self,
-        X: _Table,
-        C: _Table,
-        *,
-        problem: Problem | None = None,
-        labels: Labels | None = None,
-        parameters: _Parameters = None,
-        threads: int | None = None,
-        progress: bool = False,
-        heuristic: str | None = None,
-        gap: float | None = None,
-        nodes: int | None = None,
-        seconds: float | None = None,
-    ) -> Evaluation: ...
-    def save(self, path: _Path, *, force: bool = False) -> None: ...
-    @classmethod
-    def load(cls, path: _Path) -> Model: ...
-    def to_bytes(self) -> bytes: ...
-    @classmethod
-    def from_bytes(cls, bytes: bytes) -> Model: ...
+@disjoint_base
+class _Model:
+    def __new__(cls, model: _Model) -> Self: ...
+    @staticmethod
+    def _load(path: _Path) -> _Model: ...
+    @staticmethod
+    def _from_bytes(bytes: bytes) -> _Model: ...
     @property
     def column_names(self) -> list[str]: ...
     @property
@@ -491,8 +427,6 @@ class Model:
     @property
     def seed(self) -> int: ...
     @property
-    def problem(self) -> Problem: ...
-    @property
     def predictor(self) -> str: ...
     @property
     def coefficients(self) -> NDArray[np.float64] | None: ...
@@ -500,212 +434,155 @@ class Model:
     def intercepts(self) -> NDArray[np.float64] | None: ...
     @property
     def training(self) -> dict[str, Any] | None: ...
+    @property
+    def _has_encoding(self) -> bool: ...
+    def save(self, path: _Path, *, force: bool = False) -> None: ...
+    def to_bytes(self) -> bytes: ...
     def inspect(self) -> dict[str, Any]: ...
-    def permutation_importance(
+    def _text_columns(self, names: Sequence[str]) -> list[str]: ...
+    def _problem(self, problem: _Problem | None = None) -> _Problem: ...
+    def _predict(self, X: _Features) -> NDArray[np.float32]: ...
+    def _decide(
         self,
-        X: _Table,
-        C: _Table,
-        *,
-        problem: Problem | None = None,
-        labels: Labels | None = None,
-        parameters: _Parameters = None,
-        repeats: int = 5,
-        seed: int = 0,
-        threads: int | None = None,
-        progress: bool = False,
-        heuristic: str | None = None,
-        gap: float | None = None,
-        nodes: int | None = None,
-        seconds: float | None = None,
-    ) -> Any: ...
-
-def _run_command_line(arguments: Sequence[str]) -> int: ...
-def _default_settings() -> str: ...
-def _problem_of_model(
-    description: str, file_hash: str | None, folder: _Path, file_content: bytes | None
-) -> Problem: ...
-def _check_loss(problem: Problem, loss: str | OwnLoss) -> None: ...
-def _register_loss(own: OwnLoss) -> None: ...
-def _epoch_remark(select: str, best: int, last: int) -> str | None: ...
-def _few_rows_warning(rows: int) -> str | None: ...
-def _epoch_rows(
-    rows: Sequence[int], seed: int, epoch: int, rows_per_epoch: int | None
-) -> list[int]: ...
-def _overlap_warning(rows: int, compared: int, seen: int) -> str | None: ...
-def _training_plan(
-    X: _Table,
-    C: _Table,
-    method: str | OwnLoss | None,
-    split: _Split | None,
-    seed: int,
-    profile: str,
-    settings: dict[str, Any] | None,
-) -> dict[str, Any]: ...
-def _column_names(table: Any) -> list[str] | None: ...
-def _costs_in_order(problem: Problem, C: Any) -> NDArray[np.floating]: ...
-def generate(
-    benchmark: str,
-    instances: int = 2000,
-    *,
-    seed: int = 0,
-    degree: int = 6,
-    noise: float = 0.5,
-    features: int = 5,
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]: ...
-def check(
-    problem: Problem,
-    X: _Table,
-    C: _Table,
-    *,
-    labels: Labels | None = None,
-    split: _Split | None = None,
-    seed: int = 0,
-) -> list[dict[str, Any]]: ...
-@overload
-def label(
-    problem: Problem,
-    C: _Table,
-    *,
-    store: _Path | None = None,
-    shard: None = None,
-    parameters: _Parameters = None,
-    threads: int | None = None,
-    progress: bool = False,
-    heuristic: str | None = None,
-    gap: float | None = None,
-    nodes: int | None = None,
-    seconds: float | None = None,
-) -> Labels: ...
-@overload
-def label(
-    problem: Problem,
-    C: _Table,
-    *,
-    store: _Path,
-    shard: str | tuple[int, int],
-    parameters: _Parameters = None,
-    threads: int | None = None,
-    progress: bool = False,
-    heuristic: str | None = None,
-    gap: float | None = None,
-    nodes: int | None = None,
-    seconds: float | None = None,
-) -> int: ...
-def _comparison_splits(
-    X: _Table, C: _Table, split: Any, seeds: int, seed: int
-) -> list[tuple[list[int], list[int], list[int]]]: ...
-def _run_comparison(
-    problem: Problem,
-    X: _Table,
-    C: _Table,
-    methods: Sequence[str | OwnLoss] | None,
-    plan: str,
-    split: Any,
-    seeds: int,
-    folds: Sequence[Sequence[Any]] | None,
-    predictions: Sequence[tuple[str, Sequence[Any]]],
-    labels: Labels | None,
-    parameters: Any,
-    settings: dict[str, Any] | None,
-) -> dict[str, Any]: ...
+        X: _Features,
+        problem: _Problem,
+        parameters: _Parameters,
+        options: SolveOptions,
+    ) -> _Solutions: ...
+    def _explain(
+        self,
+        X: _Features,
+        costs: _Array | None,
+        alternatives: int | None,
+        force: Sequence[str],
+        forbid: Sequence[str],
+        max_solves: int | None,
+        problem: _Problem,
+        parameters: _Parameters,
+        options: SolveOptions,
+    ) -> tuple[dict[str, Any], str]: ...
+    def _permutation_importance(
+        self,
+        X: _Features,
+        C: _Array,
+        problem: _Problem,
+        labels: _Labels | None,
+        parameters: _Parameters,
+        repeats: int,
+        seed: int,
+        options: SolveOptions,
+    ) -> NDArray[np.float64]: ...
 
 @final
 class _BacktestSource:
     def draw(self) -> tuple[str, dict[str, str]]: ...
 
-def _rolling_folds(times: Sequence[str], plan: str) -> list[tuple[list[int], list[int]]]: ...
+def _check(
+    problem: _Problem,
+    X: _Features,
+    C: _Array,
+    labels: _Labels | None,
+    split: _Split,
+    times: Sequence[str] | None,
+    seed: int,
+) -> list[dict[str, Any]]: ...
+def _check_loss(problem: _Problem, loss: str | OwnLoss) -> None: ...
+def _comparison_splits(
+    rows: int, split: _Split, times: Sequence[str] | None, seeds: int, seed: int
+) -> list[tuple[list[int], list[int], list[int]]]: ...
+def _costs_in_order(problem: _Problem, C: _Array) -> NDArray[np.floating]: ...
+def _default_settings() -> str: ...
+def _epoch_remark(select: str, best: int, last: int) -> str | None: ...
+def _epoch_rows(
+    rows: Sequence[int], seed: int, epoch: int, rows_per_epoch: int | None
+) -> list[int]: ...
+def _evaluate(
+    problem: _Problem,
+    predictions: _Array,
+    C: _Array,
+    labels: _Labels | None,
+    parameters: _Parameters,
+    options: SolveOptions,
+) -> dict[str, Any]: ...
+def _evaluate_model(
+    problem: _Problem,
+    model: _Model,
+    X: _Features,
+    C: _Array,
+    labels: _Labels | None,
+    parameters: _Parameters,
+    options: SolveOptions,
+) -> dict[str, Any]: ...
+def _few_rows_warning(rows: int) -> str | None: ...
+def _generate(
+    benchmark: str, instances: int, seed: int, degree: int, noise: float, features: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]: ...
+def _label(
+    problem: _Problem,
+    C: _Array,
+    store: _Path | None,
+    shard: str | None,
+    parameters: _Parameters,
+    options: SolveOptions,
+) -> _Labels | int: ...
+def _overlap_warning(rows: int, compared: int, seen: int) -> str | None: ...
+def _problem_of_model(
+    description: str, file_hash: str | None, folder: _Path, file_content: bytes | None
+) -> _Problem: ...
+def _register_loss(own: OwnLoss) -> None: ...
+def _regret(
+    problem: _Problem,
+    predictions: _Array,
+    C: _Array,
+    labels: _Labels | None,
+    parameters: _Parameters,
+    options: SolveOptions,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]: ...
+def _rolling_folds(times: Sequence[str], plan: str) -> _Folds: ...
 def _run_backtest(
-    problem: Problem,
-    X: _Table,
-    C: _Table,
+    problem: _Problem,
+    X: _Features,
+    C: _Array,
     times: Sequence[str],
-    methods: Sequence[str | OwnLoss],
+    methods: Sequence[_Method],
     plan: str,
-    folds: Sequence[tuple[Sequence[int], Sequence[int]]] | None,
-    predictions: Sequence[tuple[str, Any]],
-    decisions: tuple[str, Any] | None,
-    labels: Labels | None,
-    parameters: Any,
+    folds: _Folds | None,
+    predictions: Sequence[tuple[str, _Array]],
+    decisions: tuple[str, _Array] | None,
+    labels: _Labels | None,
+    parameters: _Parameters,
     settings: dict[str, Any] | None,
+    options: SolveOptions,
     shard: str | None = None,
 ) -> dict[str, Any] | None: ...
-def train(
-    problem: Problem,
-    X: _Table,
-    C: _Table,
-    method: str | OwnLoss | None = None,
-    *,
-    labels: Labels | None = None,
-    parameters: _Parameters = None,
-    weights: ArrayLike | None = None,
-    split: _Split | None = None,
-    predictor: str | Any | None = None,
-    candidates: Sequence[Any] | None = None,
-    init_model: Model | None = None,
-    seed: int = 0,
-    profile: Literal["default", "paper"] = "default",
-    feature_names: Sequence[str] | None = None,
-    cost_names: Sequence[str] | None = None,
-    categories: str | Sequence[str] | None = None,
-    target_statistics: str | Sequence[str] | None = None,
-    dates: str | Sequence[str] | None = None,
-    holidays: Any = None,
-    missing: Literal["impute", "error"] = "impute",
-    checkpoint: _Path | None = None,
-    threads: int | None = None,
-    progress: bool = False,
-    heuristic: str | None = None,
-    gap: float | None = None,
-    nodes: int | None = None,
-    seconds: float | None = None,
-    epochs: int = 50,
-    rows_per_epoch: int | None = None,
-    batch_size: int = 32,
-    learning_rate: float = 0.005,
-    lr_decay: bool = False,
-    optimizer: str = "adam",
-    select: Literal[
-        "validation-regret", "validation-loss", "training-loss", "last"
-    ] = "validation-regret",
-    train_on_validation: bool = False,
-    patience: int | None = None,
-    patience_seconds: float | None = None,
-    time_limit: float | None = None,
-    standardize: bool = True,
-    scale_costs: bool = True,
-    rescale_loss: bool = True,
-    retrain_from_baseline: bool | None = None,
-    clip_instance_costs: bool = True,
-    then_learning_rate: float | None = None,
-    then_epochs: int | None = None,
-    fused: bool = True,
-) -> tuple[Model, TrainingReport]: ...
-def evaluate(
-    problem: Problem,
-    predictions: _Table | Model,
-    X: _Table | None = None,
-    C: _Table | None = None,
-    *,
-    labels: Labels | None = None,
-    parameters: _Parameters = None,
-    threads: int | None = None,
-    progress: bool = False,
-    heuristic: str | None = None,
-    gap: float | None = None,
-    nodes: int | None = None,
-    seconds: float | None = None,
-) -> Evaluation: ...
-def regret(
-    problem: Problem,
-    predictions: _Table,
-    C: _Table,
-    *,
-    labels: Labels | None = None,
-    parameters: _Parameters = None,
-    threads: int | None = None,
-    progress: bool = False,
-    heuristic: str | None = None,
-    gap: float | None = None,
-    nodes: int | None = None,
-    seconds: float | None = None,
-) -> NDArray[np.float64] | Any: ...
+def _run_command_line(arguments: Sequence[str]) -> int: ...
+def _run_comparison(
+    problem: _Problem,
+    X: _Features,
+    C: _Array,
+    methods: Sequence[_Method] | None,
+    plan: str,
+    split: _Split,
+    times: Sequence[str] | None,
+    seeds: int,
+    folds: Sequence[Sequence[NDArray[Any]]] | None,
+    predictions: Sequence[tuple[str, Sequence[_Array]]],
+    labels: _Labels | None,
+    parameters: _Parameters,
+    settings: dict[str, Any] | None,
+    options: SolveOptions,
+) -> dict[str, Any]: ...
+def _set_loss_resolver(resolve: Callable[[str], OwnLoss]) -> None: ...
+def _time_column(split: str) -> str | None: ...
+def _train(
+    problem: _Problem, table: Any, training: Any, options: SolveOptions
+) -> tuple[_Model, dict[str, Any]]: ...
+def _training_plan(
+    rows: int,
+    method: _Method,
+    split: _Split,
+    times: Sequence[str] | None,
+    seed: int,
+    profile: str,
+    settings: dict[str, Any] | None,
+) -> dict[str, Any]: ...

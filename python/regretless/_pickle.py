@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from regretless._core import Problem
+from regretless.solving.problem import Problem
 
 
 def from_dict(description: dict[str, Any]) -> Problem:

@@ -1,9 +1,8 @@
 """Keywords that were renamed before the first release, each with its present name.
 
-A function that receives an old keyword raises a ``TypeError`` that gives the new one. The compiled
-functions call :func:`refuse` or :func:`check`; Python functions use the decorator
-:func:`refuse_renamed`. Renamed settings of ``train`` are in the compiled library, which the command
-line uses too.
+A function that receives an old keyword raises a ``TypeError`` that gives the new one: it has the
+decorator :func:`refuse_renamed`, or calls :func:`check` where it takes any keywords. Renamed
+settings of ``train`` are in the compiled library, which the command line uses too.
 """
 
 from __future__ import annotations
@@ -82,6 +81,9 @@ def refuse_renamed(name: str) -> Callable[[_Function], _Function]:
         @functools.wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:
             unknown = [keyword for keyword in kwargs if keyword not in parameters]
+            if unknown and function.__name__ == "__new__":
+                # Python would name __new__, not the class.
+                refuse(name, unknown)
             if unknown:
                 check(name, unknown)
             return function(*args, **kwargs)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import regretless as rl
-from regretless._linear import choose_columns, with_infinities
+from regretless.modeling.linear import choose_columns, with_infinities
 
 KNAPSACK = """
 import numpy as np
@@ -47,6 +47,7 @@ model.addConstr(gp.quicksum(w * x[j] for j, w in enumerate(weights)) <= 7 + extr
 model.addConstr(x[0] + x[1] + x[2] + x[3] >= 1)
 # One unit of room costs 1: taking 8 units (items 0 and 2) is worth 11 - 1.
 check(problems.from_gurobipy(model, x), best=(1, 0, 1, 0), worth=10.0)
+check(rl.Problem.from_model(model, x), best=(1, 0, 1, 0), worth=10.0)
 check(rl.Problem.from_gurobipy(model, "x*"), best=(1, 0, 1, 0), worth=10.0)
 assert problems.from_gurobipy(model, [x[2], x[0]]).cost_names == ["x[2]", "x[0]"]
 assert problems.from_gurobipy(model, x).solve(values).column_names[4] == "extra room"
@@ -76,6 +77,7 @@ model.weight = pe.Constraint(expr=weight <= 7 + model.room)
 model.some = pe.Constraint(expr=(1, sum(model.x[j] for j in range(4)), 3))
 model.worth = pe.Objective(expr=sum(model.x[j] for j in range(4)) - model.room, sense=pe.maximize)
 check(problems.from_pyomo(model, model.x), best=(1, 0, 1, 0), worth=10.0)
+check(rl.Problem.from_model(model, model.x), best=(1, 0, 1, 0), worth=10.0)
 check(rl.Problem.from_pyomo(model, ["x*"]), best=(1, 0, 1, 0), worth=10.0)
 assert problems.from_pyomo(model, model.x).cost_names == ["x[0]", "x[1]", "x[2]", "x[3]"]
 assert problems.from_pyomo(model, model.x).solve(values).column_names[4:] == ["room"]
@@ -91,6 +93,7 @@ room = model.addVariable(ub=2, obj=-1.0, name="room")
 model.addConstr(sum(w * v for w, v in zip(weights, x)) - room <= 7)
 model.changeObjectiveSense(highspy.ObjSense.kMaximize)
 check(problems.from_highspy(model, x), best=(1, 0, 1, 0), worth=10.0)
+check(rl.Problem.from_model(model, x), best=(1, 0, 1, 0), worth=10.0)
 check(rl.Problem.from_highspy(model, "x*"), best=(1, 0, 1, 0), worth=10.0)
 assert problems.from_highspy(model, x).solve(values).column_names[4:] == ["room"]
 assert problems.from_highspy(model, ["room", "x*"]).cost_names == ["room", "x0", "x1", "x2", "x3"]
@@ -107,6 +110,7 @@ room = solver.NumVar(0, 2, "room")
 solver.Add(sum(w * v for w, v in zip(weights, x)) <= 7 + room)
 solver.Maximize(sum(x) - room)
 check(problems.from_ortools(solver, x), best=(1, 0, 1, 0), worth=10.0)
+check(rl.Problem.from_model(solver, x), best=(1, 0, 1, 0), worth=10.0)
 check(rl.Problem.from_ortools(solver, "x*"), best=(1, 0, 1, 0), worth=10.0)
 assert problems.from_ortools(solver, x).solve(values).column_names[4:] == ["room"]
 model = model_builder.Model()
@@ -409,7 +413,7 @@ def test_large_bounds_become_infinite_without_a_warning():
 
 def test_names_that_do_not_identify_a_column_are_left_out():
     pytest.importorskip("scipy")
-    from regretless._linear import LinearModel
+    from regretless.modeling.linear import LinearModel
 
     model = LinearModel(
         matrix=np.ones((1, 6)),

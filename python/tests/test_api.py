@@ -1,6 +1,7 @@
 """The public names: documented, and typed as they are."""
 
 import ast
+import dataclasses
 import inspect
 import json
 import pathlib
@@ -12,15 +13,23 @@ import pytest
 from conftest import ROOT
 
 import regretless as rl
-from regretless import (
-    _backtest,
-    _compare,
-    _core,
-    _explanation,
-    _own_loss,
-    _own_predictor,
-    _parameters,
-    _results,
+from regretless import _core
+from regretless.losses import custom
+from regretless.losses import loss as losses_on_tables
+from regretless.results import explanation, reports
+from regretless.solving import labels, problem, solutions, solver
+from regretless.solving import options as solve_options
+from regretless.tables import parameters
+from regretless.training import (
+    backtest,
+    benchmarks,
+    check,
+    compare,
+    custom_model,
+    evaluation,
+    model,
+    options,
+    train,
 )
 
 STUB = ast.parse((pathlib.Path(rl.__file__).parent / "_core.pyi").read_text())
@@ -37,12 +46,47 @@ def stubbed(body):
 
 def test_every_public_name_is_exported_and_in_the_stub():
     exported = set(rl.__all__) - {"__version__"}
-    modules = (_results, _explanation, _parameters, _own_loss, _own_predictor, _backtest, _compare)
+    modules = (
+        *(reports, explanation, parameters, custom, losses_on_tables),
+        *(labels, problem, solutions, solver, solve_options),
+        *(backtest, benchmarks, check, compare, custom_model, evaluation, model, options, train),
+    )
     in_python = {name for module in modules for name in module.__all__}
     assert set(public(_core)) == exported - in_python
     assert exported - set(public(_core)) <= in_python
     assert {name for name in stubbed(STUB.body) if not name.startswith("_")} == set(public(_core))
     assert re.fullmatch(r"\d+\.\d+\.\d+", rl.__version__)
+
+
+EXPORTED = sorted(set(rl.__all__) - {"__version__"})
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_every_public_name_has_a_docstring_and_annotations(name):
+    thing = getattr(rl, name)
+    assert thing.__doc__ and len(thing.__doc__) > 20
+    if name in public(_core):
+        return
+    if not inspect.isclass(thing):
+        check_annotations(thing)
+        return
+    for method in public(thing):
+        found = getattr(thing, method)
+        if isinstance(inspect.getattr_static(thing, method), property):
+            assert found.__doc__, f"{name}.{method} has no words"
+        elif inspect.isroutine(found):
+            assert found.__doc__, f"{name}.{method} has no words"
+            if not hasattr(_core._Problem, method):
+                check_annotations(found)
+
+
+def check_annotations(function):
+    """Every argument and the result have a type, which mypy checks."""
+    signature = inspect.signature(function)
+    for argument in signature.parameters.values():
+        if argument.name not in ("self", "cls"):
+            assert argument.annotation is not inspect.Parameter.empty, argument
+    assert signature.return_annotation is not inspect.Signature.empty
 
 
 @pytest.mark.parametrize("name", sorted(public(_core)))
@@ -97,42 +141,35 @@ def stub_arguments(node):
     }
 
 
-def test_the_stub_types_every_setting_of_train_with_its_default():
-    typed = stub_arguments(stubbed(STUB.body)["train"])
+def test_the_options_of_train_are_every_setting_with_its_default():
+    typed = dataclasses.asdict(rl.TrainingOptions())
     settings = json.loads(_core._default_settings())
     settings.pop("seed")
     assert settings.pop("optimizer")["kind"] == typed["optimizer"]
     assert {name: typed[name] for name in settings} == settings
-    # The other way round: what the stub adds to the signature is a setting.
-    named = inspect.signature(rl.train).parameters
-    assert set(typed) - set(named) == set(settings) | {"optimizer"}
+    # The other way round: every option is a setting, as the types of the keywords.
+    assert set(typed) == set(settings) | {"optimizer"}
+    assert set(options.TrainingKeywords.__annotations__) == set(typed)
 
 
-def test_signatures_shown_to_users_are_those_of_the_code():
-    """Functions that catch old names of arguments show a signature that is written by hand."""
-    shown = 0
-    for path in (ROOT / "crates" / "regretless-python" / "src").rglob("*.rs"):
-        text = path.read_text()
-        for real, words in re.findall(
-            r'[^_]signature = \(([^()]*?)\),\s*text_signature = "\((.*?)\)"', text, flags=re.DOTALL
-        ):
-            plain = real.replace("false", "False").replace("true", "True")
-            arguments = [word.strip() for word in plain.split(",")]
-            words = words.replace("\\\n", "").replace("$self", "").replace("$cls", "")
-            assert [word.strip() for word in words.split(",") if word.strip()] == [
-                word for word in arguments if word and not word.startswith("**")
-            ], f"{path.name}: {words}"
-            shown += 1
-    assert shown == sum(
-        path.read_text().count("text_signature =")
-        for path in (ROOT / "crates" / "regretless-python" / "src").rglob("*.rs")
-    )
-    assert shown > 0
+def test_no_signature_shown_to_users_is_written_by_hand():
+    sources = [*(ROOT / "crates" / "regretless-python" / "src").rglob("*.rs")]
+    assert sources
+    for path in sources:
+        assert "text_signature =" not in path.read_text(), path.name
 
 
 def test_public_functions_have_numpydoc_sections():
-    for name, thing in [*public(_core).items(), *vars(_core.Problem).items()]:
-        if name.startswith("_") or not callable(thing):
+    exported = [(name, getattr(rl, name)) for name in EXPORTED]
+    methods = [
+        (f"{name}.{method}", getattr(thing, method))
+        for name, thing in exported
+        if inspect.isclass(thing) and thing.__base__.__module__ == "regretless._core"
+        for method in public(thing)
+    ]
+    assert len(methods) > 30
+    for name, thing in [*exported, *methods]:
+        if inspect.isclass(thing) or not inspect.isroutine(thing):
             continue
         parameters = [
             p for p in signature_parameters(thing) if p.name not in ("self", "cls", "class")
@@ -176,3 +213,30 @@ def test_a_third_array_of_an_evaluation_is_not_taken_for_costs():
         rl.evaluate(problem, C, C)
     with pytest.raises(ValueError, match="C is missing: the true costs"):
         rl.evaluate(problem, C)
+
+
+def test_the_compiled_module_imports_the_package_at_three_places_at_most():
+    sources = (ROOT / "crates" / "regretless-python" / "src").rglob("*.rs")
+    places = sum(path.read_text().count('import("regretless') for path in sources)
+    assert 0 < places <= 3
+
+
+def test_train_takes_options_as_objects():
+    problem, (X, C) = rl.Problem("KS8"), rl.generate("KS8", instances=60)
+    by_keyword, _ = rl.train(problem, X, C, "MSE", epochs=3, batch_size=8, threads=1)
+    by_object, _ = rl.train(
+        problem,
+        X,
+        C,
+        "MSE",
+        training_options=rl.TrainingOptions(epochs=3, batch_size=8),
+        solve_options=rl.SolveOptions(threads=1),
+        feature_options=rl.FeatureOptions(),
+    )
+    assert by_object.to_bytes() == by_keyword.to_bytes()
+    with pytest.raises(TypeError, match="'epochs' beside training_options"):
+        rl.train(problem, X, C, training_options=rl.TrainingOptions(), epochs=3)
+    with pytest.raises(TypeError, match="'threads' beside solve_options"):
+        rl.train(problem, X, C, solve_options=rl.SolveOptions(), threads=1)
+    with pytest.raises(TypeError, match="profile is the default of keywords"):
+        rl.train(problem, X, C, training_options=rl.TrainingOptions(), profile="paper")

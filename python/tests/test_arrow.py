@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import regretless as rl
-from regretless._numbers import as_numeric_array
+from regretless.tables.numbers import as_numeric_array
 
 
 @pytest.fixture(name="data")

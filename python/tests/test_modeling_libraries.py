@@ -7,6 +7,8 @@ than a hundred megabytes.
 import pytest
 from test_adapters import run
 
+import regretless as rl
+
 PULP = """
 import pulp
 model = pulp.LpProblem("shop", pulp.LpMaximize)
@@ -15,6 +17,7 @@ room = pulp.LpVariable("room", 0, 2)
 model += pulp.lpSum(x) - room
 model += pulp.lpSum(w * v for w, v in zip(weights, x)) <= 7 + room
 check(problems.from_pulp(model, x), best=(1, 0, 1, 0), worth=10.0)
+check(rl.Problem.from_model(model, x), best=(1, 0, 1, 0), worth=10.0)
 check(rl.Problem.from_pulp(model, "x*"), best=(1, 0, 1, 0), worth=10.0)
 names = rl.Problem.from_pulp(model, "x*").solve(values).column_names
 assert names == ["x_0", "x_1", "x_2", "x_3", "room"], names
@@ -32,6 +35,7 @@ room = cp.intvar(0, 2, name="room")
 model = cp.Model(cp.sum([int(w) for w in weights] * x) <= 7 + room)
 model.maximize(cp.sum(x) - room)
 check(problems.from_cpmpy(model, x), best=(1, 0, 1, 0), worth=10.0)
+check(rl.Problem.from_model(model, x), best=(1, 0, 1, 0), worth=10.0)
 check(rl.Problem.from_cpmpy(model, "x*"), best=(1, 0, 1, 0), worth=10.0)
 assert rl.Problem.from_cpmpy(model, "x*").solve(values).column_names[4] == "room"
 turned = problems.from_cpmpy(model, [x[2], "x[0]", x[1:2], x[3]])
@@ -51,6 +55,7 @@ room = model.add_variables(lower=0, upper=2, name="room")
 model.add_constraints((x * weights).sum() <= 7 + room)
 model.add_objective(x.sum() - room, sense="max")
 check(problems.from_linopy(model, x), best=(1, 0, 1, 0), worth=10.0)
+check(rl.Problem.from_model(model, x), best=(1, 0, 1, 0), worth=10.0)
 check(rl.Problem.from_linopy(model, "x*"), best=(1, 0, 1, 0), worth=10.0)
 assert rl.Problem.from_linopy(model, "x*").solve(values).column_names[4] == "room"
 turned = problems.from_linopy(model, [x.loc["c"], "x[a]", x.at["b"], x.loc["d":]])
@@ -74,6 +79,7 @@ room = cp.Variable(bounds=[0, 2], name="room")
 c = cp.Parameter(4, name="c")  # the predicted costs: without a value
 model = cp.Problem(cp.Maximize(c @ x - room), [np.array(weights) @ x <= 7 + room])
 check(problems.from_cvxpy(model, x), best=(1, 0, 1, 0), worth=10.0)
+check(rl.Problem.from_model(model, x), best=(1, 0, 1, 0), worth=10.0)
 check(rl.Problem.from_cvxpy(model, "x*"), best=(1, 0, 1, 0), worth=10.0)
 turned = problems.from_cvxpy(model, [x[2], "x[0]", x[1], x[3:]])
 assert turned.cost_names == ["x[2]", "x[0]", "x[1]", "x[3]"], turned.cost_names
@@ -436,3 +442,8 @@ def test_constants_are_preserved_and_nonlinear_models_are_refused(library, scrip
 def test_random_models_have_the_optimum_that_the_modeling_library_finds(library, script):
     """Bounds of all kinds, constants, senses, repeated terms, known costs of some variables."""
     run(library, script)
+
+
+def test_from_model_names_the_supported_libraries():
+    with pytest.raises(TypeError, match="builtins.dict is no model of a supported library: cpmpy"):
+        rl.Problem.from_model({})

@@ -12,7 +12,7 @@ pytest.importorskip("scipy", reason="scipy is not installed")
 
 import gurobipy  # noqa: E402
 
-from regretless import _pyepo_matrix  # noqa: E402
+from regretless.pyepo import _matrix  # noqa: E402
 
 
 def of_pyepo(kind):
@@ -75,7 +75,7 @@ class optGrbModel(compiledBase):
 def test_a_model_of_pyepos_language_becomes_a_matrix_with_its_known_costs():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        problem = _pyepo_matrix.linear_problem(optGrbModel())
+        problem = _matrix.linear_problem(optGrbModel())
     assert problem.to_dict()["kind"] == "linear_arrays"
     values = np.array([0.9, 0.1, 0.8, 0.2, 0.3])
     solution = problem.solve(values)
@@ -94,8 +94,8 @@ def test_a_model_of_pyepos_language_becomes_a_matrix_with_its_known_costs():
 def test_models_that_are_more_than_a_matrix_are_refused_with_the_reason(change, words):
     model = optGrbModel()
     change(model)
-    with pytest.raises(_pyepo_matrix.NoMatrix, match=words):
-        _pyepo_matrix.linear_problem(model)
+    with pytest.raises(_matrix.NoMatrix, match=words):
+        _matrix.linear_problem(model)
 
 
 def test_a_matrix_with_another_optimum_than_pyepo_finds_is_refused():
@@ -105,8 +105,8 @@ def test_a_matrix_with_another_optimum_than_pyepo_finds_is_refused():
             decision, objective = super().solve()
             return decision[::-1], objective
 
-    with pytest.raises(_pyepo_matrix.NoMatrix, match="another optimum"):
-        _pyepo_matrix.linear_problem(optGrbModel())
+    with pytest.raises(_matrix.NoMatrix, match="another optimum"):
+        _matrix.linear_problem(optGrbModel())
 
 
 def test_methods_of_the_users_own_are_not_taken_for_a_matrix():
@@ -114,10 +114,10 @@ def test_methods_of_the_users_own_are_not_taken_for_a_matrix():
         def solve(self):
             return super().solve()
 
-    with pytest.raises(_pyepo_matrix.NoMatrix, match="Mine has a method solve of its own"):
-        _pyepo_matrix.linear_problem(Mine())
+    with pytest.raises(_matrix.NoMatrix, match="Mine has a method solve of its own"):
+        _matrix.linear_problem(Mine())
 
 
 def test_a_model_that_pyepo_cannot_solve_is_refused():
-    with pytest.raises(_pyepo_matrix.NoMatrix, match="PyEPO does not solve it"):
-        _pyepo_matrix.linear_problem(optGrbModel(bound=-1.0))
+    with pytest.raises(_matrix.NoMatrix, match="PyEPO does not solve it"):
+        _matrix.linear_problem(optGrbModel(bound=-1.0))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import regretless as rl
-from regretless._parameters import parameter_columns
+from regretless.tables.parameters import parameter_columns
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:costs are matched by position"),

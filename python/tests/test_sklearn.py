@@ -34,8 +34,8 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from regretless._sklearn_checks import expected_failed_checks
 from regretless.sklearn import DecisionFocusedRegressor, make_regret_scorer, regret_score
+from regretless.sklearn._checks import expected_failed_checks
 
 KS = rl.Problem("KS12")
 X, C = rl.generate("KS12", instances=300, seed=0)

@@ -190,7 +190,7 @@ def test_given_labels_that_are_no_whole_numbers_are_copied_and_not_pickled():
 def test_rows_are_found_by_their_costs_and_labeled_once(monkeypatch):
     problem, costs, labels, predictions = table("SP5x5")
     solved = []
-    from regretless import _rows
+    from regretless.tables import rows as _rows
 
     real = _rows.label
 
@@ -215,7 +215,7 @@ def test_rows_are_found_by_their_costs_and_labeled_once(monkeypatch):
 
 def test_known_decisions_are_not_solved_again(monkeypatch):
     problem, costs, labels, predictions = table("SP5x5", rows=3)
-    from regretless import _rows
+    from regretless.tables import rows as _rows
 
     monkeypatch.setattr(
         _rows, "label", lambda *_: pytest.fail("solved although the decisions were given")
@@ -559,7 +559,7 @@ def test_double_precision_is_preserved():
 
 
 def test_tables_with_names_are_matched_by_name():
-    from regretless._names import NamedTable
+    from regretless.tables.names import NamedTable
 
     numbers = {"sense": "maximize", "upper": 1, "integer": True}
     problem = rl.Problem.from_arrays([[5, 1, 1]], [2], names=["a", "b", "c"], **numbers)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import regretless as rl
-from regretless._fine_tune import gradient_scale
 from regretless.trees import BoostedCostModel, CostSensitiveObjective, RegretMetric
+from regretless.trees._fine_tune import gradient_scale
 
 LIBRARIES = ["xgboost", "lightgbm"]
 
@@ -408,7 +408,7 @@ def test_an_interruption_leaves_the_best_model_so_far(library):
 
 def test_progress_shows_both_parts(monkeypatch):
     pytest.importorskip("lightgbm", reason="lightgbm is not installed")
-    from regretless import _fine_tune
+    from regretless.trees import _fine_tune
 
     calls = []
 

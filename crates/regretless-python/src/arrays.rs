@@ -3,8 +3,7 @@
 //! float32 in C order is read in place; anything else that numpy can convert is converted once.
 //! Double precision is kept next to the rounded values where something is solved or evaluated
 //! ([`finite_matrix`]). Arrays that are needed after the call are copied, since the user may change
-//! them. Entries that are not numbers, such as dates and masked entries, are refused
-//! (`regretless._numbers`).
+//! them. Other tables than arrays become arrays before (`regretless.tables`).
 
 #![allow(
     unsafe_code,
@@ -73,25 +72,44 @@ pub enum ArrayOwnership {
     Copy,
 }
 
-/// The array of a value, with entries of type bool, integer or float. An Arrow table is written in
-/// single precision where that is all that is needed.
-fn as_numeric_array<'py>(
+/// An array whose columns have names, or, where it is one row, whose entries have.
+///
+/// The tables of users become numpy arrays or these (`regretless.tables.plain`); functions here read
+/// nothing else.
+#[pyclass(frozen, module = "regretless._core", name = "_NamedArray")]
+pub struct NamedArray {
+    values: Py<PyUntypedArray>,
+    /// One name per column.
+    pub names: Vec<String>,
+}
+
+#[pymethods]
+impl NamedArray {
+    #[new]
+    fn new(values: Py<PyUntypedArray>, names: Vec<String>) -> Self {
+        Self { values, names }
+    }
+
+    fn __len__(&self, py: Python<'_>) -> usize {
+        self.values.bind(py).shape().first().copied().unwrap_or(0)
+    }
+}
+
+/// The array of an argument, with entries of type bool, integer or float.
+fn numeric_array<'py>(
     value: &Bound<'py, PyAny>,
     what: &str,
-    is_single: bool,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
-    // Subclasses of ndarray may have more than their entries, such as a mask.
-    if value.is_exact_instance_of::<PyUntypedArray>()
-        && let Ok(array) = value.cast::<PyUntypedArray>()
-        && matches!(array.dtype().kind(), b'b' | b'i' | b'u' | b'f')
-    {
-        return Ok(array.clone());
+    let array = match value.cast::<NamedArray>() {
+        Ok(named) => named.get().values.bind(value.py()).clone(),
+        Err(_) => value.cast::<PyUntypedArray>()?.clone(),
+    };
+    if matches!(array.dtype().kind(), b'b' | b'i' | b'u' | b'f') {
+        return Ok(array);
     }
-    let checked = value
-        .py()
-        .import("regretless._numbers")?
-        .call_method1("as_numeric_array", (value, what, is_single))?;
-    checked.cast_into::<PyUntypedArray>().map_err(PyErr::from)
+    Err(PyValueError::new_err(format!(
+        "{what} must be an array of numbers"
+    )))
 }
 
 /// An array of one type in C order; the array itself where it is that already.
@@ -124,7 +142,7 @@ fn as_f32_array<'py>(
     value: &Bound<'py, PyAny>,
     what: &str,
 ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-    as_c_contiguous(&as_numeric_array(value, what, true)?, "float32")
+    as_c_contiguous(&numeric_array(value, what)?, "float32")
 }
 
 /// Rows in the precision they were given in.
@@ -140,7 +158,7 @@ pub fn rows_of<'py>(
     value: &Bound<'py, PyAny>,
     what: &str,
 ) -> PyResult<(ArrayRows<'py>, [usize; 2])> {
-    let array = as_numeric_array(value, what, false)?;
+    let array = numeric_array(value, what)?;
     let [rows, cols] = *array.shape() else {
         return Err(wrong_dimensions(what, array.ndim(), "2: rows, columns"));
     };
@@ -205,7 +223,7 @@ pub fn exact_matrix(
     what: &str,
     ownership: ArrayOwnership,
 ) -> PyResult<Matrix> {
-    let array = as_numeric_array(value, what, false)?;
+    let array = numeric_array(value, what)?;
     match *array.shape() {
         [rows, cols] if fits_f32(&array) => {
             to_matrix(&as_c_contiguous(&array, "float32")?, rows, cols, ownership)
@@ -231,7 +249,7 @@ pub fn finite_matrix(
 /// Refuses numbers that are not finite; errors give row and column.
 pub fn check_finite(numbers: &Matrix, value: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
     let names =
-        column_names(value)?.map_or_else(|| CostNames::numbered(numbers.cols()), CostNames::from);
+        column_names(value).map_or_else(|| CostNames::numbered(numbers.cols()), CostNames::from);
     let checked = numbers.check_finite(|column| names.get(column).into_owned());
     checked.map_err(|error| PyValueError::new_err(format!("{what}: {error}")))
 }
@@ -270,10 +288,10 @@ pub fn features(
             ));
         }
     };
-    let names = names.map_or_else(|| column_names(value), |names| Ok(Some(names)))?;
+    let names = names.or_else(|| column_names(value));
     let trained = trained.filter(|names| names.len() == matrix.cols());
     let names = names.or_else(|| trained.map(<[String]>::to_vec));
-    let is_array = column_names(value)?.is_none();
+    let is_array = column_names(value).is_none();
     Features::new(matrix, shape, names).map_err(|error| match error {
         regretless::Error::Input { .. } => {
             let text = error.to_string();
@@ -290,7 +308,7 @@ pub fn features(
 
 /// A vector in double precision.
 pub fn vector(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<f64>> {
-    let array = as_numeric_array(value, what, false)?;
+    let array = numeric_array(value, what)?;
     match array.ndim() {
         1 => Ok(
             BorrowedArray::new(&as_c_contiguous::<f64>(&array, "float64")?)
@@ -307,7 +325,7 @@ pub fn f64_array(
     what: &str,
     ownership: ArrayOwnership,
 ) -> PyResult<Arc<dyn SharedArray<f64>>> {
-    let array = as_c_contiguous::<f64>(&as_numeric_array(value, what, false)?, "float64")?;
+    let array = as_c_contiguous::<f64>(&numeric_array(value, what)?, "float64")?;
     let borrowed = BorrowedArray::new(&array);
     Ok(match ownership {
         ArrayOwnership::Borrow => Arc::new(borrowed),
@@ -317,7 +335,7 @@ pub fn f64_array(
 
 /// The values of a table in double precision, row by row, and the numbers of rows and columns.
 pub fn f64_rows(value: &Bound<'_, PyAny>, what: &str) -> PyResult<(Vec<f64>, [usize; 2])> {
-    let array = as_numeric_array(value, what, false)?;
+    let array = numeric_array(value, what)?;
     match *array.shape() {
         [rows, cols] => {
             let numbers = BorrowedArray::new(&as_c_contiguous::<f64>(&array, "float64")?)
@@ -332,7 +350,7 @@ pub fn f64_rows(value: &Bound<'_, PyAny>, what: &str) -> PyResult<(Vec<f64>, [us
 /// Row numbers from a list, a range or an array of nonnegative integers.
 pub fn row_numbers(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<usize>> {
     let wrong = || PyValueError::new_err(format!("{what} must be row numbers: integers from 0 on"));
-    let array = as_numeric_array(value, what, false).map_err(|_| wrong())?;
+    let array = numeric_array(value, what).map_err(|_| wrong())?;
     if array.len() == 0 {
         return Ok(Vec::new());
     }

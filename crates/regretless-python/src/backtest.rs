@@ -1,4 +1,4 @@
-//! Backtests. `regretless._backtest` has the public function; here is what computes.
+//! Backtests. `regretless.training.backtest` has the public function; here is what computes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,11 +6,10 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use regretless::data::{FeatureOptions, Finding, Matrix, NamedCosts, RowParameters};
+use regretless::data::{FeatureOptions, Finding, Matrix, NamedCosts};
 use regretless::label::{LabeledDataset, Shard};
 use regretless::method::Method;
 use regretless::notes::{EncodedHistory, PlannedTraining};
-use regretless::oracle::Oracle;
 use regretless::{Decision, Split};
 use regretless_cli::backtest::{BacktestFacts, BacktestPage};
 use regretless_study::backtest::{
@@ -23,12 +22,12 @@ use crate::arrays::{ArrayOwnership, exact_matrix};
 use crate::call_observer::{PyCall, warn};
 use crate::compare::figures_dict;
 use crate::error::to_py_err;
-use crate::keywords::search_limits;
-use crate::label::{Labels, check_same_rows, with_labels, with_parameters};
+use crate::keywords::SolveOptions;
+use crate::label::{given_labels, with_labels, with_parameters};
 use crate::loss::parse_method;
 use crate::names::{match_table, reorder_numbers, warn_about_names_beside_none};
 use crate::notes::raise_notes;
-use crate::parameters::ParameterArgs;
+use crate::parameters::{ParameterList, row_parameters};
 use crate::problem::Problem;
 use crate::results::to_python;
 use crate::train::{dataset, parse_settings};
@@ -50,12 +49,6 @@ struct BacktestPlan {
     unit: Option<String>,
     out: Option<PathBuf>,
     seed: u32,
-    threads: Option<usize>,
-    progress: bool,
-    heuristic: Option<String>,
-    gap: Option<f64>,
-    nodes: Option<u64>,
-    seconds: Option<f64>,
     /// The column of X with the times, where they are one.
     time_column: Option<String>,
     /// The call, for the page.
@@ -65,19 +58,6 @@ struct BacktestPlan {
 impl BacktestPlan {
     fn parse(text: &str) -> PyResult<Self> {
         serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
-    }
-
-    fn oracle(
-        &self,
-        problem: &Problem,
-        call: &PyCall,
-        parameters: Option<&Arc<RowParameters>>,
-    ) -> PyResult<Oracle> {
-        let limits = search_limits(self.gap, self.nodes, self.seconds)?;
-        let heuristic = self.heuristic.as_deref();
-        problem
-            .oracle(call, self.threads, heuristic, limits, parameters)
-            .map_err(to_py_err)
     }
 
     fn folds(&self, periods: &Periods) -> PyResult<Vec<BacktestFold>> {
@@ -232,7 +212,7 @@ fn decisions_of(values: &Matrix) -> Vec<Option<Decision>> {
 #[pyfunction]
 #[pyo3(name = "_run_backtest", signature = (
     problem, X, C, times, methods, plan, folds, predictions, decisions, labels, parameters,
-    settings, shard=None
+    settings, options, shard=None
 ))]
 #[expect(
     clippy::too_many_arguments,
@@ -249,20 +229,20 @@ pub fn run_backtest<'py>(
     folds: Option<Vec<(Vec<usize>, Vec<usize>)>>,
     predictions: Vec<(String, Bound<'py, PyAny>)>,
     decisions: Option<(String, Bound<'py, PyAny>)>,
-    labels: Option<&Bound<'py, Labels>>,
-    parameters: Option<&Bound<'py, PyAny>>,
+    labels: Option<&Bound<'py, PyAny>>,
+    parameters: Option<ParameterList<'py>>,
     settings: Option<&Bound<'py, PyDict>>,
+    options: SolveOptions,
     shard: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let owner = problem.clone().unbind();
     let problem = problem.get();
+    let labels = given_labels(labels)?;
     let plan = BacktestPlan::parse(plan)?;
     let mut backtest = plan.backtest(&methods, settings)?;
     let shard: Option<Shard> = shard.map(str::parse).transpose().map_err(to_py_err)?;
-    check_same_rows(X, C, "X", "C")?;
     let mut data = dataset(problem, X, C, None, None, FeatureOptions::default())?;
-    let parameters = ParameterArgs::of_features(parameters, X);
-    let parameters = parameters.read(problem, data.len(), ArrayOwnership::Copy)?;
+    let parameters = row_parameters(problem, parameters, data.len(), ArrayOwnership::Copy)?;
     data = with_parameters(data, parameters)?;
     match_table(py, problem, &mut data)?;
     problem.check_width(data.costs().cols())?;
@@ -297,8 +277,10 @@ pub fn run_backtest<'py>(
             decisions: Arc::new(decisions_of(&values)),
         });
     }
-    let call = PyCall::new(plan.progress);
-    let oracle = plan.oracle(problem, &call, data.parameters())?;
+    let call = PyCall::new(options.progress);
+    let oracle = options
+        .oracle(problem, &call, data.parameters())
+        .map_err(to_py_err)?;
     let data = with_labels(py, problem, &call, &oracle, data, labels)?;
     let halves = Split::by_time("time").validation(0.0).test(0.5);
     let halves = halves.apply_to_times(&times).map_err(to_py_err)?;
@@ -358,6 +340,7 @@ pub fn run_backtest<'py>(
     let source = BacktestSource {
         problem: owner,
         plan,
+        options,
         backtest,
         data,
         findings,
@@ -374,6 +357,7 @@ pub fn run_backtest<'py>(
 pub struct BacktestSource {
     problem: Py<Problem>,
     plan: BacktestPlan,
+    options: SolveOptions,
     backtest: Backtest,
     data: Arc<LabeledDataset>,
     findings: Vec<Finding>,
@@ -387,9 +371,12 @@ impl BacktestSource {
     /// The page as HTML, and its figures by name as SVG.
     fn draw<'py>(&self, py: Python<'py>) -> PyResult<(String, Bound<'py, PyDict>)> {
         let problem = self.problem.get();
-        let call = PyCall::new(self.plan.progress);
+        let call = PyCall::new(self.options.progress);
         let parameters = self.data.data().parameters();
-        let oracle = self.plan.oracle(problem, &call, parameters)?;
+        let oracle = self
+            .options
+            .oracle(problem, &call, parameters)
+            .map_err(to_py_err)?;
         let mut facts = BacktestFacts::default();
         facts.time_column.clone_from(&self.plan.time_column);
         facts.commands.push(self.plan.command.clone());

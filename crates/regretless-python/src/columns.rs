@@ -1,41 +1,87 @@
-//! Columns of DataFrames: numbers, texts, categories and dates.
+//! Features as Python passes them: one array, or columns of numbers, texts, categories and dates.
 
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 use regretless::data::{FeatureOptions, Features};
 use regretless::predict::CostModel;
 
 use crate::arrays::features;
 use crate::call_observer::warn;
 use crate::error::to_py_err;
-use crate::names::column_names;
 
 /// One column: its name, its kind and its values.
 type TypedColumn<'py> = (String, String, Bound<'py, PyAny>);
 
-/// The features of a table for training. A DataFrame with texts, dates or gaps is read column by
-/// column; it is encoded when it is split.
+/// How columns become features, as the keywords of `train` say it.
+#[pyclass(frozen, module = "regretless._core", name = "_FeatureSettings")]
+#[derive(Default)]
+pub struct FeatureSettings {
+    /// The options.
+    pub options: FeatureOptions,
+}
+
+#[pymethods]
+impl FeatureSettings {
+    #[new]
+    fn new(
+        categories: Vec<String>,
+        target_statistics: Vec<String>,
+        dates: Vec<String>,
+        holidays: Vec<String>,
+        missing: &str,
+    ) -> PyResult<Self> {
+        let refuse_gaps = match missing {
+            "impute" => false,
+            "error" => true,
+            other => {
+                let choices = ["impute", "error"];
+                return Err(to_py_err(regretless::Error::unknown(
+                    "missing", other, &choices,
+                )));
+            }
+        };
+        let options = FeatureOptions {
+            categories,
+            target_statistics,
+            dates,
+            holidays,
+            refuse_gaps,
+        };
+        options.check().map_err(to_py_err)?;
+        Ok(Self { options })
+    }
+
+    /// Whether nothing was said.
+    #[getter]
+    fn is_default(&self) -> bool {
+        self.options == FeatureOptions::default()
+    }
+
+    /// Which of these columns are texts also where they hold numbers.
+    fn text_columns(&self, names: Vec<String>) -> Vec<String> {
+        text_columns(&self.options, names)
+    }
+}
+
+/// Which of these columns are texts also where they hold numbers.
+pub fn text_columns(options: &FeatureOptions, mut names: Vec<String>) -> Vec<String> {
+    names.retain(|name| options.is_text(name));
+    names
+}
+
+/// The features of a table for training: an array, or a list of columns, which are encoded when the
+/// table is split.
 pub fn training_features(
     value: &Bound<'_, PyAny>,
     names: Option<Vec<String>>,
     options: FeatureOptions,
 ) -> PyResult<Features> {
-    let module = value.py().import("regretless._columns")?;
-    let has_options = options != FeatureOptions::default();
-    let is_table = column_names(value)?.is_some();
-    if has_options && !is_table {
-        return Err(PyValueError::new_err(
-            "X: categories, target_statistics, dates, holidays and missing need a DataFrame, whose \
-             columns have names",
-        ));
+    match value.cast::<PyList>() {
+        Ok(columns) => raw_features(columns, options, true),
+        Err(_) => features(value, names, None),
     }
-    let is_raw = is_table && module.call_method1("needs_encoding", (value,))?.extract()?;
-    if !has_options && !is_raw {
-        return features(value, names, None);
-    }
-    let reading = options.clone();
-    table(value, None, options, &reading)
 }
 
 /// The features of a table as a model expects them, with a warning for values that it does not
@@ -43,16 +89,13 @@ pub fn training_features(
 pub fn model_features(value: &Bound<'_, PyAny>, model: &CostModel) -> PyResult<Features> {
     let trained = &model.metadata.features;
     if model.metadata.encoding.is_none() {
-        let module = value.py().import("regretless._columns")?;
-        let value = module.call_method1("model_columns", (value, trained.clone()))?;
-        return features(&value, None, Some(trained));
+        return features(value, None, Some(trained));
     }
-    let columns = model.column_names();
-    let raw = if column_names(value)?.is_some() {
-        let reading = model.reading_options();
-        table(value, Some(&columns), FeatureOptions::default(), &reading)?
+    let raw = if let Ok(columns) = value.cast::<PyList>() {
+        raw_features(columns, FeatureOptions::default(), false)?
     } else {
         // An array has the columns of the table, or the features themselves.
+        let columns = model.column_names();
         let raw = features(value, None, Some(&columns))?;
         if raw.values().cols() == columns.len() {
             raw
@@ -67,21 +110,14 @@ pub fn model_features(value: &Bound<'_, PyAny>, model: &CostModel) -> PyResult<F
     Ok(encoded)
 }
 
-/// The features of a table. `reading` says which columns are texts also where they hold numbers.
-fn table(
-    value: &Bound<'_, PyAny>,
-    wanted: Option<&[String]>,
+/// The features of columns. In training, columns of type category are categories unless the options
+/// say something else of them.
+fn raw_features(
+    columns: &Bound<'_, PyList>,
     mut options: FeatureOptions,
-    reading: &FeatureOptions,
+    is_training: bool,
 ) -> PyResult<Features> {
-    let module = value.py().import("regretless._columns")?;
-    let wanted = wanted.map(<[String]>::to_vec);
-    let mut texts = column_names(value)?.unwrap_or_default();
-    texts.extend(wanted.iter().flatten().cloned());
-    texts.retain(|name| reading.is_text(name));
-    let columns: Vec<TypedColumn<'_>> = module
-        .call_method1("feature_columns", (value, wanted.clone(), texts))?
-        .extract()?;
+    let columns: Vec<TypedColumn<'_>> = columns.extract()?;
     let mut table = Features::builder();
     for (name, kind, values) in columns {
         table = match kind.as_str() {
@@ -102,7 +138,7 @@ fn table(
                 table.dates(name, texts).map_err(in_features)?
             }
             kind => {
-                if kind == "categories" && wanted.is_none() && !options.names_column(&name) {
+                if kind == "categories" && is_training && !options.names_column(&name) {
                     options.categories.push(name.clone());
                 }
                 let texts: Vec<Option<String>> = values.extract()?;

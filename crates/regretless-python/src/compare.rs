@@ -1,4 +1,4 @@
-//! Comparisons. `regretless._compare` has the public function; the command line crate has the
+//! Comparisons. `regretless.training.compare` has the public function; the command line crate has the
 //! statistics, the verdict and the page, so that both interfaces return the same.
 
 use std::collections::BTreeMap;
@@ -14,6 +14,7 @@ use regretless::method::Method;
 use regretless::notes::{PlannedTraining, findings_of_split};
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
+use regretless::problem::ProblemSpec;
 use regretless_cli::backtest::DecisionPage;
 use regretless_cli::comparison::{
     ComparisonFacts, ComparisonInput, TableReport, avoid_expensive_validation, compare_cells,
@@ -27,15 +28,15 @@ use crate::backtest::given_matrix;
 use crate::call_observer::PyCall;
 use crate::columns::in_features;
 use crate::error::to_py_err;
-use crate::keywords::search_limits;
-use crate::label::{check_same_rows, given_labels, with_labels, with_parameters};
+use crate::keywords::SolveOptions;
+use crate::label::{given_labels, with_labels, with_parameters};
 use crate::loss::parse_method;
 use crate::names::{match_table, warn_about_names_beside_none};
 use crate::notes::raise_notes;
-use crate::parameters::ParameterArgs;
+use crate::parameters::{ParameterList, row_parameters};
 use crate::problem::Problem;
 use crate::results::to_python;
-use crate::train::{TimeSplit, check_table, dataset, parse_settings, parse_split, split_by_rows};
+use crate::train::{check_table, dataset, parse_settings, split_by_rows, split_of};
 
 /// The scalar settings of a comparison, as JSON.
 #[derive(Deserialize)]
@@ -44,12 +45,6 @@ struct ComparisonPlan {
     predictor: Option<String>,
     profile: String,
     seed: u32,
-    threads: Option<usize>,
-    progress: bool,
-    heuristic: Option<String>,
-    gap: Option<f64>,
-    nodes: Option<u64>,
-    seconds: Option<f64>,
     /// The call, for the page.
     command: String,
     out: Option<PathBuf>,
@@ -59,32 +54,28 @@ struct ComparisonPlan {
 #[pyfunction]
 #[pyo3(name = "_comparison_splits")]
 pub fn comparison_splits(
-    X: &Bound<'_, PyAny>,
-    C: &Bound<'_, PyAny>,
+    rows: usize,
     split: Option<&Bound<'_, PyAny>>,
+    times: Option<Vec<String>>,
     seeds: u32,
     seed: u32,
 ) -> PyResult<Vec<[Vec<usize>; 3]>> {
-    let time_split = TimeSplit::parse(split, X, C)?;
-    let splits = splits_of(time_split.as_ref(), split, C.len()?, seeds, seed)?.into_iter();
+    let splits = splits_of(split, times.as_deref(), rows, seeds, seed)?.into_iter();
     Ok(splits
         .map(|split| [split.train, split.validation, split.test])
         .collect())
 }
 
 fn splits_of(
-    time_split: Option<&TimeSplit<'_>>,
     split: Option<&Bound<'_, PyAny>>,
+    times: Option<&[String]>,
     rows: usize,
     seeds: u32,
     first: u32,
 ) -> PyResult<Vec<SplitIndices>> {
     let past = first.checked_add(seeds).filter(|_| seeds > 0);
     let past = past.ok_or_else(|| PyValueError::new_err("seeds must be at least 1"))?;
-    let divide = |seed: u32| match time_split {
-        Some(by_time) => by_time.apply(rows),
-        None => parse_split(split, rows, u64::from(seed)),
-    };
+    let divide = |seed: u32| split_of(split, times, rows, u64::from(seed));
     (first..past).map(divide).collect()
 }
 
@@ -95,7 +86,10 @@ fn cells(
     data: &Arc<LabeledDataset>,
     splits: Vec<SplitIndices>,
 ) -> PyResult<Vec<CellData>> {
-    let built = regretless::Problem::from_parts(oracle.problem().clone(), problem.spec.clone());
+    let built = regretless::Problem::from_parts(
+        oracle.problem().clone(),
+        ProblemSpec::clone(&problem.spec),
+    );
     let mut cells: Vec<CellData> = Vec::new();
     let mut last_train: Vec<usize> = Vec::new();
     for split in splits {
@@ -151,12 +145,14 @@ pub fn run_comparison<'py>(
     methods: Option<Vec<Bound<'py, PyAny>>>,
     plan: &str,
     split: Option<&Bound<'py, PyAny>>,
+    times: Option<Vec<String>>,
     seeds: u32,
     folds: Option<Vec<Vec<Bound<'py, PyAny>>>>,
     predictions: Vec<(String, Vec<Bound<'py, PyAny>>)>,
     labels: Option<&Bound<'py, PyAny>>,
-    parameters: Option<&Bound<'py, PyAny>>,
+    parameters: Option<ParameterList<'py>>,
     settings: Option<&Bound<'py, PyDict>>,
+    options: SolveOptions,
 ) -> PyResult<Bound<'py, PyAny>> {
     let labels = given_labels(labels)?;
     let problem = problem.get();
@@ -164,15 +160,8 @@ pub fn run_comparison<'py>(
         serde_json::from_str(plan).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let mut training = parse_settings(settings, &plan.profile, 0)?;
     let methods = methods_of(methods)?;
-    check_same_rows(X, C, "X", "C")?;
-    let time_split = TimeSplit::parse(split, X, C)?;
-    let (X, C) = match &time_split {
-        Some(by_time) => (&by_time.x, &by_time.c),
-        None => (X, C),
-    };
     let mut data = dataset(problem, X, C, None, None, FeatureOptions::default())?;
-    let parameters = ParameterArgs::of_features(parameters, X);
-    let parameters = parameters.read(problem, data.len(), ArrayOwnership::Copy)?;
+    let parameters = row_parameters(problem, parameters, data.len(), ArrayOwnership::Copy)?;
     data = with_parameters(data, parameters)?;
     match_table(py, problem, &mut data)?;
     problem.check_width(data.costs().cols())?;
@@ -182,7 +171,7 @@ pub fn run_comparison<'py>(
             let splits = folds.iter().map(|fold| split_by_rows(fold, data.len()));
             splits.collect::<PyResult<Vec<_>>>()?
         }
-        None => splits_of(time_split.as_ref(), split, data.len(), seeds, plan.seed)?,
+        None => splits_of(split, times.as_deref(), data.len(), seeds, plan.seed)?,
     };
     let target = NamedCosts::new("C", data.cost_names());
     let mut given = Vec::new();
@@ -197,15 +186,9 @@ pub fn run_comparison<'py>(
             predictions: Arc::new(matrices),
         });
     }
-    let call = PyCall::new(plan.progress);
-    let oracle = problem
-        .oracle(
-            &call,
-            plan.threads,
-            plan.heuristic.as_deref(),
-            search_limits(plan.gap, plan.nodes, plan.seconds)?,
-            data.parameters(),
-        )
+    let call = PyCall::new(options.progress);
+    let oracle = options
+        .oracle(problem, &call, data.parameters())
         .map_err(to_py_err)?;
     let data = with_labels(py, problem, &call, &oracle, data, labels)?;
     let cells = cells(problem, &oracle, &data, splits)?;
@@ -216,9 +199,8 @@ pub fn run_comparison<'py>(
         None
     };
     let suggested = date_column.map(|column| format!("split=\"time:{column}\""));
-    let times = time_split.as_ref().map(TimeSplit::times);
     let (findings, notes) = call.run(py, |_| {
-        let check = |check: DataCheck<'_>| check_table(times, check);
+        let check = |check: DataCheck<'_>| check_table(times.as_deref(), check);
         let findings = findings_of_split(&first.data, &first.split, check)?;
         let planned = PlannedTraining {
             time_split: suggested.as_deref(),
@@ -256,7 +238,7 @@ pub fn run_comparison<'py>(
             given,
             predictor,
             training,
-            threads: Threads::new(plan.threads.unwrap_or(0))?,
+            threads: Threads::new(options.threads.unwrap_or(0))?,
             facts,
         };
         compare_cells(input, plan.command, plan.out.as_deref(), observer)

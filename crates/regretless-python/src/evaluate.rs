@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -11,24 +12,22 @@ use regretless::label::LabeledDataset;
 use regretless::notes::Note;
 use regretless::observer::Observer;
 use regretless::predict::CostModel;
-use regretless::solve::SearchLimits;
 
 use crate::arrays::{ArrayOwnership, array1};
 use crate::call_observer::{PyCall, detached, warn};
 use crate::columns::model_features;
 use crate::error::to_py_err;
-use crate::frames::FrameTemplate;
-use crate::keywords::{refuse_unknown, search_limits};
+use crate::keywords::SolveOptions;
 use crate::label::{
-    FailedRows, Labels, check_same_rows, costs_in_column_order, costs_only, with_labels,
+    FailedRows, Labels, costs_in_column_order, costs_only, given_labels, with_labels,
     with_labels_and_failures, with_parameters,
 };
 use crate::names::{match_table_of_model, reorder_to_costs};
 use crate::notes::raise_notes;
-use crate::parameters::ParameterArgs;
+use crate::parameters::ParameterList;
 use crate::predict::Model;
 use crate::problem::Problem;
-use crate::results::{result_object, to_python};
+use crate::results::to_python;
 
 /// Arguments of all evaluations.
 pub struct EvaluationArgs<'a, 'py> {
@@ -37,47 +36,36 @@ pub struct EvaluationArgs<'a, 'py> {
     /// Optimal decisions under the true costs, where they are known.
     pub labels: Option<&'a Bound<'py, Labels>>,
     /// Parameters of the rows.
-    pub parameters: Option<&'a Bound<'py, PyAny>>,
-    /// Number of threads.
-    pub threads: Option<usize>,
-    /// Whether to show progress.
-    pub progress: bool,
-    /// The heuristic that makes the decisions.
-    pub heuristic: Option<&'a str>,
-    /// Limits of labels and decisions.
-    pub limits: SearchLimits,
+    pub parameters: Option<ParameterList<'py>>,
+    /// How labels and decisions are solved.
+    pub options: SolveOptions,
 }
 
 impl<'py> EvaluationArgs<'_, 'py> {
     /// Evaluates predictions.
     fn evaluate(
-        &self,
+        mut self,
         predictions: &Bound<'py, PyAny>,
         costs: &Bound<'py, PyAny>,
     ) -> PyResult<EvaluatedTable> {
-        check_same_rows(predictions, costs, "predictions", "C")?;
-        let parameters = ParameterArgs::of_costs(self.parameters, costs);
-        let data = costs_only(self.problem, costs, &parameters, ArrayOwnership::Borrow)?;
+        let (problem, parameters) = (self.problem, self.parameters.take());
+        let data = costs_only(problem, costs, parameters, ArrayOwnership::Borrow)?;
         let names = data.cost_names();
-        let predictions = reorder_to_costs(predictions, "predictions", self.problem, names)?;
-        self.evaluate_matrix(costs, &predictions, MissingPredictions::Refused, data)
+        let predictions = reorder_to_costs(predictions, "predictions", problem, names)?;
+        self.evaluate_matrix(costs.py(), &predictions, MissingPredictions::Refused, data)
     }
 
     /// Evaluates a model.
     pub fn evaluate_model(
-        &self,
+        mut self,
         model: &CostModel,
         x: &Bound<'py, PyAny>,
         costs: &Bound<'py, PyAny>,
     ) -> PyResult<EvaluatedTable> {
         let py = x.py();
-        check_same_rows(x, costs, "X", "C")?;
-        let parameters = ParameterArgs {
-            features: Some(x),
-            ..ParameterArgs::of_costs(self.parameters, costs)
-        };
+        let parameters = self.parameters.take();
         let mut data =
-            costs_in_column_order(self.problem, costs, &parameters, ArrayOwnership::Borrow)?;
+            costs_in_column_order(self.problem, costs, parameters, ArrayOwnership::Borrow)?;
         match_table_of_model(py, self.problem, model, &mut data)?;
         let table = model_features(x, model)?;
         let matching = model
@@ -91,7 +79,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
                 .map_err(|error| PyValueError::new_err(format!("predictions: {error}")))?;
         }
         let data = with_features(data, x, model)?;
-        let evaluated = self.evaluate_matrix(costs, &predictions, missing, data)?;
+        let evaluated = self.evaluate_matrix(py, &predictions, missing, data)?;
         let names = evaluated.data.data().cost_names();
         if let Some(note) = evaluated.evaluation.unpredicted.note(names) {
             warn(py, &note)?;
@@ -107,7 +95,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
     /// The importance of each feature of a model on a table of features and costs: the increase of
     /// the mean regret in each repeat.
     pub fn permutation_importance(
-        &self,
+        self,
         model: &CostModel,
         x: &Bound<'py, PyAny>,
         costs: &Bound<'py, PyAny>,
@@ -118,26 +106,15 @@ impl<'py> EvaluationArgs<'_, 'py> {
         if repeats == 0 {
             return Err(PyValueError::new_err("repeats is 0; at least 1 is needed"));
         }
-        check_same_rows(x, costs, "X", "C")?;
-        let parameters = ParameterArgs {
-            features: Some(x),
-            ..ParameterArgs::of_costs(self.parameters, costs)
-        };
         let mut data =
-            costs_in_column_order(self.problem, costs, &parameters, ArrayOwnership::Borrow)?;
+            costs_in_column_order(self.problem, costs, self.parameters, ArrayOwnership::Borrow)?;
         match_table_of_model(py, self.problem, model, &mut data)?;
         let data = with_features(data, x, model)?;
         self.problem.check_width(data.costs().cols())?;
-        let call = PyCall::new(self.progress);
+        let call = PyCall::new(self.options.progress);
         let oracle = self
-            .problem
-            .oracle(
-                &call,
-                self.threads,
-                self.heuristic,
-                self.limits,
-                data.parameters(),
-            )
+            .options
+            .oracle(self.problem, &call, data.parameters())
             .map_err(to_py_err)?;
         let data = with_labels(py, self.problem, &call, &oracle, data, self.labels)?;
         call.run(py, |observer: &dyn Observer| {
@@ -147,13 +124,12 @@ impl<'py> EvaluationArgs<'_, 'py> {
     }
 
     fn evaluate_matrix(
-        &self,
-        costs: &Bound<'py, PyAny>,
+        self,
+        py: Python<'py>,
         predictions: &Matrix,
         missing: MissingPredictions,
         data: Dataset,
     ) -> PyResult<EvaluatedTable> {
-        let py = costs.py();
         self.problem.check_width(predictions.cols())?;
         if predictions.rows() != data.len() {
             return Err(PyValueError::new_err(format!(
@@ -162,16 +138,10 @@ impl<'py> EvaluationArgs<'_, 'py> {
                 data.len()
             )));
         }
-        let call = PyCall::new(self.progress);
+        let call = PyCall::new(self.options.progress);
         let oracle = self
-            .problem
-            .oracle(
-                &call,
-                self.threads,
-                self.heuristic,
-                self.limits,
-                data.parameters(),
-            )
+            .options
+            .oracle(self.problem, &call, data.parameters())
             .map_err(to_py_err)?;
         let (data, failed) =
             with_labels_and_failures(py, self.problem, &call, &oracle, data, self.labels)?;
@@ -191,7 +161,6 @@ impl<'py> EvaluationArgs<'_, 'py> {
             data,
             failed,
             is_heuristic: oracle.is_heuristic(),
-            frame: FrameTemplate::of(costs, Vec::new())?,
         })
     }
 }
@@ -213,20 +182,18 @@ pub struct EvaluatedTable {
     failed: FailedRows,
     /// Whether decisions need not be optimal.
     is_heuristic: bool,
-    /// The DataFrame of the costs, if they are one.
-    frame: Option<FrameTemplate>,
 }
 
 impl EvaluatedTable {
-    /// The Python object of the evaluation.
-    pub fn object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    /// The fields of `regretless.Evaluation`.
+    pub fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let fields = to_python(py, &self.evaluation)?;
         fields.set_item("rows", self.rows(py)?)?;
-        result_object("Evaluation", &fields)
+        Ok(fields)
     }
 
-    /// One entry per row of the table; NaN where a row has no label.
-    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    /// Columns with one entry per row of the table; NaN where a row has no label.
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let count = self.data.len();
         let mut regret = vec![f64::NAN; count];
         let mut objective = vec![f64::NAN; count];
@@ -254,27 +221,24 @@ impl EvaluatedTable {
         columns.set_item("relative_regret", array1(py, relative_regret))?;
         columns.set_item("decision_status", decision_status)?;
         columns.set_item("label_status", label_status)?;
-        let frames = py.import("regretless._frames")?;
-        frames.call_method1("row_table", (self.template(py), columns))
+        Ok(columns)
     }
 
-    /// The regret of each row with a label: an array, or a Series where the costs are a DataFrame.
-    fn regrets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    /// The regret of each row with a label, and these rows.
+    fn regrets<'py>(&self, py: Python<'py>) -> RegretArrays<'py> {
         let rows: Vec<i64> = self.data.rows().iter().map(|row| *row as i64).collect();
-        let values = array1(py, self.evaluation.regrets.clone());
-        let frames = py.import("regretless._frames")?;
-        let arguments = (self.template(py), values, "regret", array1(py, rows));
-        frames.call_method1("series", arguments)
-    }
-
-    fn template<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        let frame = self.frame.as_ref()?;
-        Some(frame.template().bind(py).clone())
+        (
+            array1(py, self.evaluation.regrets.clone()),
+            array1(py, rows),
+        )
     }
 }
 
-/// The warning that models of predictors of the user's own raise where they were trained or
-/// validated on `seen` of the `compared` rows of a table.
+/// Regrets and the rows that they belong to.
+type RegretArrays<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>);
+
+/// The warning that models of custom predictors raise where they were trained or validated on
+/// `seen` of the `compared` rows of a table.
 #[pyfunction]
 #[pyo3(name = "_overlap_warning")]
 pub fn overlap_warning(rows: usize, compared: usize, seen: usize) -> Option<String> {
@@ -286,161 +250,67 @@ pub fn overlap_warning(rows: usize, compared: usize, seen: usize) -> Option<Stri
     overlap.warning()
 }
 
-/// Evaluate predictions, or a model, by the decisions that follow from them.
-///
-/// Parameters
-/// ----------
-/// problem : Problem
-///     The problem.
-/// predictions : array_like or DataFrame of shape (n, d), or Model
-///     Predicted costs, or a model that predicts them from `X`.
-/// X : array_like or DataFrame of shape (n, p), optional
-///     Features; only for a model.
-/// C : array_like or DataFrame of shape (n, d)
-///     True costs. Columns with names are matched to the problem's costs by name, arrays by
-///     position.
-/// labels : Labels, optional
-///     Optimal decisions under the true costs; solved here by default.
-/// parameters : mapping, DataFrame or list of str, optional
-///     Parameters of the rows, as in `Problem.solve_all`, or names of columns of `X`; by default
-///     the columns of `X` that the problem reads.
-/// threads, progress, heuristic, gap, nodes, seconds : optional
-///     As in `Problem.solve_all`.
-///
-/// Returns
-/// -------
-/// Evaluation
-///     Regret, normalized regret, errors of the predicted costs, fraction of optimal decisions, and
-///     regret and objectives of each row in `rows`.
-///
-/// Raises
-/// ------
-/// ValueError
-///     Where `C`, or `X` for a model, is missing, or tables do not belong together.
-///
-/// Notes
-/// -----
-/// Rows whose true costs have no feasible decision are left out, with a warning.
-///
-/// Examples
-/// --------
-/// >>> rl.evaluate(problem, predictions, C=C_test).normalized_regret
-/// >>> rl.evaluate(problem, model, X_test, C_test)
+/// The fields of the evaluation of predictions; `regretless.evaluate` documents it.
 #[pyfunction]
-#[pyo3(
-    signature = (
-        problem, predictions, X=None, C=None, *, labels=None, parameters=None, threads=None,
-        progress=false, heuristic=None, gap=None, nodes=None, seconds=None, **unknown
-    ),
-    text_signature = "(problem, predictions, X=None, C=None, *, labels=None, parameters=None, \
-        threads=None, progress=False, heuristic=None, gap=None, nodes=None, seconds=None)"
-)]
+#[pyo3(name = "_evaluate")]
 pub fn evaluate<'py>(
     py: Python<'py>,
     problem: &Bound<'py, Problem>,
     predictions: &Bound<'py, PyAny>,
-    X: Option<&Bound<'py, PyAny>>,
-    C: Option<&Bound<'py, PyAny>>,
-    labels: Option<&Bound<'py, Labels>>,
-    parameters: Option<&Bound<'py, PyAny>>,
-    threads: Option<usize>,
-    progress: bool,
-    heuristic: Option<&str>,
-    gap: Option<f64>,
-    nodes: Option<u64>,
-    seconds: Option<f64>,
-    unknown: Option<&Bound<'py, PyDict>>,
+    C: &Bound<'py, PyAny>,
+    labels: Option<&Bound<'py, PyAny>>,
+    parameters: Option<ParameterList<'py>>,
+    options: SolveOptions,
 ) -> PyResult<Bound<'py, PyAny>> {
-    refuse_unknown("evaluate", unknown)?;
-    let costs = C.ok_or_else(|| {
-        PyValueError::new_err(if X.is_some() && !predictions.is_instance_of::<Model>() {
-            "an array of predictions needs C=; the third argument is X, for models"
-        } else {
-            "C is missing: the true costs"
-        })
-    })?;
     let args = EvaluationArgs {
         problem: problem.get(),
-        labels,
+        labels: given_labels(labels)?,
         parameters,
-        threads,
-        progress,
-        heuristic,
-        limits: search_limits(gap, nodes, seconds)?,
+        options,
     };
-    let evaluation = match predictions.cast::<Model>() {
-        Err(_) => args.evaluate(predictions, costs)?,
-        Ok(model) => {
-            let x = X.ok_or_else(|| {
-                PyValueError::new_err("X is missing: the features that the model predicts from")
-            })?;
-            args.evaluate_model(&model.get().model, x, costs)?
-        }
-    };
-    evaluation.object(py)
+    args.evaluate(predictions, C)?.fields(py)
 }
 
-/// Return the regret of each row of predictions.
-///
-/// Parameters
-/// ----------
-/// problem : Problem
-///     The problem.
-/// predictions : array_like or DataFrame of shape (n, d)
-///     Predicted costs.
-/// C : array_like or DataFrame of shape (n, d)
-///     True costs.
-/// labels : Labels, optional
-///     Optimal decisions under the true costs; solved here by default.
-/// parameters : mapping or DataFrame, optional
-///     Parameters of the rows, as in `Problem.solve_all`.
-/// threads, progress, heuristic, gap, nodes, seconds : optional
-///     As in `Problem.solve_all`.
-///
-/// Returns
-/// -------
-/// ndarray or Series of shape (n,)
-///     How much worse each decision is than the optimal one under the true costs; a Series with the
-///     index of `C` where that is a DataFrame. Rows whose true costs have no feasible decision are
-///     left out.
-///
-/// Notes
-/// -----
-/// With exact labels regret is never negative but for rounding; with labels within a gap, or found
-/// by a heuristic, it can be.
+/// The fields of the evaluation of a model.
 #[pyfunction]
-#[pyo3(
-    signature = (
-        problem, predictions, C, *, labels=None, parameters=None, threads=None, progress=false,
-        heuristic=None, gap=None, nodes=None, seconds=None, **unknown
-    ),
-    text_signature = "(problem, predictions, C, *, labels=None, parameters=None, threads=None, \
-        progress=False, heuristic=None, gap=None, nodes=None, seconds=None)"
-)]
+#[pyo3(name = "_evaluate_model")]
+pub fn evaluate_model<'py>(
+    py: Python<'py>,
+    problem: &Bound<'py, Problem>,
+    model: &Bound<'py, Model>,
+    X: &Bound<'py, PyAny>,
+    C: &Bound<'py, PyAny>,
+    labels: Option<&Bound<'py, PyAny>>,
+    parameters: Option<ParameterList<'py>>,
+    options: SolveOptions,
+) -> PyResult<Bound<'py, PyAny>> {
+    let args = EvaluationArgs {
+        problem: problem.get(),
+        labels: given_labels(labels)?,
+        parameters,
+        options,
+    };
+    args.evaluate_model(&model.get().model, X, C)?.fields(py)
+}
+
+/// The regret of each row of predictions with a label, and these rows; `regretless.regret`
+/// documents it.
+#[pyfunction]
+#[pyo3(name = "_regret")]
 pub fn regret<'py>(
     py: Python<'py>,
     problem: &Bound<'py, Problem>,
     predictions: &Bound<'py, PyAny>,
     C: &Bound<'py, PyAny>,
-    labels: Option<&Bound<'py, Labels>>,
-    parameters: Option<&Bound<'py, PyAny>>,
-    threads: Option<usize>,
-    progress: bool,
-    heuristic: Option<&str>,
-    gap: Option<f64>,
-    nodes: Option<u64>,
-    seconds: Option<f64>,
-    unknown: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    refuse_unknown("regret", unknown)?;
+    labels: Option<&Bound<'py, PyAny>>,
+    parameters: Option<ParameterList<'py>>,
+    options: SolveOptions,
+) -> PyResult<RegretArrays<'py>> {
     let args = EvaluationArgs {
         problem: problem.get(),
-        labels,
+        labels: given_labels(labels)?,
         parameters,
-        threads,
-        progress,
-        heuristic,
-        limits: search_limits(gap, nodes, seconds)?,
+        options,
     };
-    args.evaluate(predictions, C)?.regrets(py)
+    Ok(args.evaluate(predictions, C)?.regrets(py))
 }

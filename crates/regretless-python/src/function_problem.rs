@@ -166,6 +166,8 @@ impl KnownPart {
 pub struct SolverFunction {
     /// The function.
     pub solve: Py<PyAny>,
+    /// Calls it and returns None, an array, or a pair of array and objective.
+    answer: Py<PyAny>,
     /// The user's check of decisions, if there is one.
     pub check: Option<Py<PyAny>>,
     /// Names of the row parameters that function and check get.
@@ -389,6 +391,7 @@ impl SolverFunction {
     /// A function; methods of one object share a lock, since they share its state.
     pub fn new(
         solve: &Bound<'_, PyAny>,
+        answer: &Bound<'_, PyAny>,
         problem: ExternalProblem,
         binary: bool,
         thread_safe: bool,
@@ -404,6 +407,7 @@ impl SolverFunction {
         let identity = holder.as_ptr() as usize;
         Ok(Self {
             solve: solve.clone().unbind(),
+            answer: answer.clone().unbind(),
             check: check.map(|check| check.clone().unbind()),
             parameters,
             known: None,
@@ -419,6 +423,7 @@ impl SolverFunction {
     pub fn with_known(&self, py: Python<'_>, known: KnownPart) -> Self {
         Self {
             solve: self.solve.clone_ref(py),
+            answer: self.answer.clone_ref(py),
             check: self.check.as_ref().map(|check| check.clone_ref(py)),
             parameters: self.parameters.clone(),
             known: Some(known),
@@ -504,7 +509,7 @@ impl SolverFunction {
     ) -> PyResult<SolveResult> {
         let sense = self.problem.sense;
         let original_costs: Vec<f64> = costs.iter().map(|cost| sense.convert(*cost)).collect();
-        let returned = Self::call_with_row(py, &self.solve, original_costs, row)?;
+        let returned = Self::call_with_row(py, &self.answer, original_costs, row)?;
         if returned.is_none() {
             return Ok(Err(SolveFailure::Infeasible));
         }

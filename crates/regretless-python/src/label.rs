@@ -1,12 +1,11 @@
 //! Labels: the optimal decision of every row, found once.
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use numpy::PyArray1;
+use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use regretless::Decision;
 use regretless::data::{CostNames, Dataset, FeatureShape, Features, Matrix, RowParameters};
 use regretless::label::{LabelStore, LabeledDataset, Shard};
@@ -18,74 +17,45 @@ use regretless::solve::{SearchLimits, Solution, SolveFailure};
 use crate::arrays::{ArrayOwnership, array1, array2, exact_matrix, finite_matrix};
 use crate::call_observer::{PyCall, detached, warn};
 use crate::error::to_py_err;
-use crate::frames::{FrameTemplate, table_like};
 use crate::function_problem::SolverFunction;
-use crate::keywords::{refuse_unknown, search_limits};
+use crate::keywords::SolveOptions;
 use crate::names::{column_names, match_table, reorder_to_costs};
 use crate::notes::raise_notes;
-use crate::parameters::ParameterArgs;
+use crate::parameters::{ParameterList, row_parameters};
 use crate::problem::Problem;
 use crate::solutions::{dense_rows, failure_text};
 
-/// The optimal decision of every row of costs.
-///
-/// `label` and `Labels.from_decisions` make labels; `train`, `evaluate` and `Loss` take them.
-/// `labels[rows]` are the labels of some rows: a slice, row numbers or a boolean mask.
-#[pyclass(frozen, module = "regretless")]
+/// The optimal decision of every row of costs; `regretless.Labels` is its class in Python.
+#[pyclass(frozen, subclass, module = "regretless._core", name = "_Labels")]
+#[derive(Clone)]
 pub struct Labels {
     /// Minimized costs and decisions.
     pub labeled: Arc<LabeledDataset>,
-    failed: Vec<(usize, SolveFailure)>,
+    failed: Arc<[(usize, SolveFailure)]>,
     /// Identity of the problem, and its function if it is one.
     problem: String,
     function: Option<Arc<SolverFunction>>,
-    frame: Option<FrameTemplate>,
-    decisions: OnceLock<Py<PyAny>>,
 }
 
 #[pymethods]
 impl Labels {
-    /// Make labels of costs whose optimal decisions are known.
-    ///
-    /// Parameters
-    /// ----------
-    /// problem : Problem
-    ///     The problem.
-    /// C : array_like or DataFrame of shape (n, d)
-    ///     True costs.
-    /// decisions : array_like or DataFrame of shape (n, d)
-    ///     Optimal decisions. Each is checked for feasibility. Columns with names are matched by
-    ///     name.
-    /// parameters : mapping or DataFrame, optional
-    ///     Parameters of the rows, as in `Problem.solve_all`.
-    ///
-    /// Returns
-    /// -------
-    /// Labels
-    ///
-    /// Raises
-    /// ------
-    /// ValueError
-    ///     Where a decision is infeasible, or the objective has a part that the decisions do not
-    ///     contain: columns of known cost, or what a function adds to costs times decision.
-    ///
-    /// Notes
-    /// -----
-    /// No row is solved, except for two of a function, with different decisions: where it adds
-    /// something to costs times decision in other rows only, that is not found.
+    #[new]
+    fn new(labels: &Bound<'_, Self>) -> Self {
+        labels.get().clone()
+    }
+
+    /// Labels of costs whose optimal decisions are known.
     #[staticmethod]
-    #[pyo3(signature = (problem, C, decisions, *, parameters=None))]
+    #[pyo3(name = "_from_decisions")]
     fn from_decisions(
         py: Python<'_>,
         problem: &Bound<'_, Problem>,
         C: &Bound<'_, PyAny>,
         decisions: &Bound<'_, PyAny>,
-        parameters: Option<&Bound<'_, PyAny>>,
+        parameters: Option<ParameterList<'_>>,
     ) -> PyResult<Self> {
         let problem = problem.get();
-        check_same_rows(C, decisions, "C", "decisions")?;
-        let parameters = ParameterArgs::of_costs(parameters, C);
-        let data = costs_only(problem, C, &parameters, ArrayOwnership::Copy)?;
+        let data = costs_only(problem, C, parameters, ArrayOwnership::Copy)?;
         problem.check_width(data.costs().cols())?;
         let decisions = reorder_to_costs(decisions, "decisions", problem, data.cost_names())?;
         problem.check_width(decisions.cols())?;
@@ -120,27 +90,26 @@ impl Labels {
             problem.check_given_decisions(&oracle, &labeled, observer)?;
             Ok(labeled)
         })?;
-        Self::new(problem, C, labeled, Vec::new())
+        Self::of_problem(problem, labeled, Vec::new())
     }
 
     /// The decisions, one row each (float32); a row without a decision is NaN.
-    ///
-    /// An array, or a DataFrame where `C` was one, with its index and the cost names. Made when
-    /// first used.
-    #[getter]
-    fn decisions(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        if let Some(table) = self.decisions.get() {
-            return Ok(table.clone_ref(py));
-        }
+    #[pyo3(name = "_decision_array")]
+    fn decision_array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let data = &self.labeled;
         let width = data.data().costs().cols();
         let mut rows = Vec::with_capacity(data.len());
         for row in 0..data.len() {
             rows.push(self.has(row).then(|| data.optimal_decision(row)));
         }
-        let values = array2(py, dense_rows(rows.into_iter(), width), data.len(), width)?;
-        let table = table_like(self.frame.as_ref(), values)?;
-        Ok(self.decisions.get_or_init(|| table).clone_ref(py))
+        array2(py, dense_rows(rows.into_iter(), width), data.len(), width)
+    }
+
+    /// Names of the columns of decisions; numbers where the costs have no names.
+    #[getter]
+    #[pyo3(name = "_column_names")]
+    fn column_names(&self) -> Vec<String> {
+        self.labeled.data().cost_names().to_vec()
     }
 
     /// Names of the columns of `decisions`, or None where the costs have no names.
@@ -177,13 +146,9 @@ impl Labels {
         self.labeled.len()
     }
 
-    /// Return the labels of some rows: a slice, row numbers or a boolean mask.
-    ///
-    /// They belong to the same rows of the costs: `labels[:100]` to `C[:100]`.
-    fn __getitem__(&self, rows: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let module = rows.py().import("regretless._rows")?;
-        let selected = module.call_method1("selected_rows", (rows, self.labeled.len()))?;
-        let rows: Vec<usize> = selected.extract()?;
+    /// The labels of these rows.
+    #[pyo3(name = "_select")]
+    fn select(&self, rows: Vec<usize>) -> Self {
         let mut failed = Vec::new();
         for (place, row) in rows.iter().enumerate() {
             let found = self.failed.binary_search_by_key(row, |(failed, _)| *failed);
@@ -191,18 +156,12 @@ impl Labels {
                 failed.push((place, self.failed[found].1.clone()));
             }
         }
-        let frame = match &self.frame {
-            Some(frame) => Some(frame.select(&selected)?),
-            None => None,
-        };
-        Ok(Self {
+        Self {
             labeled: Arc::new(self.labeled.select_rows(&rows)),
-            failed,
+            failed: failed.into(),
             problem: self.problem.clone(),
             function: self.function.clone(),
-            frame,
-            decisions: OnceLock::new(),
-        })
+        }
     }
 
     fn __repr__(&self) -> String {
@@ -233,21 +192,17 @@ impl Labels {
             .is_err()
     }
 
-    /// Labels of a table of costs, whose decisions become a DataFrame where it is one.
-    fn new(
+    /// Labels of a table of costs.
+    fn of_problem(
         problem: &Problem,
-        costs: &Bound<'_, PyAny>,
         labeled: LabeledDataset,
-        failed: Vec<(usize, SolveFailure)>,
+        failed: FailedRows,
     ) -> PyResult<Self> {
-        let frame = FrameTemplate::of(costs, labeled.data().cost_names().to_vec())?;
         Ok(Self {
             labeled: Arc::new(labeled),
-            failed,
+            failed: failed.into(),
             problem: problem.identity()?,
             function: problem.function().cloned(),
-            frame,
-            decisions: OnceLock::new(),
         })
     }
 
@@ -277,7 +232,7 @@ fn unknown_fixed_cost() -> regretless::Error {
 pub fn costs_only(
     problem: &Problem,
     costs: &Bound<'_, PyAny>,
-    parameters: &ParameterArgs<'_, '_>,
+    parameters: Option<ParameterList<'_>>,
     ownership: ArrayOwnership,
 ) -> PyResult<Dataset> {
     let mut data = costs_in_column_order(problem, costs, parameters, ownership)?;
@@ -290,17 +245,17 @@ pub fn costs_only(
 pub fn costs_in_column_order(
     problem: &Problem,
     costs: &Bound<'_, PyAny>,
-    parameters: &ParameterArgs<'_, '_>,
+    parameters: Option<ParameterList<'_>>,
     ownership: ArrayOwnership,
 ) -> PyResult<Dataset> {
-    let names = column_names(costs)?.map(CostNames::from);
+    let names = column_names(costs).map(CostNames::from);
     let may_lack_costs = problem.problem.may_have_absent_costs();
     let costs = if may_lack_costs {
         exact_matrix(costs, "C", ownership)?
     } else {
         finite_matrix(costs, "C", ownership)?
     };
-    let parameters = parameters.read(problem, costs.rows(), ownership)?;
+    let parameters = row_parameters(problem, parameters, costs.rows(), ownership)?;
     let placeholder = Matrix::zeros(costs.rows(), 1);
     let features = Features::new(placeholder, FeatureShape::Wide, None).map_err(to_py_err)?;
     let data = if may_lack_costs {
@@ -368,7 +323,7 @@ pub fn with_labels_and_failures(
         let labeled = Arc::clone(&labels.get().labeled);
         let joined = detached(py, || labeled.with_dataset(data, oracle))?;
         raise_notes(py, problem, &Note::of_labels(&joined, oracle))?;
-        return Ok((Arc::new(joined), labels.get().failed.clone()));
+        return Ok((Arc::new(joined), labels.get().failed.to_vec()));
     }
     let work = |observer: &dyn Observer| solve_feasible(problem, data, oracle, observer);
     let (labeled, failed) = call.run(py, work)?;
@@ -408,101 +363,25 @@ fn warn_about_failed_rows(py: Python<'_>, failures: &[(usize, SolveFailure)]) ->
     warn(py, &message)
 }
 
-/// Refuses two tables with the same row labels in a different order: rows are matched by position.
-pub fn check_same_rows(
-    first: &Bound<'_, PyAny>,
-    second: &Bound<'_, PyAny>,
-    first_name: &str,
-    second_name: &str,
-) -> PyResult<()> {
-    let names = (first_name, second_name);
-    let frames = first.py().import("regretless._frames")?;
-    frames.call_method1("check_same_rows", (first, second, names))?;
-    Ok(())
-}
-
-fn parse_shard(shard: &Bound<'_, PyAny>) -> PyResult<Shard> {
-    if let Ok(text) = shard.extract::<String>() {
-        return text.parse().map_err(to_py_err);
-    }
-    let (index, count): (usize, usize) = shard.extract()?;
-    format!("{index}/{count}").parse().map_err(to_py_err)
-}
-
-/// Find the optimal decision of every row of costs.
-///
-/// Parameters
-/// ----------
-/// problem : Problem
-///     The problem.
-/// C : array_like or DataFrame of shape (n, d)
-///     True costs. Columns with names are matched to the problem's costs by name, arrays by
-///     position.
-/// store : path, optional
-///     Path of a table. Labels are stored in a folder next to it, in the same files as the command
-///     line uses for a table of that name. Stored labels are not solved again, except for one or
-///     two of a function, an interrupted run resumes with the same call, and several processes can
-///     share the work.
-/// shard : str or tuple of two int, optional
-///     "2/7" or (2, 7) solves the second of seven shards and writes it to the store; the call
-///     without `shard` joins them.
-/// parameters : mapping or DataFrame, optional
-///     Parameters of the rows, as in `Problem.solve_all`.
-/// threads, progress, heuristic, gap, nodes, seconds : optional
-///     As in `Problem.solve_all`.
-///
-/// Returns
-/// -------
-/// Labels or int
-///     The labels; with `shard` the number of rows of all shards that are labeled.
-///
-/// Raises
-/// ------
-/// ValueError
-///     Where `shard` is given without `store`, or a function without a name is stored.
-///
-/// Examples
-/// --------
-/// >>> labels = rl.label(problem, C, store="costs.npy")
-/// >>> model, report = rl.train(problem, X, C, labels=labels)
+/// Labels of every row of costs; with a shard, the number of rows of all shards that are labeled.
+/// `regretless.label` documents it.
 #[pyfunction]
-#[pyo3(
-    signature = (
-        problem, C, *, store=None, shard=None, parameters=None, threads=None, progress=false,
-        heuristic=None, gap=None, nodes=None, seconds=None, **unknown
-    ),
-    text_signature = "(problem, C, *, store=None, shard=None, parameters=None, threads=None, \
-        progress=False, heuristic=None, gap=None, nodes=None, seconds=None)"
-)]
+#[pyo3(name = "_label")]
 pub fn label<'py>(
     py: Python<'py>,
     problem: &Bound<'py, Problem>,
     C: &Bound<'py, PyAny>,
     store: Option<PathBuf>,
-    shard: Option<&Bound<'py, PyAny>>,
-    parameters: Option<&Bound<'py, PyAny>>,
-    threads: Option<usize>,
-    progress: bool,
-    heuristic: Option<&str>,
-    gap: Option<f64>,
-    nodes: Option<u64>,
-    seconds: Option<f64>,
-    unknown: Option<&Bound<'py, PyDict>>,
+    shard: Option<&str>,
+    parameters: Option<ParameterList<'py>>,
+    options: SolveOptions,
 ) -> PyResult<Bound<'py, PyAny>> {
-    refuse_unknown("label", unknown)?;
     let problem = problem.get();
-    let parameters = ParameterArgs::of_costs(parameters, C);
-    let data = costs_only(problem, C, &parameters, ArrayOwnership::Copy)?;
+    let data = costs_only(problem, C, parameters, ArrayOwnership::Copy)?;
     problem.check_width(data.costs().cols())?;
-    let call = PyCall::new(progress);
-    let oracle = problem
-        .oracle(
-            &call,
-            threads,
-            heuristic,
-            search_limits(gap, nodes, seconds)?,
-            data.parameters(),
-        )
+    let call = PyCall::new(options.progress);
+    let oracle = options
+        .oracle(problem, &call, data.parameters())
         .map_err(to_py_err)?;
     let Some(store) = store else {
         if shard.is_some() {
@@ -514,14 +393,15 @@ pub fn label<'py>(
             solve_feasible(problem, data, &oracle, observer)
         })?;
         warn_about_failed_rows(py, &failed)?;
-        return Ok(Bound::new(py, Labels::new(problem, C, labeled, failed)?)?.into_any());
+        return Ok(Bound::new(py, Labels::of_problem(problem, labeled, failed)?)?.into_any());
     };
     problem.check_storable()?;
     let store = LabelStore::for_table(&store);
     // Label files are the same for Python and the command line, which reads costs in single
     // precision only.
     let (data, exact) = data.into_single_precision();
-    if let Some(shard) = shard.map(parse_shard).transpose()? {
+    let shard: Option<Shard> = shard.map(str::parse).transpose().map_err(to_py_err)?;
+    if let Some(shard) = shard {
         let report = call.run(py, |observer| {
             store.label_shard(data, &problem.spec, &oracle, shard, observer)
         })?;
@@ -539,7 +419,7 @@ pub fn label<'py>(
         None => labeled,
         Some(exact) => detached(py, || labeled.with_dataset(exact, &oracle))?,
     };
-    Ok(Bound::new(py, Labels::new(problem, C, labeled, report.failed)?)?.into_any())
+    Ok(Bound::new(py, Labels::of_problem(problem, labeled, report.failed)?)?.into_any())
 }
 
 fn warn_all(py: Python<'_>, warnings: &[String]) -> PyResult<()> {

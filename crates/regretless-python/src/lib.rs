@@ -3,8 +3,8 @@
 //! Rules of this crate: costs have the objective sense of the user's problem, in input and output;
 //! the interpreter lock is released while the library works (`call_observer.rs`); Ctrl-C stops the
 //! work; an exception of a user's function is raised unchanged; arrays of float32 in C order are
-//! read without a copy (`arrays.rs`). Docstrings here (numpydoc) are the documentation of the
-//! Python package.
+//! read without a copy (`arrays.rs`). Functions take numpy arrays, texts and numbers; the Python
+//! package, which is above, makes them of the tables of users, and documents what is public.
 
 #![allow(
     clippy::too_many_arguments,
@@ -28,7 +28,6 @@ mod data;
 mod error;
 mod evaluate;
 mod explain;
-mod frames;
 mod function_checks;
 mod function_locks;
 mod function_problem;
@@ -53,9 +52,13 @@ mod _core {
     use pyo3::prelude::{Bound, PyModule, PyResult};
 
     #[pymodule_export]
+    use super::arrays::NamedArray;
+    #[pymodule_export]
     use super::backtest::{BacktestSource, rolling_folds, run_backtest};
     #[pymodule_export]
     use super::check::check;
+    #[pymodule_export]
+    use super::columns::FeatureSettings;
     #[pymodule_export]
     use super::command_line::run_command_line;
     #[pymodule_export]
@@ -65,13 +68,13 @@ mod _core {
     #[pymodule_export]
     use super::data::generate;
     #[pymodule_export]
-    use super::evaluate::{evaluate, overlap_warning, regret};
+    use super::evaluate::{evaluate, evaluate_model, overlap_warning, regret};
     #[pymodule_export]
     use super::label::{Labels, label};
     #[pymodule_export]
-    use super::loss::{Loss, check_loss, register_loss};
+    use super::loss::{Loss, check_loss, register_loss, set_loss_resolver};
     #[pymodule_export]
-    use super::names::{column_names_of, costs_in_order};
+    use super::names::costs_in_order;
     #[pymodule_export]
     use super::predict::{Model, problem_of_model};
     #[pymodule_export]
@@ -82,7 +85,8 @@ mod _core {
     use super::solver::Solver;
     #[pymodule_export]
     use super::train::{
-        default_settings, epoch_remark, epoch_rows, few_rows_warning, train, training_plan,
+        default_settings, epoch_remark, epoch_rows, few_rows_warning, time_column, train,
+        training_plan,
     };
 
     #[pymodule_export]

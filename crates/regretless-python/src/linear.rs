@@ -9,10 +9,18 @@ use crate::arrays::{f64_rows, vector};
 
 type RowEntries = Vec<Vec<(usize, f64)>>;
 
+/// The arrays indptr, indices and data of a CSR matrix, and its shape.
+type CsrArrays<'py> = (
+    Bound<'py, PyAny>,
+    Bound<'py, PyAny>,
+    Bound<'py, PyAny>,
+    (usize, usize),
+);
+
 /// Nonzero entries of each row, and the number of columns.
 pub fn row_entries(matrix: &Bound<'_, PyAny>) -> PyResult<(RowEntries, usize)> {
-    if matrix.hasattr("tocsr")? {
-        return sparse_entries(&matrix.call_method0("tocsr")?);
+    if let Ok(sparse) = matrix.extract::<CsrArrays<'_>>() {
+        return sparse_entries(&sparse);
     }
     let (numbers, [rows, count]) = f64_rows(matrix, "A")?;
     let entries = |row: usize| {
@@ -25,18 +33,18 @@ pub fn row_entries(matrix: &Bound<'_, PyAny>) -> PyResult<(RowEntries, usize)> {
     Ok(((0..rows).map(entries).collect(), count))
 }
 
-fn sparse_entries(matrix: &Bound<'_, PyAny>) -> PyResult<(RowEntries, usize)> {
-    matrix.call_method0("sum_duplicates")?;
-    let list = |name: &str| vector(&matrix.getattr(name)?, name);
-    let (starts, columns, values) = (list("indptr")?, list("indices")?, list("data")?);
-    let (_, count): (usize, usize) = matrix.getattr("shape")?.extract()?;
+fn sparse_entries(matrix: &CsrArrays<'_>) -> PyResult<(RowEntries, usize)> {
+    let (starts, columns, values, (_, count)) = matrix;
+    let starts = vector(starts, "indptr")?;
+    let columns = vector(columns, "indices")?;
+    let values = vector(values, "data")?;
     let entries = |range: &[f64]| {
         let positions = range[0] as usize..range[1] as usize;
         positions
             .map(|position| (columns[position] as usize, values[position]))
             .collect()
     };
-    Ok((starts.windows(2).map(entries).collect(), count))
+    Ok((starts.windows(2).map(entries).collect(), *count))
 }
 
 /// One number for all variables, or one each.

@@ -1,75 +1,18 @@
 //! Column names, and costs in the order of a problem.
-//!
-//! Column labels that are strings are names. Other labels, such as the numbers that pandas gives to
-//! unnamed columns, are not.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use regretless::data::{CostMatching, CostNames, Dataset, Matrix, NamedCosts};
 use regretless::notes::Note;
 
-use crate::arrays::{ArrayOwnership, array2, exact_matrix, finite_matrix};
+use crate::arrays::{ArrayOwnership, NamedArray, array2, exact_matrix, finite_matrix};
 use crate::error::to_py_err;
 use crate::problem::Problem;
 
-/// Column names of a table (pandas, polars, pyarrow), if it has names.
-pub fn column_names(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
-    // `columns` of a pyarrow table are its data.
-    let labels = match value.getattr_opt("column_names")? {
-        Some(names) => {
-            let arrow = value.py().import("regretless._arrow")?;
-            let is_matrix = arrow.call_method1("is_list_matrix", (value,))?;
-            if is_matrix.extract()? {
-                None
-            } else {
-                Some(names)
-            }
-        }
-        None => value.getattr_opt("columns")?,
-    };
-    match labels {
-        None => Ok(None),
-        Some(labels) => names_of(&labels),
-    }
-}
-
-/// Names of the entries of one row (a pandas Series), if it has names.
-fn entry_names(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
-    match value.getattr_opt("index")? {
-        // Lists have a method `index`.
-        Some(labels) if !labels.is_callable() => names_of(&labels),
-        _ => Ok(None),
-    }
-}
-
-fn names_of(labels: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
-    let levels = labels
-        .getattr_opt("nlevels")?
-        .map(|levels| levels.extract::<usize>())
-        .transpose()?;
-    if levels.is_some_and(|levels| levels > 1) {
-        return Err(PyValueError::new_err(
-            "the columns have labels of several levels (a MultiIndex); give each column one name",
-        ));
-    }
-    let Ok(labels) = labels.try_iter() else {
-        return Ok(None);
-    };
-    let labels = labels.collect::<PyResult<Vec<_>>>()?;
-    let names: Vec<String> = labels
-        .iter()
-        .filter_map(|label| label.extract().ok())
-        .collect();
-    if names.len() == labels.len() && !names.is_empty() {
-        return Ok(Some(names));
-    }
-    match names.first() {
-        None => Ok(None),
-        Some(name) => Err(PyValueError::new_err(format!(
-            "some labels of columns are strings ('{name}') and some are not; give every column a \
-             name, or none"
-        ))),
-    }
+/// Names of the columns of an array, or of the entries of a row, if it has names.
+pub fn column_names(value: &Bound<'_, PyAny>) -> Option<Vec<String>> {
+    let named = value.cast::<NamedArray>().ok()?;
+    Some(named.get().names.clone())
 }
 
 /// Matches the costs of a table to those of a problem; where they are matched by position, a
@@ -139,7 +82,7 @@ pub fn warn_about_names_beside_none(
     if costs.are_explicit() {
         return Ok(());
     }
-    match column_names(value)?.map(CostNames::from) {
+    match column_names(value).map(CostNames::from) {
         Some(names) => match_names(value.py(), problem, argument, &names).map(drop),
         None => Ok(()),
     }
@@ -152,7 +95,7 @@ pub fn reorder_numbers(
     argument: &str,
     target: NamedCosts<'_>,
 ) -> PyResult<Matrix> {
-    let Some(names) = column_names(value)?.map(CostNames::from) else {
+    let Some(names) = column_names(value).map(CostNames::from) else {
         return Ok(numbers);
     };
     names
@@ -174,7 +117,7 @@ pub fn reorder_to_problem(
     argument: &str,
     problem: &Problem,
 ) -> PyResult<Matrix> {
-    let named = column_names(value)?.map(CostNames::from);
+    let named = column_names(value).map(CostNames::from);
     if let Some(names) = &named {
         match_names(value.py(), problem, argument, names)?;
     }
@@ -202,7 +145,7 @@ pub fn reorder_row_to_problem(
     mut numbers: Vec<f64>,
     problem: &Problem,
 ) -> PyResult<Vec<f64>> {
-    let Some(names) = entry_names(value)?.map(CostNames::from) else {
+    let Some(names) = column_names(value).map(CostNames::from) else {
         return Ok(numbers);
     };
     let matching = match_names(value.py(), problem, "the row of costs", &names)?;
@@ -214,7 +157,7 @@ pub fn reorder_row_to_problem(
 /// For calls whose results have the order of the input columns: returns an error if that is not the
 /// order of the problem's costs.
 pub fn check_order(value: &Bound<'_, PyAny>, argument: &str, problem: &Problem) -> PyResult<()> {
-    let Some(names) = column_names(value)?.map(CostNames::from) else {
+    let Some(names) = column_names(value).map(CostNames::from) else {
         return Ok(());
     };
     if match_names(value.py(), problem, argument, &names)?
@@ -239,7 +182,7 @@ pub fn check_order_of_table(
     if problem.problem.cost_names().is_some() {
         return check_order(value, argument, problem);
     }
-    let Some(names) = column_names(value)?.map(CostNames::from) else {
+    let Some(names) = column_names(value).map(CostNames::from) else {
         return Ok(());
     };
     names
@@ -269,9 +212,7 @@ pub fn costs_in_order<'py>(
     problem: &Bound<'py, Problem>,
     C: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let no_parameters = crate::parameters::ParameterArgs::of_costs(None, C);
-    let ownership = ArrayOwnership::Borrow;
-    let data = crate::label::costs_only(problem.get(), C, &no_parameters, ownership)?;
+    let data = crate::label::costs_only(problem.get(), C, None, ArrayOwnership::Borrow)?;
     let costs = data.costs().clone();
     let (rows, cols) = (costs.rows(), costs.cols());
     if !costs.has_f64_values() {
@@ -284,11 +225,4 @@ pub fn costs_in_order<'py>(
         values.extend_from_slice(&row);
     }
     Ok(array2(py, values, rows, cols)?.into_any())
-}
-
-/// Returns the column names of a table, or None.
-#[pyfunction]
-#[pyo3(name = "_column_names")]
-pub fn column_names_of(table: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
-    column_names(table)
 }

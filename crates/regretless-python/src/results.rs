@@ -9,9 +9,3 @@ pub fn to_python<'py, T: Serialize>(py: Python<'py>, value: &T) -> PyResult<Boun
     let text = serde_json::to_string(value).map_err(|e| PyValueError::new_err(e.to_string()))?;
     py.import("json")?.call_method1("loads", (text,))
 }
-
-/// Builds a class of `regretless._results` from a dict of its fields.
-pub fn result_object<'py>(class: &str, fields: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let module = fields.py().import("regretless._results")?;
-    module.getattr(class)?.call_method1("from_dict", (fields,))
-}

@@ -1,6 +1,6 @@
 //! Solutions of one row of costs, or of many.
 
-use std::sync::OnceLock;
+use std::sync::Arc;
 
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -10,7 +10,6 @@ use regretless::problem::{ProblemKind, Sense};
 use regretless::solve::SolveFailure;
 
 use crate::arrays::{array1, array2};
-use crate::frames::{FrameTemplate, table_like};
 
 /// The result of one solve.
 pub type SolveResult = Result<regretless::solve::Solution, SolveFailure>;
@@ -95,17 +94,16 @@ impl Solution {
     }
 }
 
-/// Decisions of many rows of costs, in their order.
-#[pyclass(frozen, module = "regretless")]
+/// Decisions of many rows of costs, in their order; `regretless.Solutions` is its class in Python.
+#[pyclass(frozen, subclass, module = "regretless._core", name = "_Solutions")]
+#[derive(Clone)]
 pub struct Solutions {
-    results: Vec<CompleteResult>,
+    results: Arc<[CompleteResult]>,
     sense: Sense,
     width: usize,
     cost_names: Option<CostNames>,
     column_names: CostNames,
     is_heuristic: bool,
-    frame: Option<FrameTemplate>,
-    decisions: OnceLock<Py<PyAny>>,
 }
 
 impl Solutions {
@@ -120,7 +118,7 @@ impl Solutions {
         let width = problem.num_costs();
         let numbered = CostNames::numbered(width);
         Self {
-            results,
+            results: results.into(),
             sense: problem.sense(),
             width,
             column_names: cost_names
@@ -129,42 +127,26 @@ impl Solutions {
                 .followed_by(problem.auxiliary_names()),
             cost_names,
             is_heuristic,
-            frame: None,
-            decisions: OnceLock::new(),
         }
-    }
-
-    /// Decisions become a DataFrame.
-    #[must_use]
-    pub fn with_frame(mut self, frame: Option<FrameTemplate>) -> Self {
-        self.frame = frame;
-        self
     }
 }
 
 #[pymethods]
 impl Solutions {
+    #[new]
+    fn copy(solutions: &Bound<'_, Self>) -> Self {
+        solutions.get().clone()
+    }
+
     /// The decisions, one row each (float32); a row without a decision is NaN.
-    ///
-    /// An array, or a DataFrame where the input was one, with its index and the cost names. Made
-    /// when first used.
-    #[getter]
-    fn decisions(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        if let Some(table) = self.decisions.get() {
-            return Ok(table.clone_ref(py));
-        }
+    #[pyo3(name = "_decision_array")]
+    fn decision_array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let rows = self
             .results
             .iter()
             .map(|result| result.as_ref().ok().map(|(solution, _)| &solution.decision));
-        let values = array2(
-            py,
-            dense_rows(rows, self.width),
-            self.results.len(),
-            self.width,
-        )?;
-        let table = table_like(self.frame.as_ref(), values)?;
-        Ok(self.decisions.get_or_init(|| table).clone_ref(py))
+        let values = dense_rows(rows, self.width);
+        array2(py, values, self.results.len(), self.width)
     }
 
     /// Names of the columns of `decisions`, or None where the costs have no names.
@@ -177,7 +159,7 @@ impl Solutions {
     #[getter]
     fn objectives<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         let mut objectives = Vec::with_capacity(self.results.len());
-        for result in &self.results {
+        for result in self.results.iter() {
             objectives.push(match result {
                 Ok((solution, _)) => self.sense.convert(solution.objective),
                 Err(_) => f64::NAN,
@@ -208,55 +190,17 @@ impl Solutions {
 
     /// The values of all columns of the problem, one row each (float64); a row without a decision
     /// is NaN.
-    ///
-    /// The columns of `decisions`, then those with known costs, which a decision needs too: which
-    /// depots to open. An array, or a DataFrame where the input was one, with its index.
-    #[getter]
-    fn values(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let values = self.value_array(py)?;
-        match &self.frame {
-            Some(frame) => frame.build_columns(values.as_any(), &self.column_names.to_vec()),
-            None => Ok(values.into_any().unbind()),
+    #[pyo3(name = "_value_array")]
+    fn value_array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let width = self.column_names.len();
+        let mut values = vec![0.0; self.results.len() * width];
+        for (result, row) in self.results.iter().zip(values.chunks_exact_mut(width)) {
+            match result {
+                Ok((_, complete)) => complete.write_dense(row),
+                Err(_) => row.fill(f64::NAN),
+            }
         }
-    }
-
-    /// Return a DataFrame with objective, status and the values of all columns.
-    ///
-    /// Parameters
-    /// ----------
-    /// sparse : bool, default False
-    ///     One row per value that is not 0 (objective, status, column, value) instead of one row
-    ///     per instance; an instance whose values are all 0 has one row with the first column.
-    ///
-    /// Returns
-    /// -------
-    /// DataFrame
-    ///     Of the library of the input, pandas where it was an array; with the index of the input.
-    ///     A sparse table of polars has a column `instance` with row numbers.
-    ///
-    /// Notes
-    /// -----
-    /// The same table as `regretless decide` writes.
-    ///
-    /// Examples
-    /// --------
-    /// >>> model.decide(tomorrow).to_frame()
-    #[pyo3(signature = (*, sparse=false))]
-    fn to_frame(&self, py: Python<'_>, sparse: bool) -> PyResult<Py<PyAny>> {
-        let template = self.frame.as_ref().map(FrameTemplate::template);
-        let frames = py.import("regretless._frames")?;
-        let table = frames.call_method1(
-            "decision_frame",
-            (
-                template.map(|template| template.bind(py)),
-                self.value_array(py)?,
-                self.column_names.to_vec(),
-                self.objectives(py),
-                self.statuses(),
-                sparse,
-            ),
-        )?;
-        Ok(table.unbind())
+        array2(py, values, self.results.len(), width)
     }
 
     /// Return the nonzero values of the decisions in CSR format.
@@ -272,7 +216,7 @@ impl Solutions {
     /// >>> scipy.sparse.csr_array(solutions.sparse(), shape=shape)
     fn sparse<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let (mut values, mut columns, mut starts) = (Vec::new(), Vec::new(), vec![0_i64]);
-        for result in &self.results {
+        for result in self.results.iter() {
             if let Ok((solution, _)) = result {
                 for index in solution.decision.indices() {
                     columns.push(i64::from(*index));
@@ -295,21 +239,6 @@ impl Solutions {
             "<regretless.Solutions: {solved} of {} rows solved>",
             self.results.len()
         )
-    }
-}
-
-impl Solutions {
-    /// The values of all columns; rows without a decision are NaN.
-    fn value_array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let width = self.column_names.len();
-        let mut values = vec![0.0; self.results.len() * width];
-        for (result, row) in self.results.iter().zip(values.chunks_exact_mut(width)) {
-            match result {
-                Ok((_, complete)) => complete.write_dense(row),
-                Err(_) => row.fill(f64::NAN),
-            }
-        }
-        array2(py, values, self.results.len(), width)
     }
 }
 

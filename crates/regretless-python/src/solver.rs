@@ -13,30 +13,11 @@ use crate::arrays::{array1, vector};
 use crate::call_observer::catch_panic;
 use crate::error::to_py_err;
 use crate::names::reorder_row_to_problem;
-use crate::parameters::single_row;
+use crate::parameters::{ParameterList, single_row};
 use crate::problem::Problem;
 
-/// A solver of one problem that is kept between calls.
-///
-/// It solves on the calling thread, so that Ctrl-C is handled between two calls only;
-/// `Problem.solve` handles it at once and has a larger overhead.
-///
-/// Parameters
-/// ----------
-/// problem : Problem
-///     The problem; not one made by `Problem.from_solver`, nor one with known costs.
-///
-/// Raises
-/// ------
-/// ValueError
-///     Where the problem is a Python function or has known costs.
-///
-/// Examples
-/// --------
-/// >>> solver = rl.Solver(problem)
-/// >>> decision, objective = solver.solve(c)
-/// >>> decision, objective = solver.solve(c, parameters={"from": "a", "to": "b"})
-#[pyclass(frozen, module = "regretless")]
+/// A solver of one problem that is kept between calls; `regretless.Solver` is its class in Python.
+#[pyclass(frozen, subclass, module = "regretless._core", name = "_Solver")]
 pub struct Solver {
     problem: Py<Problem>,
     /// `None` before the first row of a problem with parameters per row.
@@ -47,7 +28,7 @@ pub struct Solver {
 impl Solver {
     #[new]
     fn new(problem: &Bound<'_, Problem>) -> PyResult<Self> {
-        if matches!(problem.get().spec, ProblemSpec::External(_)) {
+        if matches!(*problem.get().spec, ProblemSpec::External(_)) {
             return Err(PyValueError::new_err(
                 "a Python function is called by Problem.solve, which raises its exceptions",
             ));
@@ -63,34 +44,13 @@ impl Solver {
         })
     }
 
-    /// Solve for one row of costs.
-    ///
-    /// Parameters
-    /// ----------
-    /// c : array_like of shape (d,)
-    ///     Costs, in the problem's order, or a Series whose names are matched.
-    /// parameters : dict or Series, optional
-    ///     The parameters of the row by name, where the problem has some.
-    ///
-    /// Returns
-    /// -------
-    /// decision : ndarray of shape (d,)
-    ///     The optimal decision, float32.
-    /// objective : float
-    ///     Costs times decision.
-    ///
-    /// Raises
-    /// ------
-    /// RuntimeError
-    ///     Where no decision is feasible, or the parameters do not define a problem.
-    /// ValueError
-    ///     Where costs or parameters are missing.
-    #[pyo3(signature = (c, *, parameters=None))]
+    /// The decision for one row of costs, and its objective.
+    #[pyo3(name = "_solve")]
     fn solve<'py>(
         &self,
         py: Python<'py>,
         c: &Bound<'py, PyAny>,
-        parameters: Option<&Bound<'py, PyAny>>,
+        parameters: Option<ParameterList<'py>>,
     ) -> PyResult<(Bound<'py, PyArray1<f32>>, f64)> {
         let problem = self.problem.get();
         let row_problem = self.row_problem(parameters)?;
@@ -131,7 +91,7 @@ impl Solver {
 
 impl Solver {
     /// The problem of a row with these parameters.
-    fn row_problem(&self, parameters: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<dyn ProblemKind>> {
+    fn row_problem(&self, parameters: Option<ParameterList<'_>>) -> PyResult<Arc<dyn ProblemKind>> {
         let problem = self.problem.get();
         let parameters = single_row(problem, parameters)?;
         let oracle = Oracle::new(problem.problem.clone())

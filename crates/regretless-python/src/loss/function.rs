@@ -8,7 +8,7 @@
 
 use std::fmt;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -28,7 +28,7 @@ use crate::error::to_py_err;
 use crate::function_locks::FunctionLockGuard;
 use crate::problem::sense_word;
 
-/// A `regretless._own_loss.OwnLoss`.
+/// A `regretless.losses.custom.OwnLoss`.
 pub struct LossFunction {
     /// The object in Python.
     own: Py<PyAny>,
@@ -491,14 +491,10 @@ pub fn parse_method(method: Option<&Bound<'_, PyAny>>) -> PyResult<Method> {
         return Ok(Method::default());
     };
     if let Ok(name) = method.cast::<PyString>() {
-        return name
-            .to_cow()?
-            .parse::<Method>()
-            .map_err(|error| with_own_losses(method.py(), error));
+        return name.to_cow()?.parse::<Method>().map_err(with_custom_losses);
     }
-    let module = method.py().import("regretless._own_loss")?;
-    let method = &module.call_method1("from_partial", (method,))?;
-    if method.is_instance(&module.getattr("OwnLoss")?)? {
+    // A custom loss; other objects have no check of gradients.
+    if method.hasattr("check_gradient")? {
         return loss_spec(method).map(Method::from);
     }
     Err(PyTypeError::new_err(format!(
@@ -508,34 +504,52 @@ pub fn parse_method(method: Option<&Bound<'_, PyAny>>) -> PyResult<Method> {
     )))
 }
 
-/// The error of an unknown name, with the names that the user has registered.
-fn with_own_losses(py: Python<'_>, error: Error) -> PyErr {
+/// Names of the custom losses that were made in this process, for messages.
+static REGISTERED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Finds custom losses of the form `file.py:function` or `module:function`; Python sets it.
+static RESOLVER: OnceLock<Py<PyAny>> = OnceLock::new();
+
+/// The error of an unknown name, with the names of the custom losses.
+fn with_custom_losses(error: Error) -> PyErr {
     let text = error.to_string();
-    let found = py
-        .import("regretless._own_loss")
-        .and_then(|module| module.getattr("registered")?.extract::<Vec<String>>());
-    match found {
-        Ok(names) if text.starts_with("unknown loss") && !names.is_empty() => {
-            PyValueError::new_err(format!("{text}; losses of your own: {}", names.join(", ")))
-        }
-        _ => to_py_err(error),
+    let names = lock(&REGISTERED);
+    if text.starts_with("unknown loss") && !names.is_empty() {
+        let names = names.join(", ");
+        return PyValueError::new_err(format!("{text}; losses of your own: {names}"));
     }
+    to_py_err(error)
 }
 
 /// Make the name of a loss of the user's own part of the grammar of methods.
 #[pyfunction]
 #[pyo3(name = "_register_loss")]
 pub fn register_loss(own: &Bound<'_, PyAny>) -> PyResult<()> {
-    loss_spec(own)?.register().map_err(to_py_err)
+    let spec = loss_spec(own)?;
+    let name = spec.to_string();
+    spec.register().map_err(to_py_err)?;
+    let mut names = lock(&REGISTERED);
+    if !names.contains(&name) {
+        names.push(name);
+    }
+    Ok(())
+}
+
+/// Set the function that finds losses of the form `file.py:function` or `module:function`.
+#[pyfunction]
+#[pyo3(name = "_set_loss_resolver")]
+pub fn set_loss_resolver(resolve: Py<PyAny>) {
+    RESOLVER.get_or_init(|| resolve);
 }
 
 /// Finds losses of the form `file.py:function` or `module:function`.
 pub fn resolve_loss(name: &str) -> Result<LossSpec> {
     Python::attach(|py| {
-        let found = py
-            .import("regretless._own_loss")
-            .and_then(|module| module.call_method1("resolve", (name,)))
-            .and_then(|own| loss_spec(&own));
+        let Some(resolver) = RESOLVER.get() else {
+            return Err(Error::setting(format!("unknown loss '{name}'")));
+        };
+        let found = resolver.bind(py).call1((name,));
+        let found = found.and_then(|own| loss_spec(&own));
         found.map_err(|error| {
             if !error.value(py).hasattr("_is_refused_loss").unwrap_or(false) {
                 error.display(py);

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyTuple;
 use regretless::data::{FeatureOptions, Matrix, SplitIndices};
 use regretless::evaluate::Evaluation;
 use regretless::label::LabeledDataset;
@@ -25,71 +25,20 @@ use crate::call::lock;
 use crate::call_observer::{PyCall, detached};
 use crate::columns::training_features;
 use crate::error::to_py_err;
-use crate::keywords::{refuse_unknown, seed_number};
+use crate::keywords::seed_number;
 use crate::label::{costs_only, given_labels, with_labels};
 use crate::names::check_order_of_table;
 use crate::notes::raise_notes;
-use crate::parameters::ParameterArgs;
+use crate::parameters::ParameterList;
 use crate::problem::Problem;
 use crate::results::to_python;
 use crate::single_precision;
-pub use function::{LossRequest, parse_method, register_loss, resolve_loss};
+pub use function::{LossRequest, parse_method, register_loss, resolve_loss, set_loss_resolver};
 use pool::PoolState;
 use rows::{Float, Predictions, check_finite};
 
-/// A loss of predicted costs on a table of true costs, with its gradient.
-///
-/// Parameters
-/// ----------
-/// problem : Problem
-///     The problem.
-/// C : array_like or DataFrame of shape (n, d)
-///     True costs.
-/// loss : str or loss of one's own
-///     A name that `train` takes for one stage, such as "MAE(O,S)", "SPO+", "PFYL(samples=4)",
-///     "SPO+ relax" or "MAP cache 5%", or a loss made with `loss`.
-/// labels : Labels, optional
-///     Optimal decisions of the rows; solved here by default.
-/// parameters : mapping or DataFrame, optional
-///     Parameters of the rows, as in `Problem.solve_all`.
-/// seed : int, default 0
-///     Seed of the noise of perturbed losses and of the draws of a cache.
-/// threads : int, optional
-///     Number of threads; all by default.
-/// progress : bool, default False
-///     Whether to show a progress bar while rows are solved.
-/// pool_from : Loss, optional
-///     Another loss of the same name and problem, whose solution pool is shared. The labels of `C`
-///     join it in the first training step.
-/// rescale_loss : bool, default False
-///     Whether values and gradients are multiplied by the factor that `train` uses. Gradients of
-///     losses with S or E shrink like d^-1.5 (MAE) or d^-2 (MSE) in d costs: use Adam, or True.
-///
-/// Raises
-/// ------
-/// ValueError
-///     For an unknown name, several stages ("then"), components that weight instances by the
-///     regret of a trained baseline (C, W, IC, EIC), which only `train` has, or a loss that needs
-///     more of the problem than it has, such as CaVE for a Python function; for a loss of one's own
-///     whose gradient does not fit its values.
-///
-/// Notes
-/// -----
-/// The gradient of a loss of one's own is compared with differences of values on the first rows,
-/// as in `train`, unless the loss has `check_gradient=False`.
-///
-/// Losses that use a solution pool (MAP, NCE, LTR) or a cache ("cache 5%") start with the labels of
-/// all rows of `C` as pool: pass the rows for training alone. The pool grows only by
-/// `evaluate(..., training=True)`.
-///
-/// Values are computed in float64 from `C` as given; where the predictions are float32, the true
-/// costs are rounded to float32 too.
-///
-/// Examples
-/// --------
-/// >>> loss = rl.Loss(problem, C, "SPO+")
-/// >>> values, gradients = loss.evaluate(predictions)
-#[pyclass(frozen, module = "regretless")]
+/// A loss on a table of true costs; `regretless.Loss` is its class in Python.
+#[pyclass(frozen, subclass, module = "regretless._core", name = "_Loss")]
 pub struct Loss {
     stage: TrainingStage,
     loss: Box<dyn regretless::loss::Loss>,
@@ -116,37 +65,26 @@ pub struct Loss {
 #[pymethods]
 impl Loss {
     #[new]
-    #[pyo3(
-        signature = (
-            problem, C, loss, *, labels=None, parameters=None, seed=0, threads=None,
-            progress=false, pool_from=None, rescale_loss=false, **unknown
-        ),
-        text_signature = "(problem, C, loss, *, labels=None, parameters=None, seed=0, \
-            threads=None, progress=False, pool_from=None, rescale_loss=False)"
-    )]
     fn new(
         py: Python<'_>,
         problem: &Bound<'_, Problem>,
         C: &Bound<'_, PyAny>,
         loss: &Bound<'_, PyAny>,
         labels: Option<&Bound<'_, PyAny>>,
-        parameters: Option<&Bound<'_, PyAny>>,
+        parameters: Option<ParameterList<'_>>,
         #[pyo3(from_py_with = seed_number)] seed: u64,
         threads: Option<usize>,
         progress: bool,
         pool_from: Option<&Bound<'_, Self>>,
         rescale_loss: bool,
-        unknown: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        refuse_unknown("Loss", unknown)?;
         let stage = parse_stage(loss)?;
         check_single_loss(&stage).map_err(to_py_err)?;
         let labels = given_labels(labels)?;
         let py_problem = problem;
         let problem = py_problem.get();
         let call = PyCall::new(progress);
-        let parameters = ParameterArgs::of_costs(parameters, C);
-        let data = costs_only(problem, C, &parameters, ArrayOwnership::Copy)?;
+        let data = costs_only(problem, C, parameters, ArrayOwnership::Copy)?;
         let oracle = problem
             .oracle(
                 &call,
@@ -206,38 +144,8 @@ impl Loss {
         Ok(built)
     }
 
-    /// Return the loss of each row of predictions and its gradient.
-    ///
-    /// Parameters
-    /// ----------
-    /// predictions : array_like of shape (n, d)
-    ///     Predicted costs. Columns with names must be in the order of the problem's costs, or of
-    ///     `C` where those have no names: the gradient belongs to the columns as given.
-    /// rows : sequence of int, optional
-    ///     Rows of `C` that the predictions belong to; all rows in order by default.
-    /// epoch : int, default 0
-    ///     Perturbed losses draw new noise in every epoch.
-    /// batch : int, default 0
-    ///     With a cache, a new cache decision in every batch of an epoch.
-    /// training : bool, default False
-    ///     Whether this is a training step. Losses with a solution pool then first solve for the
-    ///     predictions (with a cache, according to the cache decision) and add the solutions to the
-    ///     pool, as `train` does; solutions of a loss with a cache are added afterwards. Otherwise
-    ///     the pool does not change, and losses with a cache use only the pool.
-    ///
-    /// Returns
-    /// -------
-    /// values : ndarray of shape (n,)
-    ///     Losses, float64.
-    /// gradients : ndarray of shape (n, d)
-    ///     Gradients with respect to the predicted costs, in the precision of the predictions.
-    ///
-    /// Raises
-    /// ------
-    /// ValueError
-    ///     For rows that do not exist or have no label, predictions that are not finite, and
-    ///     columns in another order.
-    #[pyo3(signature = (predictions, rows=None, *, epoch=0, batch=0, training=false))]
+    /// The loss of each row of predictions, and its gradient.
+    #[pyo3(name = "_evaluate_rows")]
     fn evaluate<'py>(
         &self,
         py: Python<'py>,
@@ -334,7 +242,7 @@ impl Loss {
 
     /// Raise the notes about the table and this loss, before a predictor of the user's own is
     /// trained on them.
-    #[pyo3(name = "_raise_notes")]
+    #[pyo3(name = "_raise_table_notes")]
     fn raise_notes(
         &self,
         py: Python<'_>,
@@ -420,7 +328,7 @@ impl Loss {
     }
 
     /// Evaluate the decisions that follow from predictions of some rows; fields of `Evaluation`.
-    #[pyo3(name = "_evaluate_decisions")]
+    #[pyo3(name = "_evaluate_predictions")]
     fn evaluate_decisions<'py>(
         &self,
         py: Python<'py>,

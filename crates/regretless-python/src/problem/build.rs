@@ -1,14 +1,14 @@
 //! Construction of problems from names, files, arrays, functions and models of other libraries.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use regretless::data::CostNames;
 use regretless::problem::{
-    Benchmark, CostColumns, ExternalProblem, FileProblem, LinearArrays, LinearColumn, ProblemKind,
+    CostColumns, ExternalProblem, FileProblem, LinearArrays, LinearColumn, ProblemKind,
     ProblemSpec, ReadOptions, Sense,
 };
 
@@ -17,8 +17,8 @@ use crate::arrays::{row_numbers, vector};
 use crate::call_observer::catch_panic;
 use crate::error::to_py_err;
 use crate::function_problem::{FunctionProblem, KnownPart, SolverFunction};
+use crate::keywords::keyword;
 use crate::linear;
-use crate::names::column_names;
 use crate::results::to_python;
 
 /// The name of a problem whose function the user did not name.
@@ -34,11 +34,11 @@ impl Problem {
     /// A problem that is built already.
     pub fn from_built(spec: ProblemSpec, problem: Arc<dyn ProblemKind>) -> Self {
         Self {
-            spec,
+            spec: Arc::new(spec),
             problem,
             function: None,
             costs: None,
-            warned: Mutex::default(),
+            warned: Arc::default(),
         }
     }
 
@@ -69,37 +69,6 @@ impl Problem {
         Ok(Self::from_built(spec, problem))
     }
 
-    /// Reads one problem of a published file, with its costs.
-    ///
-    /// `changes` replace what the file of a linear model says, for all rows or per row.
-    pub(super) fn from_published_file(
-        path: &Path,
-        options: &ReadOptions,
-        changes: &Bound<'_, PyDict>,
-    ) -> PyResult<Self> {
-        let mut problems = catch_panic(|| FileProblem::read(path, options).map_err(to_py_err))?;
-        let problem = problems
-            .pop()
-            .ok_or_else(|| PyValueError::new_err(format!("{}: no problem", path.display())))?;
-        let mut spec = problem.spec;
-        if let Some(name) = changes.keys().iter().next() {
-            if !matches!(spec, ProblemSpec::Linear(_)) {
-                return Err(PyValueError::new_err(format!(
-                    "{name} changes a linear model (.mps, .lp), and {} is none",
-                    path.display()
-                )));
-            }
-            let description = to_python(changes.py(), &spec)?;
-            let module = changes.py().import("regretless._parameters")?;
-            let changed = module.call_method1("with_fields", (description, changes))?;
-            spec = spec_of_dict(&changed)?;
-        }
-        Ok(Self {
-            costs: Some(problem.costs),
-            ..Self::from_spec(spec)?
-        })
-    }
-
     /// A problem of a kind from the fields of a problem file: numbers, arrays and references to
     /// columns; fields that are `None` are left out.
     pub(super) fn from_fields<'py>(
@@ -111,32 +80,26 @@ impl Problem {
         for (name, value) in fields {
             table.set_item(name, value)?;
         }
-        let module = py.import("regretless._parameters")?;
-        let description = module.call_method1("describe", (kind, table))?;
+        let description = parameters_module(py)?.call_method1("describe", (kind, table))?;
         Self::from_spec(spec_of_dict(&description)?)
     }
 
-    /// The same problem with a known part of the costs.
+    /// The problem of a function with these known costs, in the words of problem files.
     pub(super) fn with_known_costs(&self, known: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let py = known.py();
-        let module = py.import("regretless._parameters")?;
-        let known = module.call_method1("known_costs", (known,))?;
-        if let Some(function) = &self.function {
-            let text = crate::train::json_text(&known, "known")?;
-            let known = serde_json::from_str(&text)
-                .map_err(|error| PyValueError::new_err(format!("known: {error}")))?;
-            let known = KnownPart::new(known, &function.problem)?;
-            return Ok(Self::from_function(function.with_known(py, known)));
-        }
-        let fields = PyDict::new(py);
-        fields.set_item("known", known)?;
-        let description = description_of(py, &self.spec)?;
-        let changed = module.call_method1("with_fields", (description, fields))?;
-        Ok(Self {
-            costs: self.costs.clone(),
-            ..Self::from_spec(spec_of_dict(&changed)?)?
-        })
+        let function = self.function.as_ref();
+        let function =
+            function.ok_or_else(|| PyValueError::new_err("the problem is no function"))?;
+        let text = crate::train::json_text(known, "known")?;
+        let part = serde_json::from_str(&text)
+            .map_err(|error| PyValueError::new_err(format!("known: {error}")))?;
+        let part = KnownPart::new(part, &function.problem)?;
+        Ok(Self::from_function(function.with_known(known.py(), part)))
     }
+}
+
+/// The module that writes numbers and references to columns as problem files have them.
+pub(super) fn parameters_module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import("regretless.tables.parameters")
 }
 
 /// The description of a problem, as `Problem` takes it: that of a problem file.
@@ -160,7 +123,7 @@ pub fn spec_of_description(description: serde_json::Value) -> regretless::Result
     ProblemSpec::from_json(description)
 }
 
-fn spec_of_dict(description: &Bound<'_, PyAny>) -> PyResult<ProblemSpec> {
+pub(super) fn spec_of_dict(description: &Bound<'_, PyAny>) -> PyResult<ProblemSpec> {
     let text = crate::train::json_text(description, "the problem")?;
     let wrong = |message: String| PyValueError::new_err(format!("the problem: {message}"));
     let description = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
@@ -194,29 +157,37 @@ pub fn sense_word(sense: Sense) -> &'static str {
     }
 }
 
-/// The specification of a benchmark's name or of a dict.
-pub(super) fn parse_description(
-    description: &Bound<'_, PyAny>,
-    seed: u32,
-) -> PyResult<ProblemSpec> {
-    if let Ok(table) = description.cast::<PyDict>() {
-        let module = table.py().import("regretless._parameters")?;
-        return spec_of_dict(&module.call_method1("as_plain", (table,))?);
+/// How a model file is read: keywords of `Problem.from_file`.
+pub(super) struct ModelFileOptions(pub(super) ReadOptions);
+
+impl<'py> FromPyObject<'_, 'py> for ModelFileOptions {
+    type Error = PyErr;
+
+    fn extract(options: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let options = options.to_owned();
+        let file_format: Option<String> = keyword(&options, "file_format")?;
+        let costs: Option<Vec<String>> = keyword(&options, "costs")?;
+        let sense: Option<String> = keyword(&options, "sense")?;
+        Ok(Self(ReadOptions {
+            file_format: file_format
+                .map(|name| name.parse())
+                .transpose()
+                .map_err(to_py_err)?,
+            problem_number: Some(keyword(&options, "problem_number")?),
+            vehicles: keyword(&options, "vehicles")?,
+            single_customer_routes: keyword(&options, "single_customer_routes")?,
+            costs: costs.map_or(CostColumns::All, CostColumns::Named),
+            sense: sense.map(|word| parse_sense(&word)).transpose()?,
+        }))
     }
-    let name: String = description.extract()?;
-    let benchmark: Benchmark = name.parse().map_err(to_py_err)?;
-    catch_panic(|| benchmark.problem(seed).map_err(to_py_err))
 }
 
-/// Columns with predicted costs: all, one name or pattern, or several.
-pub(super) fn cost_columns(costs: Option<&Bound<'_, PyAny>>) -> PyResult<CostColumns> {
-    Ok(match costs {
-        None => CostColumns::All,
-        Some(name) if name.is_instance_of::<PyString>() => {
-            CostColumns::Named(vec![name.extract()?])
-        }
-        Some(names) => CostColumns::Named(names.extract()?),
-    })
+/// One problem of a model file, with its costs.
+pub(super) fn read_model_file(path: &Path, options: &ReadOptions) -> PyResult<FileProblem> {
+    let mut problems = catch_panic(|| FileProblem::read(path, options).map_err(to_py_err))?;
+    problems
+        .pop()
+        .ok_or_else(|| PyValueError::new_err(format!("{}: no problem", path.display())))
 }
 
 /// The arrays of `Problem.from_arrays`.
@@ -232,7 +203,7 @@ pub(super) struct ArrayArguments<'a, 'py> {
 }
 
 impl ArrayArguments<'_, '_> {
-    /// The linear problem; without names, columns have those of the matrix, if it has some.
+    /// The linear problem.
     pub(super) fn build(
         &self,
         name: &str,
@@ -240,10 +211,6 @@ impl ArrayArguments<'_, '_> {
         names: Option<Vec<Option<String>>>,
     ) -> PyResult<LinearArrays> {
         let (entries, count) = linear::row_entries(self.matrix)?;
-        let names = match names {
-            Some(names) => Some(names),
-            None => column_names(self.matrix)?.map(|names| names.into_iter().map(Some).collect()),
-        };
         if let Some(names) = names.as_ref().filter(|names| names.len() != count) {
             return Err(PyValueError::new_err(format!(
                 "{} names for {count} variables",
@@ -284,33 +251,14 @@ impl ArrayArguments<'_, '_> {
     }
 }
 
-/// A list of numbers and references to columns.
-pub(super) struct ColumnEntries<'py> {
-    /// The numbers, with 0 in the place of references.
-    pub(super) numbers: Bound<'py, PyAny>,
-    /// References by their position, as problem files write them.
-    pub(super) columns: Vec<(usize, serde_json::Value)>,
-}
-
-impl<'py> ColumnEntries<'py> {
-    /// Takes the references out of a list.
-    pub(super) fn split(value: &Bound<'py, PyAny>) -> PyResult<Self> {
-        let module = value.py().import("regretless._parameters")?;
-        let found = module.call_method1("split_references", (value,))?;
-        let (numbers, names): (Bound<'py, PyAny>, Vec<(usize, String)>) = found.extract()?;
-        let reference = |(position, name)| (position, serde_json::json!({ "column": name }));
-        Ok(Self {
-            numbers,
-            columns: names.into_iter().map(reference).collect(),
-        })
-    }
-}
+/// Positions of numbers that come from columns, and the names of these.
+pub(super) type ColumnList = Vec<(usize, String)>;
 
 /// The numbers of a linear problem from arrays that come from columns.
 pub(super) struct ArrayColumns {
-    pub(super) right_sides: Vec<(usize, serde_json::Value)>,
-    pub(super) lower: Vec<(usize, serde_json::Value)>,
-    pub(super) upper: Vec<(usize, serde_json::Value)>,
+    pub(super) right_sides: ColumnList,
+    pub(super) lower: ColumnList,
+    pub(super) upper: ColumnList,
 }
 
 impl ArrayColumns {
@@ -322,7 +270,8 @@ impl ArrayColumns {
         }
         let wrong = |error: serde_json::Error| PyValueError::new_err(error.to_string());
         let mut template = serde_json::to_value(&spec).map_err(wrong)?;
-        for (row, reference) in self.right_sides {
+        for (row, name) in self.right_sides {
+            let reference = serde_json::json!({ "column": name });
             for bound in ["lower", "upper"] {
                 let entry = &mut template["rows"][row][bound];
                 // The placeholder is where the relation bounds the row.
@@ -332,8 +281,8 @@ impl ArrayColumns {
             }
         }
         for (bound, references) in [("lower", self.lower), ("upper", self.upper)] {
-            for (column, reference) in references {
-                template["columns"][column][bound] = reference;
+            for (column, name) in references {
+                template["columns"][column][bound] = serde_json::json!({ "column": name });
             }
         }
         ProblemSpec::from_json(template).map_err(to_py_err)
@@ -366,15 +315,4 @@ pub(super) fn external_problem(
         costs: num_costs,
         cost_names,
     })
-}
-
-/// Reads a model of a modeling library by a function of `regretless.problems`.
-pub(super) fn read_model<'py>(
-    py: Python<'py>,
-    function: &str,
-    model: &Bound<'py, PyAny>,
-    costs: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let problems = py.import("regretless.problems")?;
-    problems.call_method1(function, (model, costs))
 }

@@ -1,7 +1,7 @@
-//! Problems: by name, from a file, from arrays, from modeling libraries, or a Python function.
+//! Problems: by name, from a file, from arrays, or a Python function.
 //!
-//! This file has the Python class with its docstrings; `build.rs` constructs problems, `solve.rs`
-//! solves them.
+//! This file has the base of the Python class; `build.rs` constructs problems, `solve.rs` solves
+//! them.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -11,12 +11,14 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 use regretless::data::CostNames;
-use regretless::problem::{ProblemSpec, ReadOptions};
+use regretless::problem::{Benchmark, ProblemSpec};
 
 use crate::arrays::array1;
+use crate::call_observer::catch_panic;
 use crate::error::to_py_err;
 use crate::function_problem::SolverFunction;
-use crate::keywords::{refuse_unknown, search_limits};
+use crate::keywords::SolveOptions;
+use crate::parameters::{ParameterList, node_parameters};
 use crate::results::to_python;
 use crate::solutions::{Solution, Solutions};
 
@@ -24,190 +26,89 @@ mod build;
 mod solve;
 
 use build::{
-    ArrayArguments, ArrayColumns, ColumnEntries, DEFAULT_FUNCTION_NAME, cost_columns,
-    description_of, external_problem, parse_description, parse_sense, read_model, sense_field,
+    ArrayArguments, ArrayColumns, ColumnList, DEFAULT_FUNCTION_NAME, ModelFileOptions,
+    description_of, external_problem, parameters_module, parse_sense, read_model_file, sense_field,
+    spec_of_dict,
 };
 pub use build::{sense_word, spec_of_description};
 
-/// A problem: the feasible decisions and the objective sense.
-///
-/// Parameters
-/// ----------
-/// description : str, path or dict
-///     The name of a benchmark of any size: "KS32" (knapsack), "SP5x5" (shortest path on a grid),
-///     "TSP20", "CVRP20"; the path of a problem file (.toml) as the command line writes it; or a
-///     dict with the content of a problem file, in which `column` and `columns` may stand for
-///     numbers and arrays that differ per row.
-/// seed : int, default 0
-///     Seed of the random parts of a benchmark, such as the weights of a knapsack; the same as in
-///     `generate`.
-///
-/// Raises
-/// ------
-/// ValueError
-///     For an unknown name or an invalid description.
-///
-/// Notes
-/// -----
-/// Problems are immutable, can be pickled, and can be used by several threads.
-///
-/// Examples
-/// --------
-/// >>> problem = rl.Problem("KS32")
-/// >>> problem = rl.Problem({"kind": "top_k", "items": 24, "k": 6, "sense": "minimize"})
-/// >>> problem = rl.Problem.from_file("model.mps", costs="x*")
-#[pyclass(frozen, module = "regretless")]
+/// A problem: the feasible decisions and the objective sense; `regretless.Problem` is its class in
+/// Python.
+#[pyclass(frozen, subclass, module = "regretless._core", name = "_Problem")]
+#[derive(Clone)]
 pub struct Problem {
     /// The serializable description.
-    pub spec: ProblemSpec,
+    pub spec: Arc<ProblemSpec>,
     /// The built problem.
     pub problem: Arc<dyn regretless::problem::ProblemKind>,
     /// The Python function, if the problem is one.
     function: Option<Arc<SolverFunction>>,
     /// Costs of the file it was read from.
-    costs: Option<Vec<f64>>,
+    costs: Option<Arc<[f64]>>,
     /// Notices about costs matched by position that were raised as warnings already.
-    warned: Mutex<HashSet<(String, Vec<String>)>>,
+    warned: Arc<Mutex<HashSet<Notice>>>,
 }
+
+/// A notice and the names of the costs that it is about.
+type Notice = (String, Vec<String>);
 
 #[pymethods]
 impl Problem {
     #[new]
-    #[pyo3(signature = (description, *, seed=0))]
-    fn new(description: &Bound<'_, PyAny>, seed: u32) -> PyResult<Self> {
-        if let Ok(path) = description.extract::<PathBuf>()
-            && (path.extension().is_some_and(|end| end == "toml")
-                || !description.is_instance_of::<PyString>())
-        {
-            return Self::from_problem_file(&path);
-        }
-        Self::from_spec(parse_description(description, seed)?)
+    fn copy(problem: &Bound<'_, Self>) -> Self {
+        problem.get().clone()
     }
 
-    /// Read a problem from a file.
-    ///
-    /// Parameters
-    /// ----------
-    /// path : path
-    ///     A linear model (.mps, .lp), a TSP (TSPLIB .tsp), a CVRP (CVRPLIB .vrp), a knapsack of
-    ///     the OR-Library, or a problem file (.toml). The costs of the file are in `costs`.
-    /// costs : str or sequence of str, optional
-    ///     Names or patterns such as "x*" of the columns whose costs are predicted, in the order of
-    ///     the costs; all columns by default. Other columns keep their cost.
-    /// sense : {"minimize", "maximize"}, optional
-    ///     Replaces the objective sense of the file.
-    /// file_format : {"tsplib", "knapsack", "linear"}, optional
-    ///     The format, where the file name does not show it.
-    /// problem_number : int, default 1
-    ///     Number of the problem in an OR-Library file, from 1.
-    /// vehicles : int, optional
-    ///     Number of vehicles of a CVRP file whose name does not end in -k and the number.
-    /// single_customer_routes : bool, optional
-    ///     Whether a route may serve a single customer; true by default.
-    /// rhs, row_lower, row_upper : dict, optional
-    ///     Other right-hand sides, or lower and upper bounds, of rows of a linear model, by the
-    ///     names of the rows. Numbers, or `column` where they differ per row. A pattern such as
-    ///     {"demand_*": rl.column("d_*")} stands for many rows.
-    /// lower, upper, fixed : dict, optional
-    ///     Other bounds of columns, and values that columns are fixed to, by name, likewise.
-    /// coefficients : dict of dict, optional
-    ///     Other coefficients, by the names of row and column.
-    /// present : dict, optional
-    ///     Which columns exist (1 or 0), by name; the others are 1. An absent column is 0 and has
-    ///     no cost.
-    ///
-    /// Returns
-    /// -------
-    /// Problem
-    ///
-    /// Raises
-    /// ------
-    /// FileNotFoundError
-    ///     Where the file does not exist.
-    /// ValueError
-    ///     Where it cannot be read.
-    ///
-    /// Examples
-    /// --------
-    /// >>> problem = rl.Problem.from_file("model.lp", rhs={"demand": rl.column("demand_today")})
-    #[classmethod]
-    #[pyo3(
-        signature = (
-            path, *, costs=None, sense=None, file_format=None, problem_number=1, vehicles=None,
-            single_customer_routes=None, rhs=None, row_lower=None, row_upper=None, lower=None,
-            upper=None, fixed=None, coefficients=None, present=None, **unknown
-        ),
-        text_signature = "($cls, path, *, costs=None, sense=None, file_format=None, \
-            problem_number=1, vehicles=None, single_customer_routes=None, rhs=None, \
-            row_lower=None, row_upper=None, lower=None, upper=None, fixed=None, \
-            coefficients=None, present=None)"
-    )]
-    fn from_file(
-        class: &Bound<'_, PyType>,
+    /// The benchmark of this name.
+    #[staticmethod]
+    #[pyo3(name = "_of_benchmark")]
+    fn of_benchmark(name: &str, seed: u32) -> PyResult<Self> {
+        let benchmark: Benchmark = name.parse().map_err(to_py_err)?;
+        Self::from_spec(catch_panic(|| benchmark.problem(seed).map_err(to_py_err))?)
+    }
+
+    /// The problem of a description in plain values, as problem files have it; with the costs of the
+    /// file that it was read from.
+    #[staticmethod]
+    #[pyo3(name = "_of_description", signature = (description, costs=None))]
+    fn of_description(description: &Bound<'_, PyAny>, costs: Option<Vec<f64>>) -> PyResult<Self> {
+        Ok(Self {
+            costs: costs.map(Into::into),
+            ..Self::from_spec(spec_of_dict(description)?)?
+        })
+    }
+
+    /// The problem of a problem file.
+    #[staticmethod]
+    #[pyo3(name = "_of_problem_file")]
+    fn of_problem_file(path: PathBuf) -> PyResult<Self> {
+        Self::from_problem_file(&path)
+    }
+
+    /// The problem of a model file of another tool.
+    #[staticmethod]
+    #[pyo3(name = "_of_model_file")]
+    fn of_model_file(path: PathBuf, reading: ModelFileOptions) -> PyResult<Self> {
+        let file = read_model_file(&path, &reading.0)?;
+        Ok(Self {
+            costs: Some(file.costs.into()),
+            ..Self::from_spec(file.spec)?
+        })
+    }
+
+    /// The description of a linear model file and its costs; `None` for another kind of problem.
+    #[staticmethod]
+    #[pyo3(name = "_linear_model_file")]
+    fn linear_model_file<'py>(
+        py: Python<'py>,
         path: PathBuf,
-        costs: Option<Bound<'_, PyAny>>,
-        sense: Option<&str>,
-        file_format: Option<&str>,
-        problem_number: usize,
-        vehicles: Option<usize>,
-        single_customer_routes: Option<bool>,
-        rhs: Option<Bound<'_, PyAny>>,
-        row_lower: Option<Bound<'_, PyAny>>,
-        row_upper: Option<Bound<'_, PyAny>>,
-        lower: Option<Bound<'_, PyAny>>,
-        upper: Option<Bound<'_, PyAny>>,
-        fixed: Option<Bound<'_, PyAny>>,
-        coefficients: Option<Bound<'_, PyAny>>,
-        present: Option<Bound<'_, PyAny>>,
-        unknown: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Self> {
-        refuse_unknown("Problem.from_file", unknown)?;
-        let changes = PyDict::new(class.py());
-        for (name, value) in [
-            ("rhs", rhs),
-            ("row_lower", row_lower),
-            ("row_upper", row_upper),
-            ("lower", lower),
-            ("upper", upper),
-            ("fixed", fixed),
-            ("coefficients", coefficients),
-            ("present", present),
-        ] {
-            if let Some(value) = value {
-                changes.set_item(name, value)?;
-            }
+        reading: ModelFileOptions,
+    ) -> PyResult<Option<(Bound<'py, PyAny>, Vec<f64>)>> {
+        let file = read_model_file(&path, &reading.0)?;
+        match file.spec {
+            spec @ ProblemSpec::Linear(_) => Ok(Some((to_python(py, &spec)?, file.costs))),
+            _ => Ok(None),
         }
-        if path.extension().is_some_and(|end| end == "toml") {
-            if let Some(name) = changes.keys().iter().next() {
-                return Err(PyValueError::new_err(format!(
-                    "{name} changes a linear model (.mps, .lp); write it into the problem file"
-                )));
-            }
-            let given = [
-                ("costs", costs.is_some()),
-                ("sense", sense.is_some()),
-                ("file_format", file_format.is_some()),
-                ("problem_number", problem_number != 1),
-                ("vehicles", vehicles.is_some()),
-                ("single_customer_routes", single_customer_routes.is_some()),
-            ];
-            if let Some((name, _)) = given.iter().find(|(_, is_given)| *is_given) {
-                return Err(PyValueError::new_err(format!(
-                    "{name} describes a model file (.mps, .lp, .tsp, .vrp, OR-Library), not a \
-                     problem file; write it into the problem file"
-                )));
-            }
-            return Self::from_problem_file(&path);
-        }
-        let options = ReadOptions {
-            file_format: file_format.map(str::parse).transpose().map_err(to_py_err)?,
-            problem_number: Some(problem_number),
-            vehicles,
-            single_customer_routes,
-            costs: cost_columns(costs.as_ref())?,
-            sense: sense.map(parse_sense).transpose()?,
-        };
-        Self::from_published_file(&path, &options, &changes)
     }
 
     /// Build a knapsack problem: the most valuable items within capacities.
@@ -250,7 +151,7 @@ impl Problem {
         items: Option<Bound<'py, PyAny>>,
         present: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
-        let module = class.py().import("regretless._parameters")?;
+        let module = parameters_module(class.py())?;
         let fields = [
             (
                 "weights",
@@ -399,7 +300,7 @@ impl Problem {
         present: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
         let py = class.py();
-        let module = py.import("regretless._parameters")?;
+        let module = parameters_module(py)?;
         let present = present.map(|present| module.call_method1("flat_cells", (present,)));
         let fields = [
             ("agents", Some(agents)),
@@ -465,7 +366,7 @@ impl Problem {
         present: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
         let py = class.py();
-        let module = py.import("regretless._parameters")?;
+        let module = parameters_module(py)?;
         let present = present.map(|present| module.call_method1("flat_cells", (present,)));
         let optional = optional.into_pyobject(py)?;
         let fields = [
@@ -538,7 +439,7 @@ impl Problem {
         present: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
         let py = class.py();
-        let module = py.import("regretless._parameters")?;
+        let module = parameters_module(py)?;
         let capacity = capacity.map(|capacity| module.call_method1("flow_bounds", (capacity,)));
         let fields = [
             ("arcs", Some(arcs)),
@@ -600,7 +501,7 @@ impl Problem {
         present: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
         let py = class.py();
-        let module = py.import("regretless._parameters")?;
+        let module = parameters_module(py)?;
         let capacity = capacity.map(|capacity| module.call_method1("flow_bounds", (capacity,)));
         let present = present.map(|present| module.call_method1("flat_cells", (present,)));
         let fields = [
@@ -885,59 +786,11 @@ impl Problem {
         Self::from_fields(class.py(), "cvrp", &fields)
     }
 
-    /// Build a linear or mixed-integer problem from arrays.
-    ///
-    /// Parameters
-    /// ----------
-    /// A : array_like, DataFrame or scipy.sparse matrix of shape (m, n)
-    ///     Constraint matrix.
-    /// b : array_like of shape (m,)
-    ///     Right-hand sides; entries of a list may be a `column`.
-    /// sense : {"minimize", "maximize"}
-    ///     Objective sense.
-    /// relations : str or sequence of str, optional
-    ///     "<=", ">=" or "==", one for all rows or one each; "<=" by default.
-    /// lower, upper : float or array_like, optional
-    ///     Bounds of the variables, one for all or one each; 0 and infinity by default. Entries of
-    ///     a list may be a `column`.
-    /// integer : bool or array_like, optional
-    ///     Which variables are integer, one for all or one each; none by default.
-    /// costs : sequence of int, optional
-    ///     Increasing numbers of the variables whose costs are predicted; all by default.
-    /// known_costs : float or array_like, optional
-    ///     Costs of the other variables, one per variable; 0 by default.
-    /// names : sequence of str or None, optional
-    ///     Names of the variables (None where the cost is not predicted); by default the column
-    ///     names of `A`. Tables with names are matched to them.
-    /// name : str, default "arrays"
-    ///     Name of the problem.
-    ///
-    /// Returns
-    /// -------
-    /// Problem
-    ///
-    /// Raises
-    /// ------
-    /// ValueError
-    ///     Where the arrays do not belong together.
-    ///
-    /// Examples
-    /// --------
-    /// >>> problem = rl.Problem.from_arrays(
-    /// ...     [[3, 4, 5]], [7], sense="maximize", upper=1, integer=True
-    /// ... )
-    /// >>> problem = rl.Problem.from_arrays(
-    /// ...     [[1, 1]], [rl.column("demand")], sense="minimize", relations=">="
-    /// ... )
-    /// >>> problem.solve([2, 3], parameters={"demand": 4}).objective
-    /// 8.0
-    #[classmethod]
-    #[pyo3(signature = (
-        A, b, *, sense, relations=None, lower=None, upper=None, integer=None, costs=None,
-        known_costs=None, names=None, name="arrays"
-    ))]
-    fn from_arrays(
-        _class: &Bound<'_, PyType>,
+    /// A linear problem of arrays. `A` is an array, or a CSR matrix as (indptr, indices, data,
+    /// shape); the last three arguments are positions and names of columns.
+    #[staticmethod]
+    #[pyo3(name = "_of_arrays")]
+    fn of_arrays(
         A: &Bound<'_, PyAny>,
         b: &Bound<'_, PyAny>,
         sense: &str,
@@ -949,105 +802,36 @@ impl Problem {
         known_costs: Option<&Bound<'_, PyAny>>,
         names: Option<Vec<Option<String>>>,
         name: &str,
+        b_columns: ColumnList,
+        lower_columns: ColumnList,
+        upper_columns: ColumnList,
     ) -> PyResult<Self> {
-        let right_sides = ColumnEntries::split(b)?;
-        let lower = lower.map(ColumnEntries::split).transpose()?;
-        let upper = upper.map(ColumnEntries::split).transpose()?;
         let arrays = ArrayArguments {
             matrix: A,
-            right_sides: &right_sides.numbers,
+            right_sides: b,
             relations,
-            lower: lower.as_ref().map(|entries| &entries.numbers),
-            upper: upper.as_ref().map(|entries| &entries.numbers),
+            lower,
+            upper,
             integer,
             costs,
             known_costs,
         };
         let problem = arrays.build(name, parse_sense(sense)?, names)?;
         let columns = ArrayColumns {
-            right_sides: right_sides.columns,
-            lower: lower.map(|entries| entries.columns).unwrap_or_default(),
-            upper: upper.map(|entries| entries.columns).unwrap_or_default(),
+            right_sides: b_columns,
+            lower: lower_columns,
+            upper: upper_columns,
         };
         Self::from_spec(columns.spec(problem)?)
     }
 
-    /// Build a problem that is solved by a Python function.
-    ///
-    /// Parameters
-    /// ----------
-    /// solve : callable
-    ///     `solve(costs)` gets one row of costs (float64) and returns the optimal decision, an
-    ///     array of the same length, or a pair (decision, objective), or None where no decision is
-    ///     feasible. The objective is needed only where it is more than costs times decision; the
-    ///     difference may depend on the decision and the row's parameters, not on the costs.
-    /// num_costs : int
-    ///     Number of costs.
-    /// sense : {"minimize", "maximize"}
-    ///     Objective sense.
-    /// binary : bool, default True
-    ///     Whether decisions are zeros and ones.
-    /// name : str, optional
-    ///     Needed to store labels; it should change when the function does.
-    /// thread_safe : bool, default False
-    ///     Whether several threads may call the function at the same time.
-    /// cost_names : sequence of str, optional
-    ///     Names of the costs; tables with names are matched to them.
-    /// parameters : sequence of str, optional
-    ///     Names of the row parameters that the function needs. It is then called
-    ///     `solve(costs, parameters)`, with a dict of floats, or of arrays where a parameter has
-    ///     several numbers per row.
-    /// check : callable, optional
-    ///     `check(decision)`, or `check(decision, parameters)`, returns whether a decision is
-    ///     feasible. All decisions are then checked. Methods that offer a row the decisions of
-    ///     other rows (MAP, NCE, LTR, caches) need it where there are parameters.
-    /// exact : bool, default True
-    ///     Whether the decisions of the function are optimal. With False, statuses are "heuristic",
-    ///     regret is relative to the function's own decisions, so that it can be negative, and
-    ///     explanations have no ranges, alternatives and prices.
-    ///
-    /// Returns
-    /// -------
-    /// Problem
-    ///
-    /// Notes
-    /// -----
-    /// The function may keep state, such as a solver's model, but its answer must depend on the
-    /// costs (and parameters) alone. When rows are labeled, the first one is solved three more
-    /// times at the end, one directly after the other; from 40 rows on, the first one and one in
-    /// the middle two more times each. Another objective is an error, with `exact=False`, where
-    /// only the first row is repeated, a warning. A function whose answers to these rows alternate
-    /// with a period of two or three calls is always found.
-    ///
-    /// The function runs on the thread that calls `solve_all`, `label`, `train` and so on. Calls
-    /// are serialized, also where several threads use the problem, or several problems are made
-    /// from one function or from methods of one object. It may use this package, and its own
-    /// problem too; it must not wait for another thread that uses its own problem. A stateless
-    /// function that releases the interpreter lock is faster with `thread_safe=True`: all threads
-    /// then call it at the same time.
-    ///
-    /// An exception of the function stops the call and is raised unchanged.
-    ///
-    /// Examples
-    /// --------
-    /// >>> def cheapest(costs):
-    /// ...     return np.arange(len(costs)) == np.argmin(costs)
-    /// >>> problem = rl.Problem.from_solver(cheapest, 3, sense="minimize")
-    /// >>> def cheapest_offers(costs, parameters):
-    /// ...     return np.argsort(np.argsort(costs)) < parameters["needed"]
-    /// >>> problem = rl.Problem.from_solver(
-    /// ...     cheapest_offers, 3, sense="minimize", parameters=["needed"]
-    /// ... )
-    /// >>> problem.solve([5, 1, 4], parameters={"needed": 2}).decision
-    /// array([0., 1., 1.], dtype=float32)
-    #[classmethod]
-    #[pyo3(signature = (
-        solve, num_costs, *, sense, binary=true, name=None, thread_safe=false, cost_names=None,
-        parameters=None, check=None, exact=true
-    ))]
-    fn from_solver(
-        _class: &Bound<'_, PyType>,
+    /// The problem that a Python function solves. `answer` calls `solve` and returns None, an array,
+    /// or a pair of array and objective.
+    #[staticmethod]
+    #[pyo3(name = "_of_function")]
+    fn of_function(
         solve: &Bound<'_, PyAny>,
+        answer: &Bound<'_, PyAny>,
         num_costs: usize,
         sense: &str,
         binary: bool,
@@ -1067,194 +851,56 @@ impl Problem {
                 )));
             }
         }
-        let mut function =
-            SolverFunction::new(solve, problem, binary, thread_safe, parameters, check)?;
+        let mut function = SolverFunction::new(
+            solve,
+            answer,
+            problem,
+            binary,
+            thread_safe,
+            parameters,
+            check,
+        )?;
         function.exact = exact;
         Ok(Self::from_function(function))
     }
 
-    /// Build the problem of a CPMpy model; see `regretless.problems.from_cpmpy`.
-    ///
-    /// Parameters
-    /// ----------
-    /// model : cpmpy.Model
-    ///     A linear or mixed-integer model.
-    /// costs : optional
-    ///     Variables whose costs are predicted: names, patterns, column numbers or variables; all
-    ///     by default.
-    ///
-    /// Returns
-    /// -------
-    /// Problem
-    #[classmethod]
-    #[pyo3(signature = (model, costs=None))]
-    fn from_cpmpy<'py>(
-        class: &Bound<'py, PyType>,
-        model: &Bound<'py, PyAny>,
-        costs: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        read_model(class.py(), "from_cpmpy", model, costs)
+    /// The arguments of `Problem.from_solver` that made the problem, by name, and the known costs;
+    /// `None` for other problems.
+    #[getter]
+    #[pyo3(name = "_function")]
+    fn function_arguments<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(function) = &self.function else {
+            return Ok(None);
+        };
+        let name = Some(self.problem.name()).filter(|name| name != DEFAULT_FUNCTION_NAME);
+        let known = function.known.as_ref();
+        let known = known.map(|known| to_python(py, &known.description));
+        let arguments = PyDict::new(py);
+        arguments.set_item("solve", function.solve.bind(py))?;
+        arguments.set_item("num_costs", self.problem.num_costs())?;
+        arguments.set_item("sense", self.sense())?;
+        arguments.set_item("binary", function.binary)?;
+        arguments.set_item("name", name)?;
+        arguments.set_item("thread_safe", function.thread_safe)?;
+        arguments.set_item("cost_names", self.cost_names())?;
+        arguments.set_item("parameters", function.parameters.clone())?;
+        arguments.set_item("check", function.check.as_ref().map(|check| check.bind(py)))?;
+        arguments.set_item("known", known.transpose()?)?;
+        arguments.set_item("exact", function.exact)?;
+        Ok(Some(arguments))
     }
 
-    /// Build the problem of a cvxpy model; see `regretless.problems.from_cvxpy`.
-    ///
-    /// Parameters
-    /// ----------
-    /// model : cvxpy.Problem
-    ///     A linear or mixed-integer model.
-    /// costs : optional
-    ///     Variables whose costs are predicted: names, patterns, column numbers or variables; all
-    ///     by default.
-    ///
-    /// Returns
-    /// -------
-    /// Problem
-    #[classmethod]
-    #[pyo3(signature = (model, costs=None))]
-    fn from_cvxpy<'py>(
-        class: &Bound<'py, PyType>,
-        model: &Bound<'py, PyAny>,
-        costs: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        read_model(class.py(), "from_cvxpy", model, costs)
+    /// The problem of a function with these known costs.
+    #[pyo3(name = "_with_known_part")]
+    fn with_known_part(&self, known: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.with_known_costs(known)
     }
 
-    /// Build the problem of a Gurobi model; see `regretless.problems.from_gurobipy`.
-    ///
-    /// Parameters
-    /// ----------
-    /// model : gurobipy.Model
-    ///     A linear or mixed-integer model.
-    /// costs : optional
-    ///     Variables whose costs are predicted: names, patterns, column numbers or variables; all
-    ///     by default.
-    ///
-    /// Returns
-    /// -------
-    /// Problem
-    #[classmethod]
-    #[pyo3(signature = (model, costs=None))]
-    fn from_gurobipy<'py>(
-        class: &Bound<'py, PyType>,
-        model: &Bound<'py, PyAny>,
-        costs: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        read_model(class.py(), "from_gurobipy", model, costs)
-    }
-
-    /// Build the problem of a HiGHS model; see `regretless.problems.from_highspy`.
-    ///
-    /// Parameters
-    /// ----------
-    /// model : highspy.Highs, highspy.HighsModel or highspy.HighsLp
-    ///     A linear or mixed-integer model.
-    /// costs : optional
-    ///     Variables whose costs are predicted: names, patterns, column numbers or variables; all
-    ///     by default.
-    ///
-    /// Returns
-    /// -------
-    /// Problem
-    #[classmethod]
-    #[pyo3(signature = (model, costs=None))]
-    fn from_highspy<'py>(
-        class: &Bound<'py, PyType>,
-        model: &Bound<'py, PyAny>,
-        costs: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        read_model(class.py(), "from_highspy", model, costs)
-    }
-
-    /// Build the problem of a linopy model; see `regretless.problems.from_linopy`.
-    ///
-    /// Parameters
-    /// ----------
-    /// model : linopy.Model
-    ///     A linear or mixed-integer model.
-    /// costs : optional
-    ///     Variables whose costs are predicted: names, patterns, column numbers or variables; all
-    ///     by default.
-    ///
-    /// Returns
-    /// -------
-    /// Problem
-    #[classmethod]
-    #[pyo3(signature = (model, costs=None))]
-    fn from_linopy<'py>(
-        class: &Bound<'py, PyType>,
-        model: &Bound<'py, PyAny>,
-        costs: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        read_model(class.py(), "from_linopy", model, costs)
-    }
-
-    /// Build the problem of an OR-Tools model; see `regretless.problems.from_ortools`.
-    ///
-    /// Parameters
-    /// ----------
-    /// model : pywraplp.Solver, model_builder.Model or cp_model.CpModel
-    ///     A linear or mixed-integer model.
-    /// costs : optional
-    ///     Variables whose costs are predicted: names, patterns, column numbers or variables; all
-    ///     by default.
-    ///
-    /// Returns
-    /// -------
-    /// Problem
-    #[classmethod]
-    #[pyo3(signature = (model, costs=None))]
-    fn from_ortools<'py>(
-        class: &Bound<'py, PyType>,
-        model: &Bound<'py, PyAny>,
-        costs: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        read_model(class.py(), "from_ortools", model, costs)
-    }
-
-    /// Build the problem of a PuLP model; see `regretless.problems.from_pulp`.
-    ///
-    /// Parameters
-    /// ----------
-    /// model : pulp.LpProblem
-    ///     A linear or mixed-integer model.
-    /// costs : optional
-    ///     Variables whose costs are predicted: names, patterns, column numbers or variables; all
-    ///     by default.
-    ///
-    /// Returns
-    /// -------
-    /// Problem
-    #[classmethod]
-    #[pyo3(signature = (model, costs=None))]
-    fn from_pulp<'py>(
-        class: &Bound<'py, PyType>,
-        model: &Bound<'py, PyAny>,
-        costs: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        read_model(class.py(), "from_pulp", model, costs)
-    }
-
-    /// Build the problem of a Pyomo model; see `regretless.problems.from_pyomo`.
-    ///
-    /// Parameters
-    /// ----------
-    /// model : pyomo.environ.ConcreteModel
-    ///     A linear or mixed-integer model.
-    /// costs : optional
-    ///     Variables whose costs are predicted: names, patterns, column numbers or variables; all
-    ///     by default.
-    ///
-    /// Returns
-    /// -------
-    /// Problem
-    #[classmethod]
-    #[pyo3(signature = (model, costs=None))]
-    fn from_pyomo<'py>(
-        class: &Bound<'py, PyType>,
-        model: &Bound<'py, PyAny>,
-        costs: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        read_model(class.py(), "from_pyomo", model, costs)
+    /// Names of the parameters whose entries may be names of nodes.
+    #[getter]
+    #[pyo3(name = "_node_parameters")]
+    fn node_parameters(&self) -> Vec<String> {
+        node_parameters(self)
     }
 
     /// The objective sense: "minimize" or "maximize".
@@ -1272,7 +918,7 @@ impl Problem {
     /// Costs of the file that the problem was read from, else None.
     #[getter]
     fn costs<'py>(&self, py: Python<'py>) -> Option<Bound<'py, numpy::PyArray1<f64>>> {
-        self.costs.clone().map(|costs| array1(py, costs))
+        self.costs.as_ref().map(|costs| array1(py, costs.to_vec()))
     }
 
     /// Names of the costs, in the order of decisions and arrays, or None.
@@ -1329,144 +975,28 @@ impl Problem {
         description_of(py, &self.spec)
     }
 
-    /// Return the same problem with a known part of the costs.
-    ///
-    /// Parameters
-    /// ----------
-    /// known : array_like of shape (d,), dict, columns or column
-    ///     The known part of every cost, by position or by the names of costs. Entries may be a
-    ///     `column`; `columns` has the known parts of all costs of a row.
-    ///
-    /// Returns
-    /// -------
-    /// Problem
-    ///     Its objective is (known + predicted) times decision. Tables of costs, and predictions,
-    ///     hold the predicted part. Losses, labels, objectives and regret are those of the total.
-    ///
-    /// Raises
-    /// ------
-    /// ValueError
-    ///     For another number of costs or an unknown name.
-    ///
-    /// Notes
-    /// -----
-    /// A function of `Problem.from_solver` gets total costs.
-    ///
-    /// Examples
-    /// --------
-    /// >>> problem = rl.Problem.top_k(3, k=1).with_known([4.0, 0.0, 2.0])
-    /// >>> problem.solve([1, 6, 2]).objective
-    /// 4.0
-    fn with_known(&self, known: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.with_known_costs(known)
-    }
-
-    /// Solve for one row of costs.
-    ///
-    /// Parameters
-    /// ----------
-    /// c : array_like of shape (d,)
-    ///     Costs, in the problem's order, or a Series whose names are matched.
-    /// parameters : mapping or Series, optional
-    ///     The row parameters that the problem reads (`Problem.parameters`): numbers, or
-    ///     one-dimensional arrays, by name.
-    /// heuristic, gap, nodes, seconds : optional
-    ///     As in `solve_all`.
-    ///
-    /// Returns
-    /// -------
-    /// Solution
-    ///     The optimal decision, its objective and status.
-    ///
-    /// Raises
-    /// ------
-    /// RuntimeError
-    ///     Where no decision is feasible.
-    #[pyo3(
-        signature = (
-            c, *, parameters=None, heuristic=None, gap=None, nodes=None, seconds=None, **unknown
-        ),
-        text_signature = "($self, c, *, parameters=None, heuristic=None, gap=None, nodes=None, \
-            seconds=None)"
-    )]
+    /// The solution for one row of costs.
+    #[pyo3(name = "_solve")]
     fn solve(
         &self,
         py: Python<'_>,
         c: &Bound<'_, PyAny>,
-        parameters: Option<&Bound<'_, PyAny>>,
-        heuristic: Option<&str>,
-        gap: Option<f64>,
-        nodes: Option<u64>,
-        seconds: Option<f64>,
-        unknown: Option<&Bound<'_, PyDict>>,
+        parameters: Option<ParameterList<'_>>,
+        options: SolveOptions,
     ) -> PyResult<Solution> {
-        refuse_unknown("Problem.solve", unknown)?;
-        let limits = search_limits(gap, nodes, seconds)?;
-        self.solve_row(py, c, parameters, heuristic, limits)
+        self.solve_row(py, c, parameters, &options)
     }
 
-    /// Solve for every row of costs, on several threads.
-    ///
-    /// Parameters
-    /// ----------
-    /// C : array_like or DataFrame of shape (n, d)
-    ///     Costs. Columns with names are matched to the problem's costs by name, arrays by
-    ///     position.
-    /// parameters : mapping or DataFrame, optional
-    ///     The row parameters that the problem reads (`Problem.parameters`): arrays of shape (n,)
-    ///     or (n, k) by name, or a DataFrame with one number per row in each column. Rows are
-    ///     matched by position, and numbers per cost are in the order of the problem's costs.
-    ///     Arrays of float64 in C order are not copied.
-    /// threads : int, optional
-    ///     Number of threads; all by default. Results do not depend on it.
-    /// progress : bool, default False
-    ///     Whether to show a progress bar.
-    /// heuristic : str, optional
-    ///     "local-search" (TSP and CVRP) or "node-limit 100" instead of an exact solver.
-    /// gap : float, default 0
-    ///     Relative gap between objective and dual bound at which a search may stop.
-    /// nodes : int, optional
-    ///     Maximum number of branch-and-bound nodes of a search, which ends with its incumbent.
-    /// seconds : float, optional
-    ///     Maximum seconds of a search, which ends with its incumbent. Results then depend on the
-    ///     machine: they are not reproducible. A
-    ///     function of your own has no such limits: gap, nodes and seconds are refused.
-    ///
-    /// Returns
-    /// -------
-    /// Solutions
-    ///     One decision per row; `decisions` is a DataFrame where `C` is one. Where a row has no
-    ///     feasible decision, its status gives the reason, and decision and objective are NaN.
-    ///
-    /// Raises
-    /// ------
-    /// ValueError
-    ///     For another number of costs, costs that are not finite, parameters that are missing, not
-    ///     read by the problem or not numbers, or a heuristic that the problem does not have.
-    #[pyo3(
-        signature = (
-            C, *, parameters=None, threads=None, progress=false, heuristic=None, gap=None,
-            nodes=None, seconds=None, **unknown
-        ),
-        text_signature = "($self, C, *, parameters=None, threads=None, progress=False, \
-            heuristic=None, gap=None, nodes=None, seconds=None)"
-    )]
+    /// The solutions for rows of costs.
+    #[pyo3(name = "_solve_all")]
     fn solve_all(
         &self,
         py: Python<'_>,
         C: &Bound<'_, PyAny>,
-        parameters: Option<&Bound<'_, PyAny>>,
-        threads: Option<usize>,
-        progress: bool,
-        heuristic: Option<&str>,
-        gap: Option<f64>,
-        nodes: Option<u64>,
-        seconds: Option<f64>,
-        unknown: Option<&Bound<'_, PyDict>>,
+        parameters: Option<ParameterList<'_>>,
+        options: SolveOptions,
     ) -> PyResult<Solutions> {
-        refuse_unknown("Problem.solve_all", unknown)?;
-        let limits = search_limits(gap, nodes, seconds)?;
-        self.solve_rows(py, C, parameters, threads, progress, heuristic, limits)
+        self.solve_rows(py, C, parameters, &options)
     }
 
     fn __repr__(&self) -> String {
@@ -1504,45 +1034,5 @@ impl Problem {
         let mut hasher = DefaultHasher::new();
         (self.problem.name(), self.problem.num_costs()).hash(&mut hasher);
         hasher.finish()
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let module = py.import("regretless._pickle")?;
-        let (rebuild, arguments) = match &self.function {
-            Some(function) => {
-                let name = Some(self.problem.name()).filter(|name| name != DEFAULT_FUNCTION_NAME);
-                let SolverFunction {
-                    solve,
-                    check,
-                    parameters,
-                    known,
-                    binary,
-                    thread_safe,
-                    exact,
-                    ..
-                } = &**function;
-                let known = known
-                    .as_ref()
-                    .map(|known| to_python(py, &known.description));
-                let (solve, costs, sense) =
-                    (solve.clone_ref(py), self.problem.num_costs(), self.sense());
-                let arguments = (
-                    solve,
-                    costs,
-                    sense,
-                    *binary,
-                    name,
-                    *thread_safe,
-                    self.cost_names(),
-                    parameters.clone(),
-                    check.as_ref().map(|check| check.clone_ref(py)),
-                    known.transpose()?,
-                    *exact,
-                );
-                ("from_solver", arguments.into_pyobject(py)?)
-            }
-            None => ("from_dict", (self.to_dict(py)?,).into_pyobject(py)?),
-        };
-        (module.getattr(rebuild)?, arguments).into_pyobject(py)
     }
 }

@@ -16,10 +16,10 @@ use crate::arrays::{ArrayOwnership, check_finite, vector};
 use crate::call::lock;
 use crate::call_observer::{PyCall, detached, warn};
 use crate::error::to_py_err;
-use crate::frames::{FrameTemplate, column_names_or_numbers};
 use crate::function_problem::{FunctionProblem, SolverFunction};
-use crate::names::{column_names, reorder_row_to_problem, reorder_to_problem};
-use crate::parameters::{ParameterArgs, single_row};
+use crate::keywords::SolveOptions;
+use crate::names::{reorder_row_to_problem, reorder_to_problem};
+use crate::parameters::{ParameterList, row_parameters, single_row};
 use crate::solutions::{Solution, Solutions};
 
 impl Problem {
@@ -131,13 +131,13 @@ impl Problem {
     /// description.
     pub fn identity(&self) -> PyResult<String> {
         let fingerprint = self.problem.fingerprint();
-        if !fingerprint.is_empty() && !matches!(self.spec, ProblemSpec::Parametric { .. }) {
+        if !fingerprint.is_empty() && !matches!(*self.spec, ProblemSpec::Parametric { .. }) {
             return Ok(fingerprint
                 .iter()
                 .map(|byte| format!("{byte:02x}"))
                 .collect());
         }
-        let description = serde_json::to_string(&self.spec)
+        let description = serde_json::to_string(&*self.spec)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
         // A description with columns names the file but does not hold it.
         Ok(format!("{description} {fingerprint:?}"))
@@ -145,7 +145,7 @@ impl Problem {
 
     /// Refuses a function without a name, whose stored labels could not be identified.
     pub fn check_storable(&self) -> PyResult<()> {
-        match &self.spec {
+        match &*self.spec {
             ProblemSpec::External(problem) if problem.name == DEFAULT_FUNCTION_NAME => {
                 Err(PyValueError::new_err(
                     "labels of a function are stored under its name; give it one: \
@@ -173,9 +173,8 @@ impl Problem {
         &self,
         py: Python<'_>,
         costs: &Bound<'_, PyAny>,
-        parameters: Option<&Bound<'_, PyAny>>,
-        heuristic: Option<&str>,
-        limits: SearchLimits,
+        parameters: Option<ParameterList<'_>>,
+        options: &SolveOptions,
     ) -> PyResult<Solution> {
         let costs = reorder_row_to_problem(costs, vector(costs, "c")?, self)?;
         self.check_width(costs.len())?;
@@ -193,7 +192,14 @@ impl Problem {
         let parameters = single_row(self, parameters)?;
         let call = PyCall::new(false);
         let (result, is_heuristic) = call.run(py, |_| {
-            let oracle = self.oracle(&call, Some(1), heuristic, limits, parameters.as_ref())?;
+            let heuristic = options.heuristic.as_deref();
+            let oracle = self.oracle(
+                &call,
+                Some(1),
+                heuristic,
+                options.limits,
+                parameters.as_ref(),
+            )?;
             let mut minimized = if self.has_total_costs() {
                 let mut total = Vec::new();
                 let row = Matrix::from_f64(1, costs.len(), &costs)?;
@@ -231,20 +237,17 @@ impl Problem {
         &self,
         py: Python<'_>,
         table: &Bound<'_, PyAny>,
-        parameters: Option<&Bound<'_, PyAny>>,
-        threads: Option<usize>,
-        progress: bool,
-        heuristic: Option<&str>,
-        limits: SearchLimits,
+        parameters: Option<ParameterList<'_>>,
+        options: &SolveOptions,
     ) -> PyResult<Solutions> {
         let costs = reorder_to_problem(table, "C", self)?;
         self.check_width(costs.cols())?;
-        let parameters = ParameterArgs::of_costs(parameters, table)
-            .read(self, costs.rows(), ArrayOwnership::Borrow)?
-            .map(Arc::new);
-        let call = PyCall::new(progress);
-        let oracle = self
-            .oracle(&call, threads, heuristic, limits, parameters.as_ref())
+        let rows = costs.rows();
+        let parameters = row_parameters(self, parameters, rows, ArrayOwnership::Borrow)?;
+        let parameters = parameters.map(Arc::new);
+        let call = PyCall::new(options.progress);
+        let oracle = options
+            .oracle(self, &call, parameters.as_ref())
             .map_err(to_py_err)?;
         let costs = detached(py, || self.minimized_costs(&oracle, costs))?;
         if self.problem.may_have_absent_costs() {
@@ -256,14 +259,12 @@ impl Problem {
             observer.end();
             Ok((results, oracle.is_heuristic()))
         })?;
-        let width = self.problem.num_costs();
         let names = self.problem.cost_names().cloned();
-        let columns = match &names {
-            Some(names) => Some(names.to_vec()),
-            None => column_names(table)?,
-        };
-        let columns = columns.unwrap_or_else(|| column_names_or_numbers(None, width));
-        let frame = FrameTemplate::of(table, columns)?;
-        Ok(Solutions::new(results, self.problem.as_ref(), names, is_heuristic).with_frame(frame))
+        Ok(Solutions::new(
+            results,
+            self.problem.as_ref(),
+            names,
+            is_heuristic,
+        ))
     }
 }

@@ -1,0 +1,1 @@
+"""Custom losses; internal: :mod:`regretless` has the public names."""

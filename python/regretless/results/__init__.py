@@ -1,0 +1,1 @@
+"""Classes of results and their pages; internal: :mod:`regretless` has the public names."""

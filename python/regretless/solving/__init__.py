@@ -1,0 +1,1 @@
+"""Problems, their solutions and labels; internal: :mod:`regretless` has the public names."""

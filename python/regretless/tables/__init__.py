@@ -1,0 +1,1 @@
+"""Tables of the user (arrays, DataFrames, Arrow) as arrays with names, and back; internal."""

@@ -1,0 +1,1 @@
+"""Trainings, comparisons and backtests; internal: :mod:`regretless` has the public names."""

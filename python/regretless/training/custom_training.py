@@ -1,0 +1,65 @@
+"""The data and the plan of a training of a custom predictor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from regretless.losses.loss import Loss
+from regretless.solving.problem import Problem
+from regretless.tables.names import with_names
+
+__all__ = ["Training", "epoch_report", "table_loss"]
+
+
+@dataclass
+class Training:
+    """The data and the plan of a training."""
+
+    problem: Problem
+    features: np.ndarray
+    costs: np.ndarray
+    plan: Mapping[str, Any]
+    options: Mapping[str, Any]
+    rows: Sequence[list[int]]
+    """Rows for training, validation and test that have a label."""
+    loss: Loss
+    """The loss of the first stage, which has the labels."""
+    cost_names: list[str] | None
+    """Names of the columns of the costs."""
+
+    def stage_loss(self, number: int, name: str) -> Loss:
+        """Return the loss of a stage; its pool starts with the labels of the training rows."""
+        if number == 0:
+            return self.loss
+        loss = table_loss(self.problem, self.costs, name, self.options)
+        loss._start_pool(self.rows[0])
+        return loss
+
+
+def table_loss(problem: Problem, costs: np.ndarray, loss: Any, options: Mapping[str, Any]) -> Loss:
+    """Return a loss for all rows of the table."""
+    names = ("labels", "parameters", "seed", "threads")
+    # The costs are in the order of the problem, which their names say.
+    table = with_names(costs, problem.cost_names)
+    return Loss(problem, table, loss, **{name: options[name] for name in names})
+
+
+def epoch_report(
+    epoch: int,
+    training_loss: float | None,
+    validation_loss: float | None,
+    validation_regret: float | None,
+    seconds: float,
+) -> dict[str, Any]:
+    """Return the fields of an ``EpochReport``."""
+    return {
+        "epoch": epoch,
+        "training_loss": training_loss,
+        "validation_loss": validation_loss,
+        "validation_regret": validation_regret,
+        "seconds": seconds,
+    }
