@@ -29,8 +29,8 @@ use args::Cli;
 /// Comparisons without files, for the Python package.
 pub mod comparison {
     pub use crate::commands::compare::{
-        ComparedCells, ComparisonFacts, ComparisonInput, TableReport, avoid_expensive_validation,
-        compare_cells, default_methods, reference,
+        ComparedCells, ComparisonFacts, ComparisonInput, TableReport, compare_cells,
+        default_methods, reference,
     };
 }
 

@@ -9,8 +9,9 @@ use crate::data::{
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, UnpredictedCosts};
-use crate::label::{DataPart, DataSplit, FeatureLayout, Row};
-use crate::notes::{FinishedTraining, Note, PlannedTraining, findings_of_split};
+use crate::job::TrainingJob;
+use crate::label::{DataPart, DataSplit, FeatureLayout, LabeledSplit, Row};
+use crate::notes::Note;
 use crate::observer::{NoopObserver, Observer};
 use crate::oracle::{Heuristic, Oracle};
 use crate::parallel::Threads;
@@ -18,7 +19,6 @@ use crate::predict::CostModel;
 use crate::problem::{ModelProblem, Problem, ProblemKind, Sense};
 use crate::report::TrainReport;
 use crate::solve::{SearchLimits, Solution, SolveFailure};
-use crate::train::TrainingContext;
 use crate::trainer::Trainer;
 
 mod decision_files;
@@ -525,28 +525,14 @@ impl Trainer {
         let (cost_names, matching) = data.matching(kind)?;
         let mut notes = Note::of_matching(kind, &cost_names, &matching);
         let labeled = data.label(&problem, &oracle, observer)?;
-        let split = data.indices().clone().restrict_to(&labeled.rows())?;
-        let context = TrainingContext {
-            data: &labeled,
-            split: &split,
-            oracle: &oracle,
-            observer,
-        };
-        let findings = findings_of_split(&labeled, &split, |check| Ok(check.run()))?;
-        let methods = std::slice::from_ref(&self.method);
         notes.extend(Note::of_labels(&labeled, &oracle));
         notes.extend(Note::of_worse_labels(&labeled, &oracle));
-        notes.extend(PlannedTraining::new(methods, &labeled, &oracle, &findings).notes());
+        let labeled = LabeledSplit::new(problem.clone(), labeled, data.indices().clone())?;
+        let methods = std::slice::from_ref(&self.method);
+        let job = TrainingJob::new(&labeled, &oracle, methods, observer);
+        notes.extend(job.prepare(None, |check| Ok(check.run()))?.notes);
         warn(&notes, observer);
-        let trained = self.train(&context, problem.spec(), None)?;
-        let finished = FinishedTraining {
-            trainer: self,
-            fit: &trained,
-            outcome: None,
-            context: &context,
-            epochs_setting: "epochs",
-        };
-        let outcome_notes = finished.notes();
+        let (trained, outcome_notes) = job.fit(self)?;
         warn(&outcome_notes, observer);
         notes.extend(outcome_notes);
         let model = Model::assemble(trained.model, problem)?;

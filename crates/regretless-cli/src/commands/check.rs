@@ -27,11 +27,6 @@ impl From<Vec<Finding>> for DataFindings {
 }
 
 impl DataFindings {
-    /// All of them.
-    pub fn list(&self) -> &[Finding] {
-        &self.0
-    }
-
     /// One sentence per finding.
     pub fn messages(&self) -> Vec<String> {
         self.0

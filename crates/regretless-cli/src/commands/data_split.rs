@@ -7,10 +7,9 @@ use std::sync::Arc;
 
 use regretless::data::SyntheticSpec;
 use regretless::data::{
-    DataCheck, Dataset, Features, InstanceKeys, SplitIndices, SplitRule, TableSource,
+    DataCheck, Dataset, Finding, InstanceKeys, SplitIndices, SplitRule, TableSource,
 };
-use regretless::label::LabeledDataset;
-use regretless::notes::findings_of_split;
+use regretless::label::{EncodedSplits, LabeledDataset};
 use regretless::problem::Benchmark;
 use regretless::{Error, Problem, Result};
 use regretless_study::experiment::CellData;
@@ -58,8 +57,29 @@ pub struct LabeledSplits {
     pub cells: Vec<CellData>,
     /// Rows of the table that have no label and are in no part.
     pub skipped_rows: SkippedRows,
-    /// Findings of the check of a user's table, by the split of the first seed.
-    pub findings: Option<DataFindings>,
+    /// The user's table, which is checked; none for benchmarks.
+    pub table: Option<CheckedTable>,
+}
+
+/// A user's table and how it is divided, for the data check.
+pub struct CheckedTable {
+    source: TableSource,
+    split: SplitRule,
+}
+
+impl LabeledSplits {
+    /// Runs the data check of a user's table.
+    pub fn check(&self, check: DataCheck<'_>) -> Result<Vec<Finding>> {
+        match &self.table {
+            Some(table) => table.source.check(check, table.split.time_column()),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// What the check found in a user's table.
+    pub fn findings(&self, findings: Vec<Finding>) -> Option<DataFindings> {
+        self.table.is_some().then(|| findings.into())
+    }
 }
 
 enum DataOrigin {
@@ -183,16 +203,12 @@ impl<'a> DataSource<'a> {
                     let oracle = oracle(&problem, &data, execution)?;
                     let data = LabeledDataset::solve(data, &oracle, &context.progress)?;
                     let split = split.with_seed(u64::from(seed)).apply(data.len())?;
-                    Ok(CellData {
-                        problem,
-                        data: Arc::new(data),
-                        split,
-                    })
+                    CellData::new(problem, Arc::new(data), split)
                 };
                 Ok(LabeledSplits {
                     cells: seeds.map(data_split).collect::<Result<_>>()?,
                     skipped_rows: SkippedRows::default(),
-                    findings: None,
+                    table: None,
                 })
             }
             DataOrigin::Table(table) => {
@@ -205,73 +221,20 @@ impl<'a> DataSource<'a> {
                 let file = source.costs_file();
                 let seeds: Vec<u32> = seeds.collect();
                 let splits = table_splits(&split, &source, data.len(), &seeds)?;
-                let encoded = encoded_features(&data, &splits).map_err(in_file(file))?;
+                let encoded = EncodedSplits::new(&data, splits).map_err(in_file(file))?;
                 let labels = store(file, execution);
                 let oracle = oracle(&problem, &data, execution).map_err(in_file(file))?;
                 let labeled = labeled(data, &source, &labels, &problem, &oracle, context);
                 let labeled = labeled.map_err(in_file(file))?;
-                let data = Arc::new(labeled.data);
-                let rows = data.rows();
-                let tables = encoded_tables(&data, &encoded)?;
-                let data_split = |number: usize, split: SplitIndices| {
-                    Ok(CellData {
-                        problem: problem.clone(),
-                        data: tables.get(number).unwrap_or(&data).clone(),
-                        split: split.restrict_to(&rows)?,
-                    })
-                };
-                let cells = splits.into_iter().enumerate();
-                let cells = cells.map(|(number, split)| data_split(number, split));
-                let cells: Vec<CellData> = cells.collect::<Result<_>>()?;
-                let findings = match cells.first() {
-                    Some(cell) => Some(checked(cell, &source, &split)?),
-                    None => None,
-                };
+                let cells = encoded.with_labels(&problem, &Arc::new(labeled.data))?;
                 Ok(LabeledSplits {
                     cells,
                     skipped_rows: labeled.skipped_rows,
-                    findings,
+                    table: Some(CheckedTable { source, split }),
                 })
             }
         }
     }
-}
-
-/// Checks a labeled table.
-fn checked(cell: &CellData, source: &TableSource, split: &SplitRule) -> Result<DataFindings> {
-    let check = |check: DataCheck<'_>| source.check(check, split.time_column());
-    Ok(findings_of_split(&cell.data, &cell.split, check)?.into())
-}
-
-/// The features of a table with texts, dates or gaps, encoded for the split of each seed; none for
-/// other tables. Seeds with the same training rows share them.
-fn encoded_features(data: &Dataset, splits: &[SplitIndices]) -> Result<Vec<Arc<Features>>> {
-    let mut encoded: Vec<Arc<Features>> = Vec::new();
-    for (number, split) in splits.iter().enumerate() {
-        if number > 0 && split.train == splits[number - 1].train {
-            encoded.extend(encoded.last().cloned());
-        } else if let Some(features) = data.encoded_features(&split.train)? {
-            encoded.push(Arc::new(features));
-        }
-    }
-    Ok(encoded)
-}
-
-/// Labeled rows with the encoded features of each seed.
-fn encoded_tables(
-    data: &LabeledDataset,
-    encoded: &[Arc<Features>],
-) -> Result<Vec<Arc<LabeledDataset>>> {
-    let mut tables: Vec<Arc<LabeledDataset>> = Vec::with_capacity(encoded.len());
-    for (number, features) in encoded.iter().enumerate() {
-        let is_shared = number > 0 && Arc::ptr_eq(features, &encoded[number - 1]);
-        let table = match tables.last().filter(|_| is_shared) {
-            Some(table) => Arc::clone(table),
-            None => Arc::new(data.with_features(Features::clone(features))?),
-        };
-        tables.push(table);
-    }
-    Ok(tables)
 }
 
 /// The rows of each seed; only a random split depends on the seed.

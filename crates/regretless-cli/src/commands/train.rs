@@ -7,11 +7,11 @@ use regretless::baseline::Baseline;
 use regretless::checkpoint::{CheckpointFolder, ResultFiles};
 use regretless::error::InputPlace;
 use regretless::evaluate::Evaluation;
+use regretless::job::TrainingJob;
 use regretless::method::Method;
-use regretless::notes::{FinishedTraining, Note, NoteKind, PlannedTraining};
+use regretless::notes::{Note, NoteKind};
 use regretless::predict::{CostModel, PredictorSpec};
 use regretless::report::{CandidateReport, ScoringKind, TrainReport};
-use regretless::train::TrainingContext;
 use regretless::trainer::{Trainer, TrainingOutcome};
 use regretless::{Error, Result};
 use regretless_report::PageSummary;
@@ -163,55 +163,32 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
         .cells
         .first()
         .ok_or_else(|| Error::setting("no data for the seed"))?;
-    let CellData {
-        problem,
-        data,
-        split,
-    } = data_split;
-    let oracle = &oracle(problem, data.data(), &options.execution)?;
-    let findings = data_splits.findings.as_ref();
-    let planned = PlannedTraining {
+    let table = data_split.data.data();
+    let oracle = &oracle(&data_split.problem, table, &options.execution)?;
+    let methods = [trainer.method.clone()];
+    let job = TrainingJob {
         method_setting: has_default_method.then_some("--method"),
         time_split: time_split.as_deref(),
-        ..PlannedTraining::new(
-            std::slice::from_ref(&trainer.method),
-            data,
-            oracle,
-            findings.map_or(&[], DataFindings::list),
-        )
-    };
-    context.print_notes(&planned.notes());
-    let training = TrainingContext {
-        data,
-        split,
-        oracle,
-        observer: &context.progress,
-    };
-    if !is_selection_given && let Some(note) = trainer.avoid_expensive_validation(&training) {
-        context.warn(&format!("note: {note}"));
-        options.training.select = Some(trainer.settings.select);
-    }
-    let settings = settings::text(&options, "train")?;
-    let outcome = trainer.fit_and_evaluate(&training, problem.spec(), Some(&checkpoints))?;
-    let finished = FinishedTraining {
-        trainer: &trainer,
-        fit: &outcome.trained,
-        outcome: Some(&outcome),
-        context: &training,
         epochs_setting: "--epochs",
+        ..TrainingJob::new(data_split, oracle, &methods, &context.progress)
     };
-    let notes = finished.notes();
+    let select = (!is_selection_given).then_some(&mut trainer);
+    let prepared = job.prepare(select, |check| data_splits.check(check))?;
+    context.print_notes(&prepared.notes);
+    options.training.select = Some(trainer.settings.select);
+    let findings = data_splits.findings(prepared.findings);
+    let settings = settings::text(&options, "train")?;
+    let outcome = job.run(&trainer, Some(&checkpoints))?;
     let in_report = |note: &&Note| TrainCommandResult::is_in_report(note.kind);
-    context.print_notes(notes.iter().filter(|note| !in_report(note)));
-    let encoding = EncodingReport::of(data.data().features());
+    context.print_notes(outcome.notes.iter().filter(|note| !in_report(note)));
+    let encoding = EncodingReport::of(table.features());
     let result = TrainCommandResult {
-        notes: &notes,
         trainer: &trainer,
         outcome: &outcome,
         unused_columns: unused_columns.with(&encoding),
         encoding,
         skipped_rows: &data_splits.skipped_rows,
-        findings,
+        findings: findings.as_ref(),
     };
     write(&out, &result, &settings, &results)?;
     let mut report = result.report(&out, data_split)?;
@@ -222,8 +199,13 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
             coordinates: page.coordinates.as_deref(),
         };
         let method = trainer.method.to_string();
-        let review =
-            DecisionReview::of_training(&outcome, &method, &training, problem, &review_options)?;
+        let review = DecisionReview::of_training(
+            &outcome,
+            &method,
+            &job.context(),
+            &data_split.problem,
+            &review_options,
+        )?;
         let summary = PageSummary {
             commands: vec![command_line(&context.arguments)],
             ..result.page_summary(&options, &out, data_split)
@@ -331,8 +313,6 @@ fn resolve(mut options: TrainOptions) -> Result<ResolvedTraining> {
 struct TrainCommandResult<'a> {
     trainer: &'a Trainer,
     outcome: &'a TrainingOutcome,
-    /// Notes about the outcome.
-    notes: &'a [Note],
     unused_columns: UnusedColumns,
     encoding: EncodingReport,
     skipped_rows: &'a SkippedRows,
@@ -350,7 +330,11 @@ impl TrainCommandResult<'_> {
 
     /// The notes of a kind.
     fn texts(&self, kind: NoteKind) -> impl Iterator<Item = &str> {
-        let notes = self.notes.iter().filter(move |note| note.kind == kind);
+        let notes = self
+            .outcome
+            .notes
+            .iter()
+            .filter(move |note| note.kind == kind);
         notes.map(|note| note.text.as_str())
     }
 

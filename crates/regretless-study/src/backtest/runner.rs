@@ -10,20 +10,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::cell::{CellRun, FoldModel, FoldRecord};
-use super::fold_data::FoldData;
+use super::fold_data::{FoldData, SplitData};
 use super::folds::{BacktestFold, check_folds};
 use super::method::{BacktestMethod, GivenMethod};
 use super::periods::Periods;
 use super::results::{BacktestResults, FinishedMethod, MethodHistory};
 use crate::experiment::CellFiles;
+use regretless::data::{DataCheck, Finding};
 use regretless::evaluate::UnpredictedCosts;
-use regretless::label::{LabeledDataset, Shard};
+use regretless::job::{PreparedJob, TrainingJob};
+use regretless::label::{LabeledDataset, LabeledSplit, Shard};
 use regretless::method::Method;
+use regretless::notes::{EncodedHistory, Note, PlannedTraining};
 use regretless::oracle::Oracle;
 use regretless::predict::{CostModel, PredictorSpec};
-use regretless::problem::ProblemSpec;
+use regretless::problem::{Problem, ProblemSpec};
 use regretless::settings::TrainingSettings;
-use regretless::train::TrainingContext;
 use regretless::trainer::Trainer;
 use regretless_base::error::{Error, Result};
 use regretless_base::observer::{InterruptOnlyObserver, NoopObserver, Observer};
@@ -194,28 +196,43 @@ impl Backtest {
         }
     }
 
-    /// Selects epochs by validation loss instead of validation regret where the solves of the
-    /// latter take too long, as [`Trainer::avoid_expensive_validation`], for all methods alike;
-    /// returns what to tell the user then. For settings that the user did not choose.
+    /// Checks the history and says what the user should know before the trainings begin; `check`
+    /// is that of [`TrainingJob::prepare`]. Where the user did not choose how epochs are selected,
+    /// the settings of all methods get the selection that is affordable.
     ///
     /// # Errors
-    /// When the first fold cannot be prepared.
-    pub fn avoid_expensive_validation(
+    /// Those of `check`, and when the first fold cannot be prepared.
+    pub fn prepare(
         &mut self,
         table: &BacktestTable<'_>,
-    ) -> Result<Option<String>> {
+        history: &EncodedHistory<'_>,
+        is_selection_given: bool,
+        check: impl FnOnce(DataCheck<'_>) -> Result<Vec<Finding>>,
+    ) -> Result<PreparedJob> {
+        let findings = history.findings(check)?;
+        let planned = PlannedTraining::new(&self.methods, history.data(), table.oracle, &findings);
+        let mut notes = planned.notes();
+        if !is_selection_given {
+            notes.extend(self.avoid_expensive_validation(table)?);
+        }
+        Ok(PreparedJob { findings, notes })
+    }
+
+    fn avoid_expensive_validation(&mut self, table: &BacktestTable<'_>) -> Result<Option<Note>> {
         let Some(first) = table.folds.first() else {
             return Ok(None);
         };
         check_folds(table.folds, table.periods)?;
         let data = FoldData::new(table, first, self.validation)?;
         let mut trainer = Trainer::new(Method::mse()).settings(self.training);
-        let note = trainer.avoid_expensive_validation(&TrainingContext {
-            data: &data.validated.data,
-            split: &data.validated.split,
-            oracle: &data.history_oracle,
-            observer: &NoopObserver,
-        });
+        let problem = Problem::from_parts(table.oracle.problem().clone(), table.spec.clone());
+        let SplitData {
+            data: history,
+            split,
+        } = data.validated;
+        let labeled = LabeledSplit::new(problem, history, split)?;
+        let job = TrainingJob::new(&labeled, &data.history_oracle, &self.methods, &NoopObserver);
+        let note = job.avoid_expensive_validation(&mut trainer);
         self.training = trainer.settings;
         Ok(note)
     }

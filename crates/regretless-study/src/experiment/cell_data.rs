@@ -6,8 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::named_problem::{DataFiles, NamedProblem};
-use regretless::data::SplitIndices;
-use regretless::label::{LabelStore, LabeledDataset};
+use regretless::label::LabelStore;
 use regretless::oracle::Oracle;
 use regretless::problem::Problem;
 use regretless_base::error::Result;
@@ -15,15 +14,7 @@ use regretless_base::observer::Observer;
 use regretless_base::parallel::Threads;
 
 /// Labeled rows of one problem and seed.
-#[derive(Debug, Clone)]
-pub struct CellData {
-    /// The problem.
-    pub problem: Problem,
-    /// All rows.
-    pub data: Arc<LabeledDataset>,
-    /// Rows for training, validation and testing.
-    pub split: SplitIndices,
-}
+pub use regretless::label::LabeledSplit as CellData;
 
 /// Generated rows and the time of their labeling.
 pub(super) struct GeneratedData {
@@ -49,13 +40,8 @@ impl GeneratedData {
         let problem = Problem::from_spec(spec)?;
         let oracle = Oracle::new(problem.kind().clone()).with_threads(threads.clone());
         let (data, _) = store.label(data, problem.spec(), &oracle, observer)?;
-        let split = split.restrict_to(&data.rows())?;
         Ok(Self {
-            data: CellData {
-                problem,
-                data: Arc::new(data),
-                split,
-            },
+            data: CellData::new(problem, Arc::new(data), split)?,
             label_seconds: started.elapsed().as_secs_f64(),
         })
     }

@@ -28,6 +28,7 @@ mod epoch_runner;
 mod fingerprint;
 mod fit;
 mod fused;
+mod parallel_threshold;
 mod prepared_data;
 mod record;
 mod step;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::parallel_threshold::ParallelThreshold;
 use super::{PreparedData, WeightedLoss};
 use crate::data::{FeatureShape, Matrix, first_not_finite};
 use crate::decision::Decision;
@@ -11,7 +12,6 @@ use crate::loss::buffer::{self, ScratchBuffer};
 use crate::loss::{BatchLoss, BatchLossInput, LossInput, NoiseKey, SparseGradient};
 use crate::oracle::{OracleWorker, StepId, TrainingOracle};
 use crate::parallel::Threads;
-use crate::parallel_threshold::ParallelThreshold;
 use crate::predict::{Network, Tape};
 
 /// Rows evaluated at a time outside training. Untuned: large enough to fill a matrix product, small

@@ -14,15 +14,29 @@ const ARROWS: [(&str, &[&str]); 24] = [
     (
         "model",
         &[
-            "notes", "trainer", "train", "report", "predict", "evaluate", "label", "oracle",
+            "job", "notes", "trainer", "train", "report", "predict", "evaluate", "label", "oracle",
             "problem", "solve", "data",
+        ],
+    ),
+    ("note", &["baseline", "data"]),
+    (
+        "job",
+        &[
+            "notes",
+            "trainer",
+            "train",
+            "checkpoint",
+            "method",
+            "label",
+            "oracle",
+            "data",
         ],
     ),
     (
         "notes",
         &[
-            "trainer", "baseline", "train", "method", "report", "evaluate", "label", "oracle",
-            "problem", "data",
+            "note", "trainer", "baseline", "train", "method", "report", "evaluate", "label",
+            "oracle", "problem", "data",
         ],
     ),
     (
@@ -44,7 +58,6 @@ const ARROWS: [(&str, &[&str]); 24] = [
     ),
     ("method", &["loss", "label", "oracle", "solve"]),
     ("optimizer", &[]),
-    ("parallel_threshold", &[]),
     ("report", &["oracle"]),
     ("settings", &["method", "optimizer", "data"]),
     (
@@ -57,7 +70,6 @@ const ARROWS: [(&str, &[&str]); 24] = [
             "checkpoint",
             "method",
             "optimizer",
-            "parallel_threshold",
             "report",
             "settings",
             "loss",
@@ -84,6 +96,7 @@ const ARROWS: [(&str, &[&str]); 24] = [
     (
         "trainer",
         &[
+            "note",
             "auto",
             "baseline",
             "train",
@@ -97,10 +110,6 @@ const ARROWS: [(&str, &[&str]); 24] = [
             "oracle",
             "problem",
         ],
-    ),
-    (
-        "planned_solves",
-        &["trainer", "train", "method", "settings", "label", "problem"],
     ),
     ("lib", &[]),
 ];

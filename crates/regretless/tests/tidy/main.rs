@@ -14,6 +14,7 @@ mod dependencies;
 mod names;
 mod public_api;
 mod signatures;
+mod sizes;
 mod words;
 
 /// Folders with Rust sources, by crate.

@@ -6,9 +6,10 @@
 use std::path::{Path, PathBuf};
 
 use regretless::data::{CostNames, DataCheck, SplitIndices, SplitRule, TableSource};
+use regretless::job::PreparedJob;
 use regretless::label::{LabeledDataset, Shard};
 use regretless::method::Method;
-use regretless::notes::{EncodedHistory, PlannedTraining};
+use regretless::notes::EncodedHistory;
 use regretless::oracle::Oracle;
 use regretless::{Error, Problem, Result};
 use regretless_study::backtest::{
@@ -112,19 +113,13 @@ pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<Comman
     let folder = folder(&options);
     check_settings(&folder, &options, context)?;
     let history = read_history(&options, &time, context)?;
-    let methods = options.methods.as_deref().unwrap_or_default();
     let encoded = EncodedHistory::new(&history.data, &history.halves(&time)?)?;
     let check = |check: DataCheck<'_>| history.source.check(check, Some(&time));
-    let findings = encoded.findings(check)?;
-    let planned = PlannedTraining::new(methods, encoded.data(), &history.oracle, &findings);
-    context.print_notes(&planned.notes());
     let given = given::methods(&options, &history)?;
     let mut backtest = backtest_of(&options, folder.clone());
-    if !selection_is_given
-        && let Some(note) = backtest.avoid_expensive_validation(&history.table())?
-    {
-        context.warn(&format!("note: {note}"));
-    }
+    let PreparedJob { findings, notes } =
+        backtest.prepare(&history.table(), &encoded, selection_is_given, check)?;
+    context.print_notes(&notes);
     let explain = |error: Error| {
         if matches!(error, Error::Interrupted) {
             context.warn(&format!(

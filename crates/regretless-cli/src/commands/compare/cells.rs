@@ -13,8 +13,7 @@ use regretless::oracle::{Heuristic, Oracle};
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::settings::TrainingSettings;
-use regretless::train::TrainingContext;
-use regretless::{Error, Evaluation, Result, Trainer};
+use regretless::{Error, Evaluation, Result};
 use regretless_study::experiment::{
     CellData, CellId, CellMethod, CellRecord, DataFiles, DecisionLayout, Experiment,
     ExperimentResults, ExperimentRunner, ProblemResults, SeedDesign,
@@ -208,28 +207,6 @@ fn methods_with_intervals(summary: &ComparisonSummary, results: &ExperimentResul
         row["upper"] = json!(interval.map(|interval| interval.upper));
     }
     rows
-}
-
-/// Selects epochs by validation loss where the solves for validation regret take too long; returns
-/// what to tell the user then. The reference decides for all methods, so that they are compared on
-/// equal terms.
-pub fn avoid_expensive_validation(
-    training: &mut TrainingSettings,
-    data: &CellData,
-    oracle: &Oracle,
-    observer: &dyn Observer,
-) -> Option<String> {
-    let mut trainer = Trainer::new(reference()).settings(*training);
-    let note = trainer.avoid_expensive_validation(&TrainingContext {
-        data: &data.data,
-        split: &data.split,
-        oracle,
-        observer,
-    });
-    if note.is_some() {
-        *training = trainer.settings;
-    }
-    note
 }
 
 /// The method whose regret is the denominator of all ratios.

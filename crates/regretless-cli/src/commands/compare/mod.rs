@@ -8,17 +8,16 @@
 
 use std::path::Path;
 
+use regretless::job::TrainingJob;
 use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, Normalization};
 use regretless::method::Method;
-use regretless::notes::PlannedTraining;
 use regretless::observer::Observer;
 use regretless::parallel::Threads;
 use regretless::problem::Benchmark;
-use regretless::{Error, Result};
+use regretless::{Error, Result, Trainer};
 use regretless_study::experiment::DecisionLayout;
 use serde_json::Value;
 
-use super::check::DataFindings;
 use super::data_split::{DataSource, LabeledSplits, standard_split};
 use super::train::check_utf8;
 use super::{CommandContext, decision_page, first_names, oracle};
@@ -34,8 +33,7 @@ mod page;
 mod summary;
 
 pub use cells::{
-    ComparedCells, ComparisonFacts, ComparisonInput, TableReport, avoid_expensive_validation,
-    compare_cells, reference,
+    ComparedCells, ComparisonFacts, ComparisonInput, TableReport, compare_cells, reference,
 };
 use cells::{Comparison, FailedRun};
 use files::{ComparisonKey, ResultFolder};
@@ -352,38 +350,34 @@ fn comparison_of(
     }
     let unused_columns = source.unused_columns();
     let keys = source.row_keys()?;
+    let splits = source.data_splits(first..past)?;
+    let data = &splits.cells[0];
+    let oracle = oracle(&data.problem, data.data.data(), &options.execution)?;
+    let training = options.training.settings(standard_profile(options), 0);
+    for data in &splits.cells {
+        training.check(&data.split)?;
+    }
+    let methods = options.methods.clone().unwrap_or_default();
+    let job = TrainingJob {
+        time_split: time_split.as_deref(),
+        ..TrainingJob::new(data, &oracle, &methods, &context.progress)
+    };
+    let mut reference = Trainer::new(reference()).settings(training);
+    let select = (!given.selection).then_some(&mut reference);
+    let prepared = job.prepare(select, |check| splits.check(check))?;
+    context.print_notes(&prepared.notes);
+    let training = reference.settings;
+    options.training.select = Some(training.select);
+    let findings = splits.findings(prepared.findings);
     let LabeledSplits {
         cells: data,
         skipped_rows,
-        findings,
-    } = source.data_splits(first..past)?;
-    let oracle = oracle(&data[0].problem, data[0].data.data(), &options.execution)?;
-    let planned = PlannedTraining {
-        time_split: time_split.as_deref(),
-        ..PlannedTraining::new(
-            options.methods.as_deref().unwrap_or_default(),
-            &data[0].data,
-            &oracle,
-            findings.as_ref().map_or(&[], DataFindings::list),
-        )
-    };
-    context.print_notes(&planned.notes());
-    let mut training = options.training.settings(standard_profile(options), 0);
-    if !given.selection {
-        for data in &data {
-            training.check(&data.split)?;
-        }
-        let observer = &context.progress;
-        let note = avoid_expensive_validation(&mut training, &data[0], &oracle, observer);
-        if let Some(note) = note {
-            context.warn(&format!("note: {note}"));
-            options.training.select = Some(training.select);
-        }
-    }
+        ..
+    } = splits;
     Comparison::new(ComparisonInput {
         data,
         oracle: &oracle,
-        methods: options.methods.clone().unwrap_or_default(),
+        methods,
         given: Vec::new(),
         predictor: options.split.predictor.clone(),
         training,

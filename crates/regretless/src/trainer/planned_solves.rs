@@ -68,7 +68,7 @@ impl Trainer {
     /// so that the choice is the same on every machine; methods whose loss needs solves are left as
     /// they are. Solvers that do not count, such as functions of the user's, are left as they are
     /// too, but the user is told if their measured times are long.
-    pub fn avoid_expensive_validation(&mut self, context: &TrainingContext<'_>) -> Option<String> {
+    pub(crate) fn select_affordably(&mut self, context: &TrainingContext<'_>) -> Option<String> {
         let Method::Stages(stages) = &self.method else {
             return None;
         };

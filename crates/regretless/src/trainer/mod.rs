@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::evaluate::Evaluation;
 use crate::label::{LabelCounts, LabeledDataset};
 use crate::method::Method;
+use crate::note::Note;
 use crate::oracle::{Heuristic, SolveCounts};
 use crate::parallel::Timer;
 use crate::predict::{CostModel, PredictorSpec};
@@ -22,6 +23,8 @@ use crate::report::{CandidateReport, SearchReport, StopReason, TrainReport};
 use crate::settings::{SelectionCriterion, TrainingSettings};
 use crate::text::first_names;
 use crate::train::{FitResult, StagedTraining, TrainingContext, linear_fit};
+
+mod planned_solves;
 
 /// Trains models: a method, a predictor and the settings of the training.
 ///
@@ -78,6 +81,8 @@ pub struct TrainingOutcome {
     pub has_time_limit: bool,
     /// Numbers of rows and how they were divided, in words.
     pub split: String,
+    /// What the user should know about it.
+    pub notes: Vec<Note>,
 }
 
 impl TrainingOutcome {
@@ -307,7 +312,7 @@ impl Trainer {
     ///
     /// # Errors
     /// As [`Self::train`].
-    pub fn fit_and_evaluate(
+    pub(crate) fn fit_and_evaluate(
         &self,
         context: &TrainingContext<'_>,
         problem: &ProblemSpec,
@@ -359,6 +364,7 @@ impl Trainer {
             labels: context.data.label_counts(&context.data.rows()),
             has_time_limit: context.oracle.limits().seconds.is_some(),
             split: context.split.to_string(),
+            notes: Vec::new(),
         })
     }
 

@@ -1,0 +1,149 @@
+//! [`TrainingJob`]: what every interface does with labeled rows, in one order.
+//!
+//! The data check, notes about what is about to be trained and how epochs are selected
+//! ([`TrainingJob::prepare`]); the training, its evaluation and notes about its outcome
+//! ([`TrainingJob::run`]). Interfaces read and label the table before it
+//! ([`EncodedSplits`](crate::label::EncodedSplits)) and pass notes on.
+
+use crate::checkpoint::CheckpointFolder;
+use crate::data::{DataCheck, Finding};
+use crate::error::Result;
+use crate::label::LabeledSplit;
+use crate::method::Method;
+use crate::notes::{FinishedTraining, Note, NoteKind, PlannedTraining, findings_of_split};
+use crate::observer::Observer;
+use crate::oracle::Oracle;
+use crate::train::{FitResult, TrainingContext};
+use crate::trainer::{Trainer, TrainingOutcome};
+
+/// A training, or the trainings of a comparison, before it begins.
+#[derive(Clone, Copy)]
+pub struct TrainingJob<'a> {
+    /// Labeled rows; of a comparison those of its first seed.
+    pub labeled: &'a LabeledSplit,
+    /// Solves the problem.
+    pub oracle: &'a Oracle,
+    /// What is trained.
+    pub methods: &'a [Method],
+    /// Receives progress and may interrupt.
+    pub observer: &'a dyn Observer,
+    /// What the user calls the method, if it was left to the program.
+    pub method_setting: Option<&'a str>,
+    /// How the user writes a split by the dates of the table, if it has some and the split was left
+    /// to the program.
+    pub time_split: Option<&'a str>,
+    /// What the user calls the number of epochs.
+    pub epochs_setting: &'a str,
+}
+
+/// What is known before a training begins.
+pub struct PreparedJob {
+    /// What the data check found.
+    pub findings: Vec<Finding>,
+    /// What the user should know.
+    pub notes: Vec<Note>,
+}
+
+impl<'a> TrainingJob<'a> {
+    /// A training whose method and split were chosen by the user.
+    pub fn new(
+        labeled: &'a LabeledSplit,
+        oracle: &'a Oracle,
+        methods: &'a [Method],
+        observer: &'a dyn Observer,
+    ) -> Self {
+        Self {
+            labeled,
+            oracle,
+            methods,
+            observer,
+            method_setting: None,
+            time_split: None,
+            epochs_setting: "epochs",
+        }
+    }
+
+    /// The rows, the solver and the observer of a training.
+    pub fn context(&self) -> TrainingContext<'a> {
+        TrainingContext {
+            data: &self.labeled.data,
+            split: &self.labeled.split,
+            oracle: self.oracle,
+            observer: self.observer,
+        }
+    }
+
+    /// Checks the data and says what the user should know before the training begins. `check` runs
+    /// the data check where the times of the rows are known; otherwise it is
+    /// `|check| Ok(check.run())`. `select` is the trainer where the user did not choose how epochs
+    /// are selected; in a comparison that of its reference, so that all methods are compared on
+    /// equal terms.
+    ///
+    /// # Errors
+    /// Those of `check`.
+    pub fn prepare(
+        &self,
+        select: Option<&mut Trainer>,
+        check: impl FnOnce(DataCheck<'_>) -> Result<Vec<Finding>>,
+    ) -> Result<PreparedJob> {
+        let LabeledSplit { data, split, .. } = self.labeled;
+        let findings = findings_of_split(data, split, check)?;
+        let planned = PlannedTraining {
+            method_setting: self.method_setting,
+            time_split: self.time_split,
+            ..PlannedTraining::new(self.methods, data, self.oracle, &findings)
+        };
+        let mut notes = planned.notes();
+        notes.extend(select.and_then(|trainer| self.avoid_expensive_validation(trainer)));
+        Ok(PreparedJob { findings, notes })
+    }
+
+    /// Selects epochs by validation loss where the solves for validation regret take too long; the
+    /// note says so.
+    pub fn avoid_expensive_validation(&self, trainer: &mut Trainer) -> Option<Note> {
+        let text = trainer.select_affordably(&self.context())?;
+        Some(Note::new(NoteKind::Selection, text))
+    }
+
+    /// Trains and evaluates; the outcome has the notes about it. Resumes from checkpoints if there
+    /// are any.
+    ///
+    /// # Errors
+    /// As [`Trainer::train`].
+    pub fn run(
+        &self,
+        trainer: &Trainer,
+        checkpoints: Option<&CheckpointFolder>,
+    ) -> Result<TrainingOutcome> {
+        let spec = self.labeled.problem.spec();
+        let mut outcome = trainer.fit_and_evaluate(&self.context(), spec, checkpoints)?;
+        outcome.notes = self.notes_after(trainer, &outcome.trained, Some(&outcome));
+        Ok(outcome)
+    }
+
+    /// Trains without an evaluation; the notes are about the training.
+    ///
+    /// # Errors
+    /// As [`Trainer::train`].
+    pub(crate) fn fit(&self, trainer: &Trainer) -> Result<(FitResult, Vec<Note>)> {
+        let trained = trainer.train(&self.context(), self.labeled.problem.spec(), None)?;
+        let notes = self.notes_after(trainer, &trained, None);
+        Ok((trained, notes))
+    }
+
+    fn notes_after(
+        &self,
+        trainer: &Trainer,
+        fit: &FitResult,
+        outcome: Option<&TrainingOutcome>,
+    ) -> Vec<Note> {
+        let finished = FinishedTraining {
+            trainer,
+            fit,
+            outcome,
+            context: &self.context(),
+            epochs_setting: self.epochs_setting,
+        };
+        finished.notes()
+    }
+}
