@@ -6,10 +6,10 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use regretless::data::{FeatureOptions, Finding, Matrix, NamedCosts};
+use regretless::data::{DataCheck, FeatureOptions, Finding, Matrix, NamedCosts};
 use regretless::label::{LabeledDataset, Shard};
 use regretless::method::Method;
-use regretless::notes::{EncodedHistory, PlannedTraining};
+use regretless::notes::EncodedHistory;
 use regretless::{Decision, Split};
 use regretless_cli::backtest::{BacktestFacts, BacktestPage};
 use regretless_study::backtest::{
@@ -284,15 +284,6 @@ pub fn run_backtest<'py>(
     let data = with_labels(py, problem, &call, &oracle, data, labels)?;
     let halves = Split::by_time("time").validation(0.0).test(0.5);
     let halves = halves.apply_to_times(&times).map_err(to_py_err)?;
-    let (findings, table_notes) = call.run(py, |_| {
-        let encoded = EncodedHistory::new(&data, &halves)?;
-        let findings = encoded.findings(|check| check.run_with_times(&times))?;
-        let methods = &backtest.methods;
-        let planned = PlannedTraining::new(methods, encoded.data(), &oracle, &findings);
-        let notes = planned.notes();
-        Ok((findings, notes))
-    })?;
-    raise_notes(py, problem, &table_notes)?;
     let periods = periods.restrict_to(&data.rows());
     let folds = match folds {
         Some(folds) => folds
@@ -307,18 +298,22 @@ pub fn run_backtest<'py>(
     }
     let is_selection_given =
         settings.is_some_and(|settings| settings.contains("select").unwrap_or(false));
+    let table = BacktestTable {
+        spec: &problem.spec,
+        data: &data,
+        oracle: &oracle,
+        periods: &periods,
+        folds: &folds,
+    };
+    let prepared = call.run(py, |_| {
+        let encoded = EncodedHistory::new(&data, &halves)?;
+        let check = |check: DataCheck<'_>| check.run_with_times(&times);
+        backtest.prepare(&table, &encoded, is_selection_given, check)
+    })?;
+    raise_notes(py, problem, &prepared.notes)?;
+    let findings = prepared.findings;
     // None for a shard, whose results are those of the call without one.
     let results = call.run(py, |observer| {
-        let table = BacktestTable {
-            spec: &problem.spec,
-            data: &data,
-            oracle: &oracle,
-            periods: &periods,
-            folds: &folds,
-        };
-        if !is_selection_given && let Some(note) = backtest.avoid_expensive_validation(&table)? {
-            observer.warn(&note);
-        }
         if let Some(shard) = shard {
             backtest.run_shard(&table, &given, shard, observer)?;
             return Ok(None);

@@ -8,19 +8,18 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use regretless::data::{DataCheck, FeatureOptions, NamedCosts, SplitIndices};
-use regretless::label::LabeledDataset;
+use regretless::Trainer;
+use regretless::data::{FeatureOptions, NamedCosts, SplitIndices};
+use regretless::job::TrainingJob;
+use regretless::label::EncodedSplits;
 use regretless::method::Method;
-use regretless::notes::{PlannedTraining, findings_of_split};
-use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
-use regretless::problem::ProblemSpec;
 use regretless_cli::backtest::DecisionPage;
 use regretless_cli::comparison::{
-    ComparisonFacts, ComparisonInput, TableReport, avoid_expensive_validation, compare_cells,
+    ComparisonFacts, ComparisonInput, TableReport, compare_cells,
     default_methods, reference,
 };
-use regretless_study::experiment::{CellData, CellMethod};
+use regretless_study::experiment::CellMethod;
 use serde::Deserialize;
 
 use crate::arrays::ArrayOwnership;
@@ -79,42 +78,6 @@ fn splits_of(
     (first..past).map(divide).collect()
 }
 
-/// Labeled rows with the features of each seed, which are encoded by its training rows.
-fn cells(
-    problem: &Problem,
-    oracle: &Oracle,
-    data: &Arc<LabeledDataset>,
-    splits: Vec<SplitIndices>,
-) -> PyResult<Vec<CellData>> {
-    let built = regretless::Problem::from_parts(
-        oracle.problem().clone(),
-        ProblemSpec::clone(&problem.spec),
-    );
-    let mut cells: Vec<CellData> = Vec::new();
-    let mut last_train: Vec<usize> = Vec::new();
-    for split in splits {
-        let encoded = match cells.last() {
-            // Seeds with the same rows share them.
-            Some(last) if last_train == split.train => Arc::clone(&last.data),
-            _ => match data
-                .data()
-                .encoded_features(&split.train)
-                .map_err(in_features)?
-            {
-                Some(features) => Arc::new(data.with_features(features).map_err(to_py_err)?),
-                None => Arc::clone(data),
-            },
-        };
-        last_train.clone_from(&split.train);
-        cells.push(CellData {
-            problem: built.clone(),
-            data: encoded,
-            split: split.restrict_to(&data.rows()).map_err(to_py_err)?,
-        });
-    }
-    Ok(cells)
-}
-
 /// The methods of a comparison: each once, and the reference first where it is not among them.
 fn methods_of(methods: Option<Vec<Bound<'_, PyAny>>>) -> PyResult<Vec<Method>> {
     let Some(listed) = methods else {
@@ -158,7 +121,7 @@ pub fn run_comparison<'py>(
     let problem = problem.get();
     let plan: ComparisonPlan =
         serde_json::from_str(plan).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let mut training = parse_settings(settings, &plan.profile, 0)?;
+    let training = parse_settings(settings, &plan.profile, 0)?;
     let methods = methods_of(methods)?;
     let mut data = dataset(problem, X, C, None, None, FeatureOptions::default())?;
     let parameters = row_parameters(problem, parameters, data.len(), ArrayOwnership::Copy)?;
@@ -190,8 +153,10 @@ pub fn run_comparison<'py>(
     let oracle = options
         .oracle(problem, &call, data.parameters())
         .map_err(to_py_err)?;
+    let encoded = EncodedSplits::new(&data, splits).map_err(in_features)?;
     let data = with_labels(py, problem, &call, &oracle, data, labels)?;
-    let cells = cells(problem, &oracle, &data, splits)?;
+    let built = problem.built(&oracle);
+    let cells = encoded.with_labels(&built, &data).map_err(to_py_err)?;
     let first = &cells[0];
     let date_column = if split.is_none() && has_random_split {
         first.data.data().features().date_column()
@@ -199,19 +164,18 @@ pub fn run_comparison<'py>(
         None
     };
     let suggested = date_column.map(|column| format!("split=\"time:{column}\""));
-    let (findings, notes) = call.run(py, |_| {
-        let check = |check: DataCheck<'_>| check_table(times.as_deref(), check);
-        let findings = findings_of_split(&first.data, &first.split, check)?;
-        let planned = PlannedTraining {
-            time_split: suggested.as_deref(),
-            ..PlannedTraining::new(&methods, &first.data, &oracle, &findings)
-        };
-        let notes = planned.notes();
-        Ok((findings, notes))
-    })?;
-    raise_notes(py, problem, &notes)?;
     let is_selection_given = plan.profile != "default"
         || settings.is_some_and(|settings| settings.contains("select").unwrap_or(false));
+    let mut trainer = Trainer::new(reference()).settings(training);
+    let prepared = call.run(py, |observer| {
+        let job = TrainingJob {
+            time_split: suggested.as_deref(),
+            ..TrainingJob::new(first, &oracle, &methods, observer)
+        };
+        let select = (!is_selection_given).then_some(&mut trainer);
+        job.prepare(select, |check| check_table(times.as_deref(), check))
+    })?;
+    raise_notes(py, problem, &prepared.notes)?;
     let predictor = match &plan.predictor {
         Some(name) => Some(name.parse().map_err(to_py_err)?),
         None => None,
@@ -225,19 +189,14 @@ pub fn run_comparison<'py>(
         unit: String::new(),
     };
     let compared = call.run(py, |observer| {
-        if !is_selection_given
-            && let Some(note) = avoid_expensive_validation(&mut training, first, &oracle, observer)
-        {
-            observer.warn(&note);
-        }
         let input = ComparisonInput {
-            table: TableReport::with_findings(findings),
+            table: TableReport::with_findings(prepared.findings),
             data: cells.clone(),
             oracle: &oracle,
             methods,
             given,
             predictor,
-            training,
+            training: trainer.settings,
             threads: Threads::new(options.threads.unwrap_or(0))?,
             facts,
         };

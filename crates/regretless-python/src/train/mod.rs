@@ -11,13 +11,10 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regretless::checkpoint::CheckpointFolder;
-use regretless::data::{DataCheck, Dataset, SplitIndices};
-use regretless::label::LabeledDataset;
+use regretless::data::{Dataset, SplitIndices};
+use regretless::job::TrainingJob;
+use regretless::label::LabeledSplit;
 use regretless::method::{Method, TrainingStage};
-use regretless::notes::{FinishedTraining, Note, PlannedTraining, findings_of_split};
-use regretless::oracle::Oracle;
-use regretless::problem::ProblemSpec;
-use regretless::train::TrainingContext;
 use regretless::trainer::{Trainer, TrainingOutcome};
 
 use crate::arrays::ArrayOwnership;
@@ -251,30 +248,30 @@ pub fn train<'py>(
         .map_err(to_py_err)?;
     trainer.method.check_problem(&oracle).map_err(to_py_err)?;
     let data = with_labels(py, problem, &call, &oracle, data, labels.as_ref())?;
-    let split = split.restrict_to(&data.rows()).map_err(to_py_err)?;
-    let planned = PlannedNotes {
-        method: &planned_method,
-        is_method_default: training.is_method_default(),
-        is_split_given: table.split.is_some(),
-        times: table.times.as_deref(),
+    let built = problem.built(&oracle);
+    let labeled = LabeledSplit::new(built, data, split).map_err(to_py_err)?;
+    let date_column = match table.split {
+        Some(_) => None,
+        None => labeled.data.data().features().date_column(),
     };
-    let notes = call.run(py, |_| planned.of(&data, &split, &oracle))?;
-    raise_notes(py, problem, &notes)?;
+    let time_split = date_column.map(|column| format!("split=\"time:{column}\""));
+    let methods = [planned_method];
+    let method_setting = training.is_method_default().then_some("method=");
     let is_selection_given = training.is_selection_given();
-    let checkpoint = training.checkpoint.as_deref();
-    let (outcome, notes) = call.run(py, |observer| {
-        let context = TrainingContext {
-            data: &data,
-            split: &split,
-            oracle: &oracle,
-            observer,
-        };
-        if !is_selection_given && let Some(note) = trainer.avoid_expensive_validation(&context) {
-            observer.warn(&note);
-        }
-        fit(&trainer, &context, &problem.spec, checkpoint)
+    let job = |observer| TrainingJob {
+        method_setting,
+        time_split: time_split.as_deref(),
+        ..TrainingJob::new(&labeled, &oracle, &methods, observer)
+    };
+    let times = table.times.as_deref();
+    let prepared = call.run(py, |observer| {
+        let select = (!is_selection_given).then_some(&mut trainer);
+        job(observer).prepare(select, |check| check_table(times, check))
     })?;
-    raise_notes(py, problem, &notes)?;
+    raise_notes(py, problem, &prepared.notes)?;
+    let checkpoint = training.checkpoint.as_deref();
+    let outcome = call.run(py, |observer| fit(&trainer, &job(observer), checkpoint))?;
+    raise_notes(py, problem, &outcome.notes)?;
     let fields = to_python(py, &trainer.summary(&outcome))?;
     fields.set_item("rounds", to_python(py, &outcome.trained.report.rounds)?)?;
     fields.set_item("encoding", encoding.encoded)?;
@@ -282,61 +279,20 @@ pub fn train<'py>(
     Ok((Model::new(outcome.trained.model), fields))
 }
 
-/// What the notes before a training are about.
-struct PlannedNotes<'a> {
-    method: &'a Method,
-    is_method_default: bool,
-    is_split_given: bool,
-    times: Option<&'a [String]>,
-}
-
-impl PlannedNotes<'_> {
-    fn of(
-        &self,
-        data: &LabeledDataset,
-        split: &SplitIndices,
-        oracle: &Oracle,
-    ) -> regretless::Result<Vec<Note>> {
-        let date_column = if self.is_split_given {
-            None
-        } else {
-            data.data().features().date_column()
-        };
-        let time_split = date_column.map(|column| format!("split=\"time:{column}\""));
-        let check = |check: DataCheck<'_>| check_table(self.times, check);
-        let findings = findings_of_split(data, split, check)?;
-        let planned = PlannedTraining {
-            method_setting: self.is_method_default.then_some("method="),
-            time_split: time_split.as_deref(),
-            ..PlannedTraining::new(std::slice::from_ref(self.method), data, oracle, &findings)
-        };
-        Ok(planned.notes())
-    }
-}
-
 /// Trains, with checkpoints next to a model file, and evaluates.
 fn fit(
     trainer: &Trainer,
-    context: &TrainingContext<'_>,
-    spec: &ProblemSpec,
+    job: &TrainingJob<'_>,
     checkpoint: Option<&Path>,
-) -> regretless::Result<(TrainingOutcome, Vec<Note>)> {
+) -> regretless::Result<TrainingOutcome> {
     let checkpoints = checkpoint.map(CheckpointFolder::for_model);
     let lock = checkpoints
         .as_ref()
         .map(CheckpointFolder::lock)
         .transpose()?;
-    let outcome = trainer.fit_and_evaluate(context, spec, checkpoints.as_ref())?;
+    let outcome = job.run(trainer, checkpoints.as_ref())?;
     if let (Some(checkpoints), Some(lock)) = (checkpoints, lock) {
         checkpoints.remove(lock)?;
     }
-    let finished = FinishedTraining {
-        trainer,
-        fit: &outcome.trained,
-        outcome: Some(&outcome),
-        context,
-        epochs_setting: "epochs",
-    };
-    let notes = finished.notes();
-    Ok((outcome, notes))
+    Ok(outcome)
 }
