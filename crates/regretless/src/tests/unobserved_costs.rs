@@ -192,7 +192,7 @@ fn a_tour_avoids_an_edge_without_a_prediction_and_a_needed_one_is_refused() {
 #[test]
 fn routes_avoid_an_edge_without_a_prediction() {
     let spec = json!({
-        "kind": "cvrp", "demands": [3, 4, 5, 2], "capacity": 8.0, "vehicles": 3,
+        "kind": "cvrp", "demands": [3, 4, 5, 2], "capacity": 12.0, "vehicles": 2,
         "single_customer_routes": true,
     });
     let problem = build(&spec);
