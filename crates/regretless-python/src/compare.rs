@@ -16,8 +16,7 @@ use regretless::method::Method;
 use regretless::parallel::Threads;
 use regretless_cli::backtest::DecisionPage;
 use regretless_cli::comparison::{
-    ComparisonFacts, ComparisonInput, TableReport, compare_cells,
-    default_methods, reference,
+    ComparisonFacts, ComparisonInput, TableReport, compare_cells, default_methods, reference,
 };
 use regretless_study::experiment::CellMethod;
 use serde::Deserialize;

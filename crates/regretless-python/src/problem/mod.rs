@@ -52,6 +52,14 @@ pub struct Problem {
 /// A notice and the names of the costs that it is about.
 type Notice = (String, Vec<String>);
 
+impl Problem {
+    /// The problem as the library has it, with the names of the oracle's parameters.
+    pub fn built(&self, oracle: &regretless::oracle::Oracle) -> regretless::Problem {
+        let spec = ProblemSpec::clone(&self.spec);
+        regretless::Problem::from_parts(oracle.problem().clone(), spec)
+    }
+}
+
 #[pymethods]
 impl Problem {
     #[new]

@@ -15,6 +15,7 @@ use regretless::data::{Dataset, SplitIndices};
 use regretless::job::TrainingJob;
 use regretless::label::LabeledSplit;
 use regretless::method::{Method, TrainingStage};
+use regretless::observer::NoopObserver;
 use regretless::trainer::{Trainer, TrainingOutcome};
 
 use crate::arrays::ArrayOwnership;
@@ -258,19 +259,21 @@ pub fn train<'py>(
     let methods = [planned_method];
     let method_setting = training.is_method_default().then_some("method=");
     let is_selection_given = training.is_selection_given();
-    let job = |observer| TrainingJob {
+    let job = TrainingJob {
         method_setting,
         time_split: time_split.as_deref(),
-        ..TrainingJob::new(&labeled, &oracle, &methods, observer)
+        ..TrainingJob::new(&labeled, &oracle, &methods, &NoopObserver)
     };
     let times = table.times.as_deref();
     let prepared = call.run(py, |observer| {
         let select = (!is_selection_given).then_some(&mut trainer);
-        job(observer).prepare(select, |check| check_table(times, check))
+        TrainingJob { observer, ..job }.prepare(select, |check| check_table(times, check))
     })?;
     raise_notes(py, problem, &prepared.notes)?;
     let checkpoint = training.checkpoint.as_deref();
-    let outcome = call.run(py, |observer| fit(&trainer, &job(observer), checkpoint))?;
+    let outcome = call.run(py, |observer| {
+        fit(&trainer, &TrainingJob { observer, ..job }, checkpoint)
+    })?;
     raise_notes(py, problem, &outcome.notes)?;
     let fields = to_python(py, &trainer.summary(&outcome))?;
     fields.set_item("rounds", to_python(py, &outcome.trained.report.rounds)?)?;
