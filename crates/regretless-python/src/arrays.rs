@@ -74,7 +74,7 @@ pub enum ArrayOwnership {
 
 /// An array whose columns have names, or, where it is one row, whose entries have.
 ///
-/// The tables of users become numpy arrays or these (`regretless.tables.plain`); functions here read
+/// The tables of users become numpy arrays or these (`regretless.tables`); functions here read
 /// nothing else.
 #[pyclass(frozen, module = "regretless._core", name = "_NamedArray")]
 pub struct NamedArray {

@@ -1,5 +1,5 @@
-//! Comparisons. `regretless.training.compare` has the public function; the command line crate has the
-//! statistics, the verdict and the page, so that both interfaces return the same.
+//! Comparisons. `regretless.training.compare` has the public function; the command line crate has
+//! the statistics, the verdict and the page, so that both interfaces return the same.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

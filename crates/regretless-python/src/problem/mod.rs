@@ -75,8 +75,8 @@ impl Problem {
         Self::from_spec(catch_panic(|| benchmark.problem(seed).map_err(to_py_err))?)
     }
 
-    /// The problem of a description in plain values, as problem files have it; with the costs of the
-    /// file that it was read from.
+    /// The problem of a description in plain values, as problem files have it; with the costs of
+    /// the file that it was read from.
     #[staticmethod]
     #[pyo3(name = "_of_description", signature = (description, costs=None))]
     fn of_description(description: &Bound<'_, PyAny>, costs: Option<Vec<f64>>) -> PyResult<Self> {
@@ -833,8 +833,8 @@ impl Problem {
         Self::from_spec(columns.spec(problem)?)
     }
 
-    /// The problem that a Python function solves. `answer` calls `solve` and returns None, an array,
-    /// or a pair of array and objective.
+    /// The problem that a Python function solves. `answer` calls `solve` and returns None, an
+    /// array, or a pair of array and objective.
     #[staticmethod]
     #[pyo3(name = "_of_function")]
     fn of_function(
