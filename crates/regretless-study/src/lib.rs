@@ -5,6 +5,7 @@ extern crate self as regretless_study;
 
 pub mod backtest;
 pub mod experiment;
+pub mod report;
 pub mod review;
 #[cfg(test)]
 mod tests;

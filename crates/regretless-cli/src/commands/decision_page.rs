@@ -6,7 +6,7 @@ use std::path::Path;
 use regretless::data::OutputFile;
 use regretless::label::LabeledDataset;
 use regretless::{Error, Result};
-use regretless_report::{Figure, PageSummary, review_figures, review_page};
+use regretless_study::report::{Figure, PageSummary, review_figures, review_page};
 use regretless_study::review::DecisionReview;
 
 use super::encoding::EncodingReport;
@@ -113,7 +113,7 @@ pub fn write_figures(folder: &Path, figures: &[Figure]) -> Result<()> {
         write_text(&file("svg"), &figure.svg, true)?;
         #[cfg(feature = "png")]
         {
-            let picture = regretless_report::png(&figure.svg, 1600)
+            let picture = regretless_study::report::png(&figure.svg, 1600)
                 .map_err(|error| Error::setting(error.to_string()))?;
             OutputFile::new(&file("png"), true).write(|out| out.write_all(&picture))?;
         }

@@ -14,8 +14,8 @@ use regretless::report::{CandidateReport, ScoringKind, TrainReport};
 use regretless::train::TrainingContext;
 use regretless::trainer::{Trainer, TrainingOutcome};
 use regretless::{Error, Result};
-use regretless_report::PageSummary;
 use regretless_study::experiment::CellData;
+use regretless_study::report::PageSummary;
 use regretless_study::review::{DecisionReview, ReviewOptions};
 use serde_json::json;
 

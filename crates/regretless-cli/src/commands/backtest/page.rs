@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use regretless::Result;
 use regretless::data::Finding;
 use regretless::observer::Observer;
-use regretless_report::PageSummary;
 use regretless_study::backtest::{Backtest, BacktestResults, BacktestTable};
+use regretless_study::report::PageSummary;
 use regretless_study::review::{DecisionReview, ReviewOptions};
 
 use super::super::UnusedColumns;

@@ -1,7 +1,7 @@
-//! The page of a comparison: what it was made from, and the results for `regretless-report`.
+//! The page of a comparison: what it was made from, and the results for its figures.
 
-use regretless_report::{PageSummary, comparison_figures, comparison_page};
 use regretless_study::experiment::{DecisionLayout, ExperimentResults, FigureKind, ProblemResults};
+use regretless_study::report::{PageSummary, comparison_figures, comparison_page};
 use time::OffsetDateTime;
 
 use super::super::check::DataFindings;

@@ -197,23 +197,23 @@ fn write_results(
         &tables::summary_csv(&results)?,
         true,
     )?;
-    if regretless_report::Scoreboard::new(&results).is_some() {
+    if regretless_study::report::Scoreboard::new(&results).is_some() {
         let csv = tables::scoreboard_csv(&results)?;
         write_text(&folder.join("scoreboard.csv"), &csv, true)?;
     }
     write_text(
         &folder.join("report.html"),
-        &regretless_report::page(&results),
+        &regretless_study::report::page(&results),
         true,
     )?;
     write_text(
         &folder.join("tables.md"),
-        &regretless_report::markdown(&results),
+        &regretless_study::report::markdown(&results),
         true,
     )?;
     write_figures(
         &folder.join("figures"),
-        &regretless_report::figures(&results),
+        &regretless_study::report::figures(&results),
     )?;
     Ok(results)
 }

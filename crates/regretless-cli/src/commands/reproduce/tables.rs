@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use regretless::Result;
-use regretless_report::Scoreboard;
 use regretless_study::experiment::{
     ExperimentResults, MeanAndDeviation, MethodResults, ProblemResults,
 };
+use regretless_study::report::Scoreboard;
 
 use crate::csv_text::{CsvText, optional_cell};
 use crate::output::number;
