@@ -341,7 +341,7 @@ impl Model {
             self.model.explain(&table, &oracle, &settings, observer)
         })?;
         let module = py.import("regretless._explanation")?;
-        let text = regretless_cli::explanation::full_text(&explanation, "The row");
+        let text = regretless_study::explanation::full_text(&explanation, "The row", "");
         module.call_method1("with_text", (to_python(py, &explanation)?, text))
     }
 

@@ -1,5 +1,7 @@
 //! Formatting of text and numbers, and escaping for HTML, SVG and Markdown.
 
+use regretless_base::text::grouped_digits;
+
 /// Escapes text for HTML and XML, in elements and in attributes.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -78,14 +80,7 @@ fn grouped(value: f64) -> String {
     let (sign, digits) = digits
         .strip_prefix('-')
         .map_or(("", digits.as_str()), |rest| ("-", rest));
-    let mut out = sign.to_string();
-    for (index, c) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
+    format!("{sign}{}", grouped_digits(digits))
 }
 
 /// A count, averaged over seeds.

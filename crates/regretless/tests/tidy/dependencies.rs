@@ -224,12 +224,38 @@ fn no_module_uses_one_that_it_should_not() {
 }
 
 /// Modules of the studies and the others that each may use.
-const STUDY_ARROWS: [(&str, &[&str]); 5] = [
+const STUDY_ARROWS: [(&str, &[&str]); 10] = [
     ("lib", &[]),
     ("experiment", &[]),
-    ("backtest", &["experiment"]),
+    ("text", &[]),
+    ("table_report", &["text"]),
+    ("explanation", &["text"]),
+    ("backtest", &["experiment", "text"]),
     ("review", &["backtest", "experiment"]),
     ("report", &["backtest", "experiment", "review"]),
+    (
+        "decision_page",
+        &[
+            "backtest",
+            "explanation",
+            "report",
+            "review",
+            "table_report",
+            "text",
+        ],
+    ),
+    (
+        "comparison",
+        &[
+            "decision_page",
+            "experiment",
+            "explanation",
+            "report",
+            "review",
+            "table_report",
+            "text",
+        ],
+    ),
 ];
 
 #[test]

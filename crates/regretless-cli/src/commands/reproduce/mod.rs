@@ -7,13 +7,14 @@ use std::time::Duration;
 use regretless::parallel::Threads;
 use regretless::{Error, Result};
 use regretless_study::experiment::{Experiment, ExperimentResults, ExperimentRunner};
+use regretless_study::text::write_text;
 use serde_json::json;
 use time::OffsetDateTime;
 
 use super::CommandContext;
 use super::decision_page::write_figures;
 use crate::args::ReproduceOptions;
-use crate::output::{CommandReport, path_json, write_text};
+use crate::output::{CommandReport, path_json};
 use crate::settings::{parse_toml, read_text};
 use crate::shell::command_line;
 

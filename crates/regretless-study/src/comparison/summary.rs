@@ -7,37 +7,45 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use regretless::Result;
-use regretless_study::experiment::{CellId, CellMethod, CellRecord, MethodResults};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::cells::{ComparisonResult, FailedRun};
-use crate::csv_text::{CsvText, optional_cell};
-use crate::output::{grouped, number, percent};
-use crate::text_table::TextTable;
+use crate::experiment::{CellId, CellMethod, CellRecord, MethodResults};
+use crate::text::{CsvText, TextTable, grouped, number, optional_cell, percent};
 
 /// One method or baseline over all its seeds.
 #[derive(Debug, Clone, Serialize)]
 pub struct SummaryRow {
     /// Its name.
     pub method: String,
+    /// Finished runs.
     pub runs: usize,
+    /// Mean ratio of its test regret to that of MSE.
     pub ratio: Option<f64>,
+    /// Standard deviation of the ratio over seeds.
     pub ratio_sd: Option<f64>,
+    /// Mean test regret; the other numbers are means too.
     pub test_regret: Option<f64>,
+    /// Test regret divided by the optimal objective.
     pub test_normalized_regret: Option<f64>,
+    /// Mean squared error of the predicted costs.
     pub test_mse: Option<f64>,
+    /// Mean absolute error of the predicted costs.
     pub test_mae: Option<f64>,
+    /// Solves of a training.
     pub solves: Option<f64>,
+    /// Duration of a training.
     pub seconds: Option<f64>,
+    /// Whether it is not trained.
     pub is_baseline: bool,
     /// Runs whose training loss has not converged.
     pub not_converged: usize,
     #[serde(skip)]
-    pub compared: CellMethod,
+    pub(super) compared: CellMethod,
     /// Test regret of each run by seed.
     #[serde(skip)]
-    pub regrets: BTreeMap<u32, f64>,
+    pub(super) regrets: BTreeMap<u32, f64>,
     /// Ratio of each run by seed; none where MSE has not run or has no regret.
     #[serde(skip)]
     ratios: BTreeMap<u32, f64>,

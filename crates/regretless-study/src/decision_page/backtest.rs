@@ -1,19 +1,16 @@
-//! The page of a backtest, and what it was made from. The command and the Python package share it.
+//! The page of a backtest, and what it was made from.
 
 use std::path::PathBuf;
 
+use super::DecisionPage;
+use crate::backtest::{Backtest, BacktestResults, BacktestTable};
+use crate::report::PageSummary;
+use crate::review::{DecisionReview, ReviewOptions};
+use crate::table_report::{EncodingReport, Fact, TableFacts, UnusedColumns};
+use crate::text::grouped;
 use regretless::Result;
 use regretless::data::Finding;
 use regretless::observer::Observer;
-use regretless_study::backtest::{Backtest, BacktestResults, BacktestTable};
-use regretless_study::report::PageSummary;
-use regretless_study::review::{DecisionReview, ReviewOptions};
-
-use super::super::UnusedColumns;
-use super::super::decision_page::{DecisionPage, Fact, TableFacts};
-use super::super::encoding::EncodingReport;
-use super::report::title;
-use crate::output::grouped;
 
 /// A finished backtest, and what its page says about it.
 pub struct BacktestPage<'a> {
@@ -45,7 +42,7 @@ pub struct BacktestFacts {
     /// Commands or calls that repeat it.
     pub commands: Vec<String>,
     /// Columns that were not read.
-    pub(super) unused_columns: UnusedColumns,
+    pub unused_columns: UnusedColumns,
 }
 
 impl BacktestPage<'_> {
@@ -118,7 +115,7 @@ impl BacktestPage<'_> {
         let name = self.facts.table.clone().unwrap_or_else(|| problem.clone());
         PageSummary {
             title: format!("What would have been saved on {name}?"),
-            description: title(self.results, &problem),
+            description: self.results.title(&problem),
             facts,
             commands: self.facts.commands.clone(),
             ..PageSummary::default()

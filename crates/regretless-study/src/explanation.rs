@@ -6,10 +6,9 @@ use regretless::explain::{
     NamedValue, RangeEnds, RangeMethod, RankedDecision, RegretSplit,
 };
 
-use crate::output::{CommandReport, grouped, number};
-use crate::text_table::TextTable;
+use crate::text::{TextTable, grouped, number, push_line};
 
-/// Rows of a table that are printed; `--json` has all of them. Untuned: fits a screen.
+/// Rows of a table that are shown. Untuned: fits a screen.
 const MAX_PRINTED_ROWS: usize = 15;
 /// Names in a sentence or a cell. Untuned: fits a line.
 const MAX_PRINTED_NAMES: usize = 8;
@@ -23,25 +22,35 @@ pub fn sentences(explanation: &Explanation) -> Vec<String> {
     sentences
 }
 
-/// The text of an explanation of the row with this name.
-pub fn full_text(explanation: &Explanation, row: &str) -> String {
-    let mut report = CommandReport::default();
-    print(explanation, row, &mut report);
-    report.text
+/// The text of an explanation of the row with this name. `all_rows` says where all rows of a
+/// shortened table are; it may be empty.
+pub fn full_text(explanation: &Explanation, row: &str, all_rows: &str) -> String {
+    let mut text = String::new();
+    push_line(&mut text, format!("{row} of {}", explanation.problem));
+    for sentence in sentences(explanation) {
+        push_line(&mut text, sentence);
+    }
+    push_ranges(explanation, all_rows, &mut text);
+    push_alternatives(explanation, &mut text);
+    if let Some(split) = &explanation.regret {
+        push_shares(split, all_rows, &mut text);
+    }
+    push_features(explanation, all_rows, &mut text);
+    text
 }
 
-/// Prints an explanation of the row with this name.
-pub fn print(explanation: &Explanation, row: &str, report: &mut CommandReport) {
-    report.line(format!("{row} of {}", explanation.problem));
-    for sentence in sentences(explanation) {
-        report.line(sentence);
+/// How many rows of a table are not shown, and where they are.
+fn push_more(text: &mut String, more: usize, what: &str, all_rows: &str) {
+    if more == 0 {
+        return;
     }
-    print_ranges(explanation, report);
-    print_alternatives(explanation, report);
-    if let Some(split) = &explanation.regret {
-        print_shares(split, report);
-    }
-    print_features(explanation, report);
+    let more = grouped(more as u64);
+    let place = if all_rows.is_empty() {
+        String::new()
+    } else {
+        format!("; {all_rows}")
+    };
+    push_line(text, format!("and {more} more {what}{place}"));
 }
 
 /// What an objective or a cost is called.
@@ -270,11 +279,11 @@ fn regret_sentence(split: &RegretSplit) -> String {
     )
 }
 
-fn print_ranges(explanation: &Explanation, report: &mut CommandReport) {
+fn push_ranges(explanation: &Explanation, all_rows: &str, text: &mut String) {
     let ranges = &explanation.ranges;
     let Some(method) = ranges.method else {
         let reason = ranges.reason.as_deref().unwrap_or("none");
-        report.line(format!("\ncost ranges: {reason}"));
+        push_line(text, format!("\ncost ranges: {reason}"));
         return;
     };
     let solves = grouped(ranges.solves as u64);
@@ -292,9 +301,9 @@ fn print_ranges(explanation: &Explanation, report: &mut CommandReport) {
             "of the simplex basis: within them the decision stays, beyond it may change".to_owned()
         }
     };
-    report.line(format!("\ncost ranges ({kind})"));
+    push_line(text, format!("\ncost ranges ({kind})"));
     if let Some(reason) = &ranges.reason {
-        report.line(format!("note: {reason}"));
+        push_line(text, format!("note: {reason}"));
     }
     let has_known = explanation.costs.iter().any(|cost| cost.known != 0.0);
     let mut heading = vec!["cost", "decision", "predicted", "stays from", "to"];
@@ -320,18 +329,13 @@ fn print_ranges(explanation: &Explanation, report: &mut CommandReport) {
         }
         table.row(cells);
     }
-    report.text.push_str(&table.text());
+    text.push_str(&table.text());
     let more = moves.len().saturating_sub(MAX_PRINTED_ROWS);
-    if more > 0 {
-        let more = grouped(more as u64);
-        report.line(format!(
-            "and {more} more costs with wider ranges; see --json"
-        ));
-    }
+    push_more(text, more, "costs with wider ranges", all_rows);
     let free = explanation.costs.len() - moves.len();
     if free > 0 {
         let free = grouped(free as u64);
-        report.line(format!("{free} costs may move without limit"));
+        push_line(text, format!("{free} costs may move without limit"));
     }
 }
 
@@ -358,18 +362,21 @@ fn number_of_value(value: f64) -> String {
     }
 }
 
-fn print_alternatives(explanation: &Explanation, report: &mut CommandReport) {
+fn push_alternatives(explanation: &Explanation, text: &mut String) {
     let alternatives = &explanation.alternatives;
     if alternatives.decisions.is_empty() {
         if let Some(reason) = &alternatives.reason {
-            report.line(format!("\nother decisions: none listed; {reason}"));
+            push_line(text, format!("\nother decisions: none listed; {reason}"));
         }
         return;
     }
-    report.line(format!(
-        "\nother decisions, the best first ({} solves)",
-        grouped(alternatives.solves as u64)
-    ));
+    push_line(
+        text,
+        format!(
+            "\nother decisions, the best first ({} solves)",
+            grouped(alternatives.solves as u64)
+        ),
+    );
     let mut heading = vec!["rank", "worse by", "objective", "adds", "drops"];
     let mut decisions = alternatives.decisions.iter();
     let has_changes = decisions.any(|ranked| !ranked.changed.is_empty());
@@ -391,25 +398,28 @@ fn print_alternatives(explanation: &Explanation, report: &mut CommandReport) {
         }
         table.row(cells);
     }
-    report.text.push_str(&table.text());
+    text.push_str(&table.text());
     if let Some(reason) = &alternatives.reason {
-        report.line(format!("note: {reason}"));
+        push_line(text, format!("note: {reason}"));
     }
 }
 
-fn print_shares(split: &RegretSplit, report: &mut CommandReport) {
+fn push_shares(split: &RegretSplit, all_rows: &str, text: &mut String) {
     // The sentence above has said that the decision is the best one in hindsight.
     if split.shares.is_empty() {
         return;
     }
     let total: f64 = split.shares.iter().map(|share| share.share).sum();
-    report.line(format!(
-        "\nregret {} = {} from errors of these costs - {} by which the best decision in hindsight \
+    push_line(
+        text,
+        format!(
+            "\nregret {} = {} from errors of these costs - {} by which the best decision in hindsight \
          looked worse",
-        number(split.regret),
-        number(total),
-        number(split.gap)
-    ));
+            number(split.regret),
+            number(total),
+            number(split.gap)
+        ),
+    );
     let mut table = TextTable::new([
         "cost",
         "share",
@@ -428,20 +438,17 @@ fn print_shares(split: &RegretSplit, report: &mut CommandReport) {
             number_of_value(share.best_value),
         ]);
     }
-    report.text.push_str(&table.text());
+    text.push_str(&table.text());
     let more = split.shares.len().saturating_sub(MAX_PRINTED_ROWS);
-    if more > 0 {
-        let more = grouped(more as u64);
-        report.line(format!("and {more} more costs; see --json"));
-    }
+    push_more(text, more, "costs", all_rows);
 }
 
-fn print_features(explanation: &Explanation, report: &mut CommandReport) {
+fn push_features(explanation: &Explanation, all_rows: &str, text: &mut String) {
     let effects = &explanation.features;
     let reason = effects.reason.as_deref();
     let Some(method) = effects.method else {
         let reason = reason.unwrap_or("none");
-        report.line(format!("\nfeatures: no effects; {reason}"));
+        push_line(text, format!("\nfeatures: no effects; {reason}"));
         return;
     };
     let (heading, compared) = match method {
@@ -458,9 +465,10 @@ fn print_features(explanation: &Explanation, report: &mut CommandReport) {
             "training mean",
         ),
     };
-    report.line(format!(
-        "\nfeatures: effect on the decision's objective ({heading})"
-    ));
+    push_line(
+        text,
+        format!("\nfeatures: effect on the decision's objective ({heading})"),
+    );
     let mut table = TextTable::new([
         "feature",
         "value",
@@ -482,13 +490,10 @@ fn print_features(explanation: &Explanation, report: &mut CommandReport) {
             changes.to_owned(),
         ]);
     }
-    report.text.push_str(&table.text());
+    text.push_str(&table.text());
     let more = effects.features.len().saturating_sub(MAX_PRINTED_ROWS);
-    if more > 0 {
-        let more = grouped(more as u64);
-        report.line(format!("and {more} more features; see --json"));
-    }
+    push_more(text, more, "features", all_rows);
     if let Some(reason) = reason {
-        report.line(format!("note: {reason}"));
+        push_line(text, format!("note: {reason}"));
     }
 }

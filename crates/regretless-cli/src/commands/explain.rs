@@ -6,6 +6,7 @@ use std::sync::Arc;
 use regretless::data::{Features, InstanceKeys, RowParameters};
 use regretless::explain::{ExplainSettings, Explanation};
 use regretless::{Error, Model, Result};
+use regretless_study::explanation::full_text;
 use serde_json::json;
 
 use super::{CommandContext, json};
@@ -14,8 +15,6 @@ use crate::input::{
     InputFile, NewRows, dataset_for_model, in_file, load_model, require, table_source_for_model,
 };
 use crate::output::CommandReport;
-
-pub mod text;
 
 /// Most keys in a message. Untuned: keeps messages short.
 const MAX_KEYS_SHOWN: usize = 5;
@@ -63,7 +62,8 @@ pub fn run(options: &ExplainOptions, context: &CommandContext) -> Result<Command
         .map_err(in_file(&row.file))?;
     name_flags(&mut explanation);
     let mut report = CommandReport::default();
-    text::print(&explanation, &row.name, &mut report);
+    let text = full_text(&explanation, &row.name, "see --json");
+    report.text.push_str(&text);
     report.json = json(&explanation)?;
     report.json["row"] = json!(row.number);
     report.json["encoding_notes"] = json!(row.features.encoding_notes());

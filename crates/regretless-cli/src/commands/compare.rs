@@ -1,6 +1,6 @@
 //! `compare`: several methods and the baselines, several seeds, one problem.
 //!
-//! A comparison is an [`Experiment`] with one problem. Every pair of method and seed is a cell of
+//! A comparison is an experiment with one problem. Every pair of method and seed is a cell of
 //! it, here called a run, on one thread. Runs are distributed over threads, and results do not
 //! depend on their number. Each run is written to disk as it finishes; after an interruption the
 //! same command resumes with the missing runs. At the end the results are written as tables and as
@@ -8,38 +8,28 @@
 
 use std::path::Path;
 
-use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, Normalization};
 use regretless::method::Method;
 use regretless::notes::PlannedTraining;
 use regretless::observer::Observer;
 use regretless::parallel::Threads;
 use regretless::problem::Benchmark;
 use regretless::{Error, Result};
+use regretless_study::comparison::{
+    Comparison, ComparisonFacts, ComparisonInput, ComparisonKey, ComparisonPage, FailedRun,
+    ResultFolder, avoid_expensive_validation, default_methods, reference,
+};
 use regretless_study::experiment::DecisionLayout;
+use regretless_study::table_report::{DataFindings, TableReport};
+use regretless_study::text::{first_columns, write_text};
 use serde_json::Value;
 
-use super::check::DataFindings;
 use super::data_split::{DataSource, LabeledSplits, standard_split};
 use super::train::check_utf8;
-use super::{CommandContext, decision_page, first_names, oracle};
+use super::{CommandContext, decision_page, encoding, json, oracle};
 use crate::args::{CompareOptions, Profile};
-use crate::output::{CommandReport, write_text};
+use crate::output::CommandReport;
 use crate::settings;
 use crate::shell::{command_line, quoted};
-
-mod cells;
-mod conclusion;
-mod files;
-mod page;
-mod summary;
-
-pub use cells::{
-    ComparedCells, ComparisonFacts, ComparisonInput, TableReport, avoid_expensive_validation,
-    compare_cells, reference,
-};
-use cells::{Comparison, FailedRun};
-use files::{ComparisonKey, ResultFolder};
-use page::PageInput;
 
 /// Runs all methods on all seeds and reports.
 pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<CommandReport> {
@@ -88,7 +78,7 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     let is_complete = result.failures.is_empty() && !context.progress.interrupted();
     let conclusion = comparison.conclude(&result, is_complete, &context.progress)?;
     let explained = comparison.explain(&conclusion, &context.progress)?;
-    let page = page::draw(&PageInput {
+    let page = ComparisonPage {
         layout,
         comparison: &comparison,
         result: &result,
@@ -96,7 +86,8 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
         explained: &explained,
         commands: commands(folder.path(), context),
         settings_file: Some(format!("{}/settings.toml", folder.path().display())),
-    });
+    };
+    let page = page.draw();
     let summary = &conclusion.summary;
     folder.finish(&result.runs, summary, &page.html)?;
     if let Some(path) = &page_options.report {
@@ -112,7 +103,7 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
         report.extend(details);
     }
     if let Some(findings) = &comparison.table.findings {
-        report.json["data_check"] = findings.json()?;
+        report.json["data_check"] = json(findings)?;
     }
     report.line(comparison.title());
     report.line(format!(
@@ -123,9 +114,9 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
         } else {
             "s"
         },
-        first_names(comparison.features())
+        first_columns(comparison.features())
     ));
-    comparison.encoding().print(&mut report);
+    encoding::print(&comparison.encoding(), &mut report);
     report.line("");
     report.text.push_str(&summary.text(&comparison.facts.unit));
     for sentence in conclusion.printed() {
@@ -135,7 +126,7 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
         report.line(line);
     }
     report.line(format!("\nresults in {}", folder.path().display()));
-    page.write_figures(&page_options, &mut report)?;
+    decision_page::write_page_figures(&page, &page_options, &mut report)?;
     let written = page_options.report.unwrap_or_else(|| folder.report_file());
     decision_page::mention(&written, &mut report);
     report.failure = result
@@ -238,47 +229,6 @@ fn profile_name(options: &CompareOptions) -> &'static str {
         Profile::Default => "default",
         Profile::Paper => "paper",
     }
-}
-
-/// Squared and absolute error with every subset of the components C, O and S.
-pub fn default_methods() -> Vec<Method> {
-    let components = [
-        [0, 0, 0],
-        [1, 0, 0],
-        [0, 1, 0],
-        [0, 0, 1],
-        [1, 1, 0],
-        [1, 0, 1],
-        [0, 1, 1],
-        [1, 1, 1],
-    ];
-    let mut methods = Vec::new();
-    for error in [BaseError::Squared, BaseError::Absolute] {
-        for [costs, one_sided, scale_invariant] in
-            components.map(|subset| subset.map(|included| included == 1))
-        {
-            let loss = CostSensitiveSpec {
-                error,
-                side: if one_sided {
-                    ErrorSide::OneSided
-                } else {
-                    ErrorSide::Both
-                },
-                normalization: if scale_invariant {
-                    Normalization::UnitNorm
-                } else {
-                    Normalization::None
-                },
-                weighting: if costs {
-                    InstanceWeighting::InstanceCosts
-                } else {
-                    InstanceWeighting::Equal
-                },
-            };
-            methods.push(Method::from(loss));
-        }
-    }
-    methods
 }
 
 /// Name of the comparison: the benchmark or the table.

@@ -12,11 +12,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use regretless::data::OutputFile;
 use regretless::error::InputPlace;
 use regretless::{Error, Result};
-use regretless_study::experiment::{CellId, CellRecord, CellStore};
 
 use super::cells::FailedRun;
 use super::summary::ComparisonSummary;
-use crate::output::write_text;
+use crate::experiment::{CellId, CellRecord, CellStore};
+use crate::text::write_text;
 
 const RESULTS_FILE_NAME: &str = "results.jsonl";
 const SUMMARY_FILE_NAME: &str = "summary.csv";

@@ -5,10 +5,10 @@ use regretless::baseline::Baseline;
 use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, Normalization};
 use regretless::method::Method;
 use regretless::predict::PredictorSpec;
-use regretless_study::experiment::{CellMethod, ConfidenceInterval, MeanAndDeviation, SeedDesign};
 
 use super::summary::{ComparisonSummary, SummaryRow};
-use crate::output::number;
+use crate::experiment::{CellMethod, ConfidenceInterval, MeanAndDeviation, SeedDesign};
+use crate::text::number;
 
 /// Prediction error relative to least squares above which a method is reported. Twenty percent is
 /// far more than chance on a test set explains.

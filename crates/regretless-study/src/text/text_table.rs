@@ -1,6 +1,6 @@
 //! Plain text tables: the first column is left-aligned, all others right-aligned.
 
-use crate::text::escaped;
+use regretless::text::SafeText;
 
 /// A table with its heading.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ impl TextTable {
         Self {
             heading: heading
                 .into_iter()
-                .map(|cell| escaped(cell).into_owned())
+                .map(|cell| cell.escaped().into_owned())
                 .collect(),
             rows: Vec::new(),
         }
@@ -25,7 +25,7 @@ impl TextTable {
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let cells = cells.into_iter();
         self.rows
-            .push(cells.map(|cell| escaped(&cell).into_owned()).collect());
+            .push(cells.map(|cell| cell.escaped().into_owned()).collect());
     }
 
     /// The table as lines of text.

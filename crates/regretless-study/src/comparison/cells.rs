@@ -1,11 +1,10 @@
-//! The core of a comparison, without files: labeled rows of each seed in, statistics and the page
-//! out. The command and the Python package share it.
+//! A comparison as an experiment with one problem: labeled rows of each seed in, results, verdict and
+//! an explained decision out.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use regretless::baseline::Baseline;
-use regretless::data::{Finding, InstanceKeys};
 use regretless::label::LabelCounts;
 use regretless::method::Method;
 use regretless::observer::Observer;
@@ -13,24 +12,18 @@ use regretless::oracle::{Heuristic, Oracle};
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::settings::TrainingSettings;
-use regretless::train::TrainingContext;
-use regretless::{Error, Evaluation, Result, Trainer};
-use regretless_study::experiment::{
-    CellData, CellId, CellMethod, CellRecord, DataFiles, DecisionLayout, Experiment,
-    ExperimentResults, ExperimentRunner, ProblemResults, SeedDesign,
-};
-use regretless_study::review::{ExplainedRow, ReviewOptions};
+use regretless::{Error, Evaluation, Result};
 use serde_json::{Value, json};
 
-use super::super::UnusedColumns;
-use super::super::check::DataFindings;
-use super::super::decision_page::DecisionPage;
-use super::super::encoding::EncodingReport;
-use super::super::skipped_rows::SkippedRows;
 use super::conclusion::{self, ComparisonVerdict, UNCERTAIN_CLAIM};
-use super::files::{ComparisonKey, FolderLock, ResultFolder, RunLog};
-use super::page::{self, PageInput};
+use super::files::RunLog;
 use super::summary::{ComparisonSummary, SummaryRow};
+use crate::experiment::{
+    CellData, CellId, CellMethod, CellRecord, DataFiles, Experiment, ExperimentResults,
+    ExperimentRunner, ProblemResults, SeedDesign,
+};
+use crate::review::{ExplainedRow, ReviewOptions};
+use crate::table_report::{EncodingReport, TableReport};
 
 /// Longest training that is repeated to explain a decision: cells do not store models. Untuned.
 const MAX_REFIT_SECONDS: f64 = 60.0;
@@ -74,171 +67,8 @@ pub struct ComparisonFacts {
     pub unit: String,
 }
 
-/// What is known about a table besides its rows.
-#[derive(Debug, Clone, Default)]
-pub struct TableReport {
-    /// Columns that were not read.
-    pub(super) unused_columns: UnusedColumns,
-    /// Rows without a label.
-    pub(super) skipped_rows: SkippedRows,
-    /// Findings of the check of the user's table.
-    pub(super) findings: Option<DataFindings>,
-    /// How the user calls the rows of the table.
-    pub(super) keys: Option<InstanceKeys>,
-}
-
-impl TableReport {
-    /// A table that was checked with these findings.
-    pub fn with_findings(findings: Vec<Finding>) -> Self {
-        Self {
-            findings: Some(findings.into()),
-            ..Self::default()
-        }
-    }
-}
-
-/// The outcome of [`compare_cells`].
-pub struct ComparedCells {
-    /// The terminal's table with its notes.
-    pub text: String,
-    /// Methods with averages and intervals, verdict, split and failures.
-    pub json: Value,
-    /// Every run as CSV.
-    pub runs_csv: String,
-    /// The page and its figures.
-    pub page: DecisionPage,
-}
-
-/// Compares methods as the command `compare` does. `command` repeats the comparison; the page shows
-/// it. With a folder, the same comparison resumes there, and a finished one is read.
-///
-/// # Errors
-/// When a setting is invalid, the folder has other results, no method could be trained, or the user
-/// interrupts; finished runs are kept in the folder.
-pub fn compare_cells(
-    input: ComparisonInput<'_>,
-    command: String,
-    out: Option<&Path>,
-    observer: &dyn Observer,
-) -> Result<ComparedCells> {
-    let comparison = Comparison::new(input)?;
-    let runs = comparison.runner.cell_ids()?;
-    let folder = match out {
-        Some(path) => Some(KeptFolder::open(path, &runs, &command)?),
-        None => None,
-    };
-    let log = match &folder {
-        Some(kept) => kept.log()?,
-        None => RunLog::in_memory(),
-    };
-    let result = comparison.run(observer, &runs, log)?;
-    if observer.interrupted() {
-        return Err(Error::Interrupted);
-    }
-    let conclusion = comparison.conclude(&result, result.failures.is_empty(), observer)?;
-    let explained = comparison.explain(&conclusion, observer)?;
-    let layout = DecisionLayout::for_problem(comparison.data[0].problem.spec(), None)?;
-    let input = PageInput {
-        comparison: &comparison,
-        result: &result,
-        layout,
-        conclusion: &conclusion,
-        explained: &explained,
-        commands: vec![command],
-        settings_file: None,
-    };
-    let page_results = page::results(&input);
-    let mut json = comparison.json(&conclusion);
-    json["methods"] = methods_with_intervals(&conclusion.summary, &page_results);
-    json["failed"] = conclusion.summary.failures_json(&result.failures);
-    let page = page::draw(&input);
-    if let Some(kept) = &folder {
-        kept.folder
-            .finish(&result.runs, &conclusion.summary, &page.html)?;
-    }
-    Ok(ComparedCells {
-        text: conclusion.summary.text(&comparison.facts.unit),
-        json,
-        runs_csv: conclusion.summary.runs_csv(&result.runs)?,
-        page,
-    })
-}
-
-/// The folder of a comparison of the Python package, while it is locked.
-struct KeptFolder {
-    folder: ResultFolder,
-    _lock: FolderLock,
-    /// The call as TOML; what runs depend on is in their keys.
-    settings: String,
-    earlier: Vec<CellRecord>,
-}
-
-impl KeptFolder {
-    fn open(path: &Path, runs: &[CellId], command: &str) -> Result<Self> {
-        let call = toml::Table::from_iter([("call".to_owned(), command.into())]);
-        let settings = format!("# The tables are not part of it.\n{call}");
-        let key = ComparisonKey {
-            runs,
-            settings: &settings,
-        };
-        let (folder, earlier) = ResultFolder::keep(path, &key)?;
-        Ok(Self {
-            _lock: folder.lock()?,
-            folder,
-            settings,
-            earlier,
-        })
-    }
-
-    fn log(&self) -> Result<RunLog> {
-        self.folder
-            .runs(self.settings.clone(), self.earlier.clone())
-    }
-}
-
-/// The rows of the summary with the intervals of the page: ratio minus 1, where seeds are tested on
-/// different rows.
-fn methods_with_intervals(summary: &ComparisonSummary, results: &ExperimentResults) -> Value {
-    let mut rows = json!(summary.rows);
-    let statistics = results.problems.iter().flat_map(|problem| &problem.methods);
-    for (row, method) in rows.as_array_mut().into_iter().flatten().zip(statistics) {
-        let interval = method.difference;
-        row["difference"] = json!(interval.map(|interval| interval.mean));
-        row["lower"] = json!(interval.map(|interval| interval.lower));
-        row["upper"] = json!(interval.map(|interval| interval.upper));
-    }
-    rows
-}
-
-/// Selects epochs by validation loss where the solves for validation regret take too long; returns
-/// what to tell the user then. The reference decides for all methods, so that they are compared on
-/// equal terms.
-pub fn avoid_expensive_validation(
-    training: &mut TrainingSettings,
-    data: &CellData,
-    oracle: &Oracle,
-    observer: &dyn Observer,
-) -> Option<String> {
-    let mut trainer = Trainer::new(reference()).settings(*training);
-    let note = trainer.avoid_expensive_validation(&TrainingContext {
-        data: &data.data,
-        split: &data.split,
-        oracle,
-        observer,
-    });
-    if note.is_some() {
-        *training = trainer.settings;
-    }
-    note
-}
-
-/// The method whose regret is the denominator of all ratios.
-pub fn reference() -> Method {
-    Method::mse().into()
-}
-
 /// The explained decision of a comparison.
-pub(super) enum ComparisonExplanation {
+pub enum ComparisonExplanation {
     /// The decision.
     Row(Box<ExplainedRow>),
     /// Why there is none.
@@ -248,7 +78,8 @@ pub(super) enum ComparisonExplanation {
 }
 
 /// What follows from the results.
-pub(super) struct Conclusion {
+pub struct Conclusion {
+    /// Averages of the methods.
     pub summary: ComparisonSummary,
     /// The verdict in plain words; none for an incomplete comparison.
     pub headline: Option<String>,
@@ -257,7 +88,7 @@ pub(super) struct Conclusion {
 }
 
 impl Conclusion {
-    /// What the terminal prints: the verdict in detail and warnings, and, where the headline of the
+    /// The verdict for a terminal: the verdict in detail and warnings, and, where the headline of the
     /// page claims nothing, that; the verdict has its numbers.
     pub fn printed(&self) -> Vec<String> {
         let mut printed = self.sentences.clone();
@@ -270,20 +101,26 @@ impl Conclusion {
 }
 
 /// An experiment with one problem, and the data of each seed.
-pub(super) struct Comparison {
-    pub methods: Vec<CellMethod>,
+pub struct Comparison {
+    pub(super) methods: Vec<CellMethod>,
+    /// Labeled and divided rows of each seed.
     pub data: Vec<CellData>,
+    /// Runs the cells.
     pub runner: ExperimentRunner,
+    /// How the comparison is described.
     pub facts: ComparisonFacts,
+    /// What is known about the table.
     pub table: TableReport,
-    pub epochs: usize,
-    pub predictor: Option<PredictorSpec>,
-    pub heuristic: Option<Heuristic>,
+    pub(super) epochs: usize,
+    pub(super) predictor: Option<PredictorSpec>,
+    pub(super) heuristic: Option<Heuristic>,
 }
 
 /// A run and its error.
-pub(super) struct FailedRun {
+pub struct FailedRun {
+    /// The run.
     pub run: CellId,
+    /// Why it failed.
     pub error: Error,
 }
 
@@ -295,12 +132,14 @@ impl FailedRun {
 }
 
 /// Results of all runs, in order, and their statistics by method.
-pub(super) struct ComparisonResult {
+pub struct ComparisonResult {
+    /// The finished runs.
     pub runs: Vec<CellRecord>,
+    /// The others.
     pub failures: Vec<FailedRun>,
-    pub statistics: ProblemResults,
+    pub(super) statistics: ProblemResults,
     /// What the page shows, without its problem, which is `statistics`.
-    pub experiment: ExperimentResults,
+    pub(super) experiment: ExperimentResults,
 }
 
 impl Comparison {
