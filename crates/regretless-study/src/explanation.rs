@@ -413,8 +413,8 @@ fn push_shares(split: &RegretSplit, all_rows: &str, text: &mut String) {
     push_line(
         text,
         format!(
-            "\nregret {} = {} from errors of these costs - {} by which the best decision in hindsight \
-         looked worse",
+            "\nregret {} = {} from errors of these costs - {} by which the best decision in \
+             hindsight looked worse",
             number(split.regret),
             number(total),
             number(split.gap)

@@ -1,5 +1,5 @@
-//! A comparison as an experiment with one problem: labeled rows of each seed in, results, verdict and
-//! an explained decision out.
+//! A comparison as an experiment with one problem: labeled rows of each seed in, results, verdict
+//! and an explained decision out.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -88,8 +88,8 @@ pub struct Conclusion {
 }
 
 impl Conclusion {
-    /// The verdict for a terminal: the verdict in detail and warnings, and, where the headline of the
-    /// page claims nothing, that; the verdict has its numbers.
+    /// The verdict for a terminal: the verdict in detail and warnings, and, where the headline of
+    /// the page claims nothing, that; the verdict has its numbers.
     pub fn printed(&self) -> Vec<String> {
         let mut printed = self.sentences.clone();
         let headline = self.headline.as_deref().unwrap_or_default();

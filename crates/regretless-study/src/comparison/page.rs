@@ -36,7 +36,8 @@ impl ComparisonPage<'_> {
         let labels = self.comparison.label_counts();
         if !labels.are_optimal() {
             verdict.push(format!(
-                "Not all labels are proven optimal: {labels}. Regrets are differences to the labels."
+                "Not all labels are proven optimal: {labels}. Regrets are differences to the \
+                 labels."
             ));
         }
         let (explained, explanation) = match self.explained {
