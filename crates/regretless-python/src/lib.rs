@@ -21,6 +21,7 @@ mod call;
 mod call_observer;
 mod check;
 mod columns;
+#[cfg(feature = "cli")]
 mod command_line;
 mod compare;
 mod cost_sensitive;
@@ -56,6 +57,7 @@ mod _core {
     use super::backtest::{BacktestSource, rolling_folds, run_backtest};
     #[pymodule_export]
     use super::check::check;
+    #[cfg(feature = "cli")]
     #[pymodule_export]
     use super::command_line::run_command_line;
     #[pymodule_export]
