@@ -13,7 +13,6 @@ use regretless::{Error, ErrorKind};
 
 mod args;
 mod commands;
-mod csv_text;
 mod input;
 mod output;
 mod progress;
@@ -22,28 +21,8 @@ mod shell;
 #[cfg(unix)]
 mod sigbus;
 mod text;
-mod text_table;
 
 use args::Cli;
-
-/// Comparisons without files, for the Python package.
-pub mod comparison {
-    pub use crate::commands::compare::{
-        ComparedCells, ComparisonFacts, ComparisonInput, TableReport, compare_cells,
-        default_methods, reference,
-    };
-}
-
-/// Explanations as text, for the Python package.
-pub mod explanation {
-    pub use crate::commands::explain::text::full_text;
-}
-
-/// Pages about backtests, for the Python package.
-pub mod backtest {
-    pub use crate::commands::backtest::{BacktestFacts, BacktestPage};
-    pub use crate::commands::decision_page::DecisionPage;
-}
 
 /// Exit code of a command that succeeded, also of `--help` and `--version`.
 const SUCCESS: u8 = 0;

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use regretless::data::OutputFile;
 use regretless::{Error, Result};
+use regretless_study::text::push_line;
 use serde_json::Value;
 
 use crate::text::{escaped, escaped_json, escaped_lines};
@@ -101,19 +102,10 @@ pub struct CommandReport {
 }
 
 impl CommandReport {
-    /// Adds a line of text. Leading and trailing line breaks stay; others can only come from a name
-    /// or a cell and are escaped as `\n`. Text of several lines is pushed to `text` directly.
+    /// Adds a line of text, as [`push_line`] does. Text of several lines is pushed to `text`
+    /// directly.
     pub fn line(&mut self, line: impl AsRef<str>) {
-        let line = line.as_ref();
-        let content = line.trim_matches('\n');
-        let (before, after) = line
-            .split_once(content)
-            .filter(|_| !content.is_empty())
-            .unwrap_or((line, ""));
-        self.text.push_str(before);
-        self.text.push_str(&escaped(content));
-        self.text.push_str(after);
-        self.text.push('\n');
+        push_line(&mut self.text, line);
     }
 
     /// Prints the text or the JSON, on standard output unless results are there. A reader that
@@ -161,70 +153,4 @@ pub fn print_warning(text: &str) {
 /// A path as JSON; bytes that are not UTF-8 are replaced.
 pub fn path_json(path: &Path) -> Value {
     Value::String(path.display().to_string())
-}
-
-/// Writes a whole text file or nothing.
-pub fn write_text(path: &Path, text: &str, force: bool) -> Result<()> {
-    OutputFile::new(path, force).write(|out| out.write_all(text.as_bytes()))
-}
-
-/// An integer with thousands separators.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// Numbers from here on are written with an exponent. Untuned: more than any total of money that
-/// fits a column.
-const MAX_WHOLE_NUMBER: f64 = 1e12;
-
-/// A number with about five significant digits; large amounts are rounded to whole ones.
-pub fn number(value: f64) -> String {
-    match value.abs() {
-        size if size == 0.0 || (1e-3..1e6).contains(&size) => {
-            let before = if size < 1.0 { 0 } else { size.log10() as usize };
-            format!("{value:.*}", 4_usize.saturating_sub(before).max(1))
-        }
-        // Totals of money, which people compare with each other.
-        size if (1e6..MAX_WHOLE_NUMBER).contains(&size) => format!("{value:.0}"),
-        _ => format!("{value:.3e}"),
-    }
-}
-
-/// A fraction as a percentage.
-pub fn percent(fraction: f64) -> String {
-    // Optimal objectives can sum to almost 0, which makes ratios to them meaningless.
-    if fraction.abs() < 1e4 {
-        format!("{:.2} %", 100.0 * fraction)
-    } else {
-        "–".into()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{grouped, number};
-
-    #[test]
-    fn numbers_are_short_and_readable() {
-        assert_eq!(
-            [grouped(0), grouped(999), grouped(1000), grouped(1_234_567)],
-            ["0", "999", "1,000", "1,234,567"]
-        );
-        assert_eq!(
-            [number(0.0), number(0.123_456), number(12.345_67)],
-            ["0.0000", "0.1235", "12.346"]
-        );
-        assert_eq!(
-            [number(123_456.7), number(3_332_025.4), number(1.5e-9)],
-            ["123456.7", "3332025", "1.500e-9"]
-        );
-    }
 }

@@ -11,11 +11,11 @@ use regretless::label::{LabeledDataset, Shard};
 use regretless::method::Method;
 use regretless::notes::EncodedHistory;
 use regretless::{Decision, Split};
-use regretless_cli::backtest::{BacktestFacts, BacktestPage};
 use regretless_study::backtest::{
     Backtest, BacktestFold, BacktestResults, BacktestTable, GivenMethod, Periods, RollingOrigin,
     TrainingWindow,
 };
+use regretless_study::decision_page::{BacktestFacts, BacktestPage};
 use serde::{Deserialize, Serialize};
 
 use crate::arrays::{ArrayOwnership, exact_matrix};

@@ -1,5 +1,5 @@
-//! Comparisons. `regretless.training.compare` has the public function; the command line crate has
-//! the statistics, the verdict and the page, so that both interfaces return the same.
+//! Comparisons. `regretless.training.compare` has the public function; `regretless_study` has the
+//! statistics, the verdict and the page, so that all interfaces return the same.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,11 +14,12 @@ use regretless::job::TrainingJob;
 use regretless::label::EncodedSplits;
 use regretless::method::Method;
 use regretless::parallel::Threads;
-use regretless_cli::backtest::DecisionPage;
-use regretless_cli::comparison::{
-    ComparisonFacts, ComparisonInput, TableReport, compare_cells, default_methods, reference,
+use regretless_study::comparison::{
+    ComparisonFacts, ComparisonInput, compare_cells, default_methods, reference,
 };
+use regretless_study::decision_page::DecisionPage;
 use regretless_study::experiment::CellMethod;
+use regretless_study::table_report::TableReport;
 use serde::Deserialize;
 
 use crate::arrays::ArrayOwnership;

@@ -21,6 +21,7 @@ mod call;
 mod call_observer;
 mod check;
 mod columns;
+#[cfg(feature = "cli")]
 mod command_line;
 mod compare;
 mod cost_sensitive;
@@ -59,6 +60,7 @@ mod _core {
     use super::check::check;
     #[pymodule_export]
     use super::columns::FeatureSettings;
+    #[cfg(feature = "cli")]
     #[pymodule_export]
     use super::command_line::run_command_line;
     #[pymodule_export]

@@ -241,7 +241,7 @@ impl Model {
             let oracle = options.oracle(problem, &call, parameters.as_ref())?;
             self.model.explain(&table, &oracle, &settings, observer)
         })?;
-        let text = regretless_cli::explanation::full_text(&explanation, "The row");
+        let text = regretless_study::explanation::full_text(&explanation, "The row", "");
         Ok((to_python(py, &explanation)?, text))
     }
 

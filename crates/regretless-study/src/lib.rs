@@ -4,7 +4,13 @@
 extern crate self as regretless_study;
 
 pub mod backtest;
+pub mod comparison;
+pub mod decision_page;
 pub mod experiment;
+pub mod explanation;
+pub mod report;
 pub mod review;
+pub mod table_report;
 #[cfg(test)]
 mod tests;
+pub mod text;

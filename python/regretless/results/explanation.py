@@ -584,7 +584,5 @@ def _changes(changed: tuple[ChangedValue, ...]) -> str:
 def with_text(fields: Mapping[str, Any], text: str) -> Explanation:
     """Return an explanation that is printed as this text."""
     explanation = Explanation.from_dict(fields)
-    # The text of the command line names its option for everything.
-    text = text.replace("; see --json", "")
     object.__setattr__(explanation, "_text", text)
     return explanation

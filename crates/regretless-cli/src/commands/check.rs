@@ -1,45 +1,21 @@
 //! `check`: defects of a table that make training useless or its results too good to be true.
 
-use regretless::data::{DataCheck, Dataset, Finding, SplitRule, TableSource};
+use regretless::data::{DataCheck, Dataset, SplitRule, TableSource};
 use regretless::label::LabeledDataset;
 use regretless::notes::Note;
 use regretless::{Problem, Result};
+use regretless_study::table_report::{DataFindings, EncodingReport};
+use regretless_study::text::grouped;
 use serde_json::json;
 
 use super::data_split::time_split;
-use super::encoding::EncodingReport;
-use super::{CommandContext, json, labeled, oracle, store};
+use super::{CommandContext, encoding, json, labeled, oracle, store};
 use crate::args::CheckOptions;
 use crate::input::{in_file, table_and_problem, table_source};
-use crate::output::{CommandReport, grouped};
+use crate::output::CommandReport;
 
 /// Width of the column of kinds: that of the longest, `near-duplicate`.
 const KIND_WIDTH: usize = 14;
-
-/// Findings of the data check, for the output of commands.
-#[derive(Debug, Clone, Default)]
-pub struct DataFindings(Vec<Finding>);
-
-impl From<Vec<Finding>> for DataFindings {
-    fn from(findings: Vec<Finding>) -> Self {
-        Self(findings)
-    }
-}
-
-impl DataFindings {
-    /// One sentence per finding.
-    pub fn messages(&self) -> Vec<String> {
-        self.0
-            .iter()
-            .map(|finding| finding.message.clone())
-            .collect()
-    }
-
-    /// All findings for machines.
-    pub fn json(&self) -> Result<serde_json::Value> {
-        json(&self.0)
-    }
-}
 
 /// Checks the table and prints every finding.
 pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandReport> {
@@ -64,7 +40,7 @@ pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandRe
     let split = source.split(&rule.with_seed(seed), data.len())?;
     let data = data.encoded(&split.train).map_err(in_file(file))?;
     let encoding = EncodingReport::of(data.features());
-    encoding.warn(context);
+    encoding::warn(&encoding, context);
     let size = format!(
         "{} rows, {}, {}",
         grouped(data.len() as u64),
@@ -86,18 +62,18 @@ pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandRe
     let mut report = CommandReport {
         json: json!({
             "rows": data.len(),
-            "findings": findings.json()?,
+            "findings": json(&findings)?,
             "unused_columns": unused.with(&encoding).json(),
             "encoding": encoding.json(),
         }),
         ..CommandReport::default()
     };
     report.line(format!("{}: {size}", file.display()));
-    for finding in &findings.0 {
+    for finding in findings.list() {
         let kind = finding.kind.to_string();
         report.line(format!("  {kind:KIND_WIDTH$}  {}", finding.message));
     }
-    if findings.0.is_empty() {
+    if findings.list().is_empty() {
         report.line("  no findings");
     }
     Ok(report)

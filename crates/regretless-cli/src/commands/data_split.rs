@@ -13,10 +13,9 @@ use regretless::label::{EncodedSplits, LabeledDataset};
 use regretless::problem::Benchmark;
 use regretless::{Error, Problem, Result};
 use regretless_study::experiment::CellData;
+use regretless_study::table_report::{DataFindings, SkippedRows, UnusedColumns};
 
-use super::check::DataFindings;
-use super::skipped_rows::SkippedRows;
-use super::{CommandContext, UnusedColumns, labeled, oracle, store};
+use super::{CommandContext, labeled, oracle, store};
 use crate::args::{DataOptions, ExecutionOptions, ProblemOptions};
 use crate::input::{in_file, keys_of_table, table_and_problem, table_source};
 

@@ -8,13 +8,14 @@ use regretless::data::{FeatureOptions, FeatureShape, InstanceKeys, OutputFile};
 use regretless::model::PredictedDecisions;
 use regretless::predict::CostModel;
 use regretless::{Error, Method, Result};
+use regretless_study::table_report::SkippedRows;
+use regretless_study::text::grouped;
 use serde_json::json;
 
 use super::CommandContext;
-use super::skipped_rows::SkippedRows;
 use crate::args::{DecideOptions, ResultFormat};
 use crate::input::{InputFile, NewRows, TableFormat, in_file, load_model, require};
-use crate::output::{CommandReport, ResultTarget, grouped, is_stream, path_json};
+use crate::output::{CommandReport, ResultTarget, is_stream, path_json};
 
 /// Predicts, decides, and writes.
 pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandReport> {

@@ -4,18 +4,15 @@
 use std::path::Path;
 
 use regretless::data::OutputFile;
-use regretless::label::LabeledDataset;
 use regretless::{Error, Result};
-use regretless_report::{Figure, PageSummary, review_figures, review_page};
-use regretless_study::review::DecisionReview;
+use regretless_study::decision_page::DecisionPage;
+use regretless_study::report::Figure;
+use regretless_study::table_report::Fact;
+use regretless_study::text::write_text;
 
-use super::encoding::EncodingReport;
-use super::{CommandContext, UnusedColumns, explain};
+use super::CommandContext;
 use crate::args::{DataOptions, PageOptions};
-use crate::output::{CommandReport, grouped, path_json, write_text};
-
-/// A fact about data or settings: what it is, and its value.
-pub type Fact = (String, String);
+use crate::output::{CommandReport, path_json};
 
 /// Checks before long work that the page can be written.
 pub fn check(page: &PageOptions, unit: Option<&str>, context: &CommandContext) -> Result<()> {
@@ -55,54 +52,37 @@ pub fn check_coordinates(page: &PageOptions) -> Result<()> {
     Ok(())
 }
 
-/// A page, and its figures as files.
-pub struct DecisionPage {
-    /// The page as HTML.
-    pub html: String,
-    /// The same drawings as SVG.
-    pub figures: Vec<Figure>,
+/// Writes what the options ask for, and says where it is.
+pub fn write(
+    drawn: &DecisionPage,
+    page: &PageOptions,
+    context: &CommandContext,
+    report: &mut CommandReport,
+) -> Result<()> {
+    if let Some(path) = &page.report {
+        write_text(path, &drawn.html, context.force)?;
+        mention(path, report);
+    }
+    write_page_figures(drawn, page, report)
 }
 
-impl DecisionPage {
-    /// The page of a review.
-    pub fn of_review(review: &DecisionReview, mut summary: PageSummary) -> Self {
-        if let Some(explained) = &review.explained {
-            summary.explanation = explain::text::sentences(&explained.explanation);
-        }
-        Self {
-            html: review_page(review, &summary),
-            figures: review_figures(review),
-        }
-    }
-
-    /// Writes what the options ask for, and says where it is.
-    pub fn write(
-        &self,
-        page: &PageOptions,
-        context: &CommandContext,
-        report: &mut CommandReport,
-    ) -> Result<()> {
-        if let Some(path) = &page.report {
-            write_text(path, &self.html, context.force)?;
-            mention(path, report);
-        }
-        self.write_figures(page, report)
-    }
-
-    /// Writes the figures where the options ask for them.
-    pub fn write_figures(&self, page: &PageOptions, report: &mut CommandReport) -> Result<()> {
-        let Some(folder) = &page.figures else {
-            return Ok(());
-        };
-        write_figures(folder, &self.figures)?;
-        report.json["figures"] = path_json(folder);
-        report.line(format!(
-            "{} figures in {}",
-            self.figures.len(),
-            folder.display()
-        ));
-        Ok(())
-    }
+/// Writes the figures of a page where the options ask for them.
+pub fn write_page_figures(
+    drawn: &DecisionPage,
+    page: &PageOptions,
+    report: &mut CommandReport,
+) -> Result<()> {
+    let Some(folder) = &page.figures else {
+        return Ok(());
+    };
+    write_figures(folder, &drawn.figures)?;
+    report.json["figures"] = path_json(folder);
+    report.line(format!(
+        "{} figures in {}",
+        drawn.figures.len(),
+        folder.display()
+    ));
+    Ok(())
 }
 
 /// Writes every figure as SVG, and as PNG where the program was built with it.
@@ -113,7 +93,7 @@ pub fn write_figures(folder: &Path, figures: &[Figure]) -> Result<()> {
         write_text(&file("svg"), &figure.svg, true)?;
         #[cfg(feature = "png")]
         {
-            let picture = regretless_report::png(&figure.svg, 1600)
+            let picture = regretless_study::report::png(&figure.svg, 1600)
                 .map_err(|error| Error::setting(error.to_string()))?;
             OutputFile::new(&file("png"), true).write(|out| out.write_all(&picture))?;
         }
@@ -142,46 +122,4 @@ pub fn origin(data: &DataOptions) -> Vec<Fact> {
         }
     }
     files
-}
-
-/// A table and how it was read.
-pub struct TableFacts<'a> {
-    /// Where its rows come from.
-    pub origin: Vec<Fact>,
-    pub problem: String,
-    pub table: &'a LabeledDataset,
-    pub encoding: &'a EncodingReport,
-    pub unused_columns: &'a UnusedColumns,
-}
-
-impl TableFacts<'_> {
-    /// All of them, for the end of a page.
-    pub fn list(&self) -> Vec<Fact> {
-        let mut facts = self.origin.clone();
-        let mut add = |name: &str, value: String| facts.push((name.to_string(), value));
-        add("problem", self.problem.clone());
-        let table = self.table.data();
-        let features = table.features();
-        let [rows, costs] =
-            [features.instances(), table.costs().cols()].map(|count| grouped(count as u64));
-        add("rows", format!("{rows} rows with {costs} costs each"));
-        let names = if features.are_raw() {
-            features.column_names()
-        } else {
-            features.names().to_vec()
-        };
-        add("features", names.join(", "));
-        if !self.encoding.texts().is_empty() {
-            add("encoding", self.encoding.texts().join("; "));
-        }
-        if let Some(unused) = self.unused_columns.with(self.encoding).text() {
-            add("columns not used", unused);
-        }
-        let skipped = self.table.len() - self.table.rows().len();
-        if skipped > 0 {
-            let count = grouped(skipped as u64);
-            add("rows left out", format!("{count}, without a decision"));
-        }
-        facts
-    }
 }

@@ -1,93 +1,20 @@
-//! What the encoding of a table does to its columns, for the output of commands.
+//! Prints what the encoding of a table does to its columns.
 
-use regretless::data::Features;
-use serde_json::{Value, json};
+use regretless_study::table_report::EncodingReport;
 
-use super::{CommandContext, UnusedColumns};
+use super::CommandContext;
 use crate::output::CommandReport;
 
-/// Every column that is expanded, filled or not used, and values that no training row has.
-#[derive(Debug, Clone, Default)]
-pub struct EncodingReport {
-    /// Name of a column and what it becomes.
-    columns: Vec<(String, String)>,
-    /// Name of a column and why it is not used.
-    unused: Vec<(String, String)>,
-    notes: Vec<String>,
-    /// The seed whose training rows it is about, where they differ between seeds.
-    seed: Option<u32>,
-}
-
-impl EncodingReport {
-    /// The report of encoded features; empty where there is nothing to encode.
-    pub fn of(features: &Features) -> Self {
-        let Some(encoding) = features.encoding() else {
-            return Self::default();
-        };
-        let unused = encoding.unused_columns();
-        Self {
-            columns: encoding.descriptions(),
-            unused: unused
-                .map(|(name, reason)| (name.to_owned(), reason.to_owned()))
-                .collect(),
-            notes: features.encoding_notes().to_vec(),
-            seed: None,
-        }
-    }
-
-    /// The same report, where training rows, and so what columns become, differ between seeds.
-    pub fn of_seed(self, seed: u32) -> Self {
-        Self {
-            seed: Some(seed),
-            ..self
-        }
-    }
-
-    /// Prints a line for every column that is not used and for values that no training row has.
-    pub fn warn(&self, context: &CommandContext) {
-        for (name, reason) in &self.unused {
-            context.warn(&format!("note: column {name} is not used: {reason}"));
-        }
-        for note in &self.notes {
-            context.warn(&format!("note: {note}"));
-        }
-    }
-
-    /// Adds a line for every column that is expanded or filled.
-    pub fn print(&self, report: &mut CommandReport) {
-        for text in self.texts() {
-            report.line(format!("    {text}"));
-        }
-    }
-
-    /// One text for each column.
-    pub fn texts(&self) -> Vec<String> {
-        let seed = self
-            .seed
-            .map_or_else(String::new, |seed| format!(" (seed {seed})"));
-        let columns = self.columns.iter();
-        columns
-            .map(|(name, text)| format!("{name}: {text}{seed}"))
-            .collect()
-    }
-
-    /// For machines.
-    pub fn json(&self) -> Value {
-        let columns = self.columns.iter();
-        json!({
-            "columns": columns
-                .map(|(name, text)| json!({"column": name, "encoding": text}))
-                .collect::<Vec<Value>>(),
-            "notes": self.notes,
-        })
+/// Prints a line for every column that is not used and for values that no training row has.
+pub fn warn(encoding: &EncodingReport, context: &CommandContext) {
+    for warning in encoding.warnings() {
+        context.warn(&format!("note: {warning}"));
     }
 }
 
-impl UnusedColumns {
-    /// The columns that were not read, and those that the encoding does not use.
-    pub fn with(&self, encoding: &EncodingReport) -> Self {
-        let mut all = self.0.clone();
-        all.extend(encoding.unused.iter().cloned());
-        Self(all)
+/// Adds a line for every column that is expanded or filled.
+pub fn print(encoding: &EncodingReport, report: &mut CommandReport) {
+    for text in encoding.texts() {
+        report.line(format!("    {text}"));
     }
 }

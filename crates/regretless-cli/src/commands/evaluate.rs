@@ -10,17 +10,18 @@ use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::solve::SolveFailure;
 use regretless::{Error, Model, Result};
+use regretless_study::table_report::{SkippedRows, UnusedColumns};
+use regretless_study::text::{grouped, number, percent};
 use serde_json::json;
 
 use super::row_file::RowFile;
-use super::skipped_rows::SkippedRows;
-use super::{CommandContext, LabeledTable, UnusedColumns, json, labeled, oracle, store};
+use super::{CommandContext, LabeledTable, json, labeled, oracle, store};
 use crate::args::EvaluateOptions;
 use crate::input::{
     CostTable, TableFormat, costs_only, dataset_for_model, in_file, keys_of_table, load_model,
     predictions, table_source_for_model,
 };
-use crate::output::{CommandReport, grouped, is_stream, number, path_json, percent};
+use crate::output::{CommandReport, is_stream, path_json};
 
 /// Predictions, and the labeled rows they are evaluated on.
 struct EvaluationInput {

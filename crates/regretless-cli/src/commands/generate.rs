@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use regretless::data::{OutputFile, SyntheticGenerator, SyntheticSpec};
 use regretless::observer::Observer;
 use regretless::{Error, Problem, Result};
+use regretless_study::text::{grouped, write_text};
 use serde_json::json;
 
 use super::CommandContext;
 use crate::args::{GenerateOptions, GeneratedFormat};
 use crate::input::require;
-use crate::output::{CommandReport, grouped, path_json, write_text};
+use crate::output::{CommandReport, path_json};
 
 /// Writes the table and the problem.
 pub fn run(options: &GenerateOptions, context: &CommandContext) -> Result<CommandReport> {

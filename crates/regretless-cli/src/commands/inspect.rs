@@ -5,13 +5,13 @@ use std::path::Path;
 
 use regretless::predict::CostModel;
 use regretless::{Error, Model, Result};
+use regretless_study::text::{TextTable, grouped, number, percent};
 use serde_json::{Value, json};
 
 use super::{CommandContext, json, labeled, oracle, store};
 use crate::args::InspectOptions;
 use crate::input::{dataset_for_model, in_file, load_model, require, table_source_for_model};
-use crate::output::{CommandReport, grouped, number, percent};
-use crate::text_table::TextTable;
+use crate::output::CommandReport;
 
 /// Shuffles of a feature unless `--repeats` is given: as scikit-learn.
 const DEFAULT_REPEATS: usize = 5;

@@ -4,12 +4,13 @@
 use regretless::error::InputPlace;
 use regretless::label::Shard;
 use regretless::{Error, Result};
+use regretless_study::text::grouped;
 use serde_json::json;
 
 use super::{CommandContext, LabeledTable, labeled, oracle, store};
 use crate::args::LabelOptions;
 use crate::input::{CostTable, costs_only, in_file, require};
-use crate::output::{CommandReport, grouped, path_json};
+use crate::output::{CommandReport, path_json};
 
 /// Labels the whole table or a shard of it.
 pub fn run(options: &LabelOptions, context: &CommandContext) -> Result<CommandReport> {

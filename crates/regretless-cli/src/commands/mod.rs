@@ -14,34 +14,33 @@ use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::CostModel;
 use regretless::{Error, Model, Problem, Result};
+use regretless_study::table_report::{SkippedRows, UnusedColumns};
+use regretless_study::text::grouped;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::args::{Command, CommandArgs, ExecutionOptions, GlobalOptions};
 use crate::input::{in_file, keys_of_table};
-use crate::output::{CommandReport, grouped, print_warning};
+use crate::output::{CommandReport, print_warning};
 use crate::progress::ProgressObserver;
 use crate::settings;
 
-pub mod backtest;
+mod backtest;
 mod check;
-pub mod compare;
+mod compare;
 mod data_split;
 mod decide;
-pub mod decision_page;
+mod decision_page;
 mod encoding;
 mod evaluate;
-pub mod explain;
+mod explain;
 mod generate;
 mod inspect;
 mod label;
 mod reproduce;
 mod row_file;
-mod skipped_rows;
 mod solve;
 mod train;
-
-use skipped_rows::SkippedRows;
 
 /// State that all commands have.
 pub struct CommandContext {
@@ -146,7 +145,7 @@ impl CommandContext {
                 }
             }
         }
-        let unused = UnusedColumns(unused);
+        let unused = UnusedColumns::new(unused);
         if let Some(text) = unused.text() {
             self.warn(&format!(
                 "note: {}: columns that are not used: {text}",
@@ -201,42 +200,6 @@ impl CommandContext {
             self.warn(&format!("note: {hint}"));
         }
     }
-}
-
-/// Names of columns that are not used, with reasons.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct UnusedColumns(Vec<(String, String)>);
-
-impl UnusedColumns {
-    /// The first of them for people; `None` where every column is used.
-    fn text(&self) -> Option<String> {
-        let described: Vec<String> = self
-            .0
-            .iter()
-            .map(|(name, reason)| format!("{name} ({reason})"))
-            .collect();
-        (!described.is_empty()).then(|| first_names(&described))
-    }
-
-    /// All of them for machines.
-    fn json(&self) -> serde_json::Value {
-        let columns = self.0.iter();
-        columns
-            .map(|(name, reason)| serde_json::json!({"column": name, "reason": reason}))
-            .collect()
-    }
-}
-
-/// The first names of a list and the number of the others.
-fn first_names(names: &[String]) -> String {
-    /// Untuned: keeps lines short.
-    const MAX_LISTED_NAMES: usize = 12;
-    let listed = names.len().min(MAX_LISTED_NAMES);
-    let mut text = names[..listed].join(", ");
-    if names.len() > listed {
-        text += &format!(" and {} more", grouped((names.len() - listed) as u64));
-    }
-    text
 }
 
 /// Runs a command and prints its report; returns the failure that the report contains.

@@ -10,10 +10,10 @@ use regretless::label::LabeledDataset;
 use regretless::oracle::Heuristic;
 use regretless::solve::SolveFailure;
 use regretless::{Error, Result};
+use regretless_study::text::{CsvText, optional_cell};
 use serde::Serialize;
 
 use crate::args::ResultFormat;
-use crate::csv_text::{CsvText, optional_cell};
 use crate::output::ResultTarget;
 use crate::text::escape_formula;
 

@@ -14,21 +14,21 @@ use regretless::predict::{CostModel, PredictorSpec};
 use regretless::report::{CandidateReport, ScoringKind, TrainReport};
 use regretless::trainer::{Trainer, TrainingOutcome};
 use regretless::{Error, Result};
-use regretless_report::PageSummary;
+use regretless_study::decision_page::DecisionPage;
 use regretless_study::experiment::CellData;
+use regretless_study::report::PageSummary;
 use regretless_study::review::{DecisionReview, ReviewOptions};
+use regretless_study::table_report::{
+    DataFindings, EncodingReport, SkippedRows, TableFacts, UnusedColumns,
+};
+use regretless_study::text::{CsvText, first_columns, grouped, number, optional_cell, percent};
 use serde_json::json;
 
-use super::check::DataFindings;
 use super::data_split::{DataSource, standard_split};
-use super::decision_page::{self, DecisionPage, TableFacts};
-use super::encoding::EncodingReport;
-use super::skipped_rows::SkippedRows;
-use super::{CommandContext, UnusedColumns, first_names, json, oracle};
+use super::{CommandContext, decision_page, encoding, json, oracle};
 use crate::args::{PageOptions, ProblemOptions, Profile, TrainOptions};
-use crate::csv_text::{CsvText, optional_cell};
 use crate::input::load_problem;
-use crate::output::{CommandReport, grouped, number, path_json, percent, set_resumable};
+use crate::output::{CommandReport, path_json, set_resumable};
 use crate::settings;
 use crate::shell::command_line;
 use crate::text::check_file_name_fits;
@@ -211,7 +211,7 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
             ..result.page_summary(&options, &out, data_split)
         };
         let drawn = DecisionPage::of_review(&review, summary);
-        drawn.write(&page, context, &mut report)?;
+        decision_page::write(&drawn, &page, context, &mut report)?;
     }
     report.end = Some(Box::new(move || checkpoints.remove(lock)));
     Ok(report)
@@ -344,7 +344,7 @@ impl TrainCommandResult<'_> {
         report["encoding"] = self.encoding.json();
         report["skipped_rows"] = json!(self.skipped_rows);
         if let Some(findings) = self.findings {
-            report["data_check"] = findings.json()?;
+            report["data_check"] = json(findings)?;
         }
         Ok(report)
     }
@@ -371,9 +371,9 @@ impl TrainCommandResult<'_> {
         report.line(format!(
             "  features           {}: {}",
             grouped(features.len() as u64),
-            first_names(features)
+            first_columns(features)
         ));
-        self.encoding.print(&mut report);
+        encoding::print(&self.encoding, &mut report);
         self.report_candidates(&mut report);
         if !trained.rounds.is_empty() {
             report.line(format!(

@@ -9,6 +9,7 @@ use super::cell::{DecidedRow, FoldRecord};
 use super::method::{BacktestMethod, GivenMethod};
 use super::runner::{Backtest, BacktestTable};
 use super::verdict::BacktestVerdict;
+use crate::text::grouped;
 use regretless::data::{CostNames, RowParameters};
 use regretless::notes::{negative_regret_sentence, negative_regrets};
 use regretless::sense::Sense;
@@ -149,6 +150,20 @@ struct PlacedRow<'a> {
 }
 
 impl BacktestResults {
+    /// Problem, periods and trainings in a line.
+    pub fn title(&self, problem: &str) -> String {
+        let periods = grouped(self.periods.len() as u64);
+        let range = match (self.periods.first(), self.periods.last()) {
+            (Some(first), Some(last)) => format!(" from {first} to {last}"),
+            _ => String::new(),
+        };
+        let trainings = match self.trainings {
+            1 => "1 training".into(),
+            count => format!("{count} trainings"),
+        };
+        format!("{problem}: {periods} periods{range}, {trainings} of each model")
+    }
+
     /// Adds the costs of rows up by period.
     pub(super) fn collect(
         backtest: &Backtest,

@@ -583,19 +583,19 @@ fn squared_error(times: &MeanAndDeviation) -> f64 {
 
 /// Marks the best ratio and the Pareto front.
 fn mark_best_and_front(methods: &mut [MethodResults], equal_seconds: f64) {
-    struct Point {
+    struct ParetoPoint {
         ratio: f64,
         seconds: f64,
         squared_error: f64,
     }
     let point = |method: &MethodResults| {
-        Some(Point {
+        Some(ParetoPoint {
             ratio: method.ratio.mean?,
             seconds: method.seconds.mean?,
             squared_error: squared_error(&method.seconds),
         })
     };
-    let points: Vec<Option<Point>> = methods.iter().map(point).collect();
+    let points: Vec<Option<ParetoPoint>> = methods.iter().map(point).collect();
     let best = points
         .iter()
         .flatten()
@@ -605,7 +605,7 @@ fn mark_best_and_front(methods: &mut [MethodResults], equal_seconds: f64) {
         let Some(point) = &points[index] else {
             continue;
         };
-        let dominates = |other: &Point| {
+        let dominates = |other: &ParetoPoint| {
             let noise = (point.squared_error + other.squared_error).sqrt();
             let tolerance = equal_seconds.max(EQUAL_STANDARD_ERRORS * noise);
             let is_no_slower = other.seconds <= point.seconds + tolerance;

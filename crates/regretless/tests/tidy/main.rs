@@ -18,12 +18,11 @@ mod sizes;
 mod words;
 
 /// Folders with Rust sources, by crate.
-const CRATES: [(&str, &str); 8] = [
+const CRATES: [(&str, &str); 7] = [
     ("regretless", "crates/regretless"),
     ("regretless-base", "crates/regretless-base"),
     ("regretless-cli", "crates/regretless-cli"),
     ("regretless-python", "crates/regretless-python"),
-    ("regretless-report", "crates/regretless-report"),
     ("regretless-solvers", "crates/regretless-solvers"),
     ("regretless-study", "crates/regretless-study"),
     ("bench", "bench"),

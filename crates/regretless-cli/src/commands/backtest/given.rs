@@ -10,8 +10,8 @@ use regretless::data::{
 use regretless::error::InputPlace;
 use regretless::{Error, Problem, Result};
 use regretless_study::backtest::{GivenMethod, Periods};
+use regretless_study::text::first_columns;
 
-use super::super::first_names;
 use super::History;
 use crate::args::{BacktestOptions, DataOptions};
 use crate::input::{TableFormat, in_file, predictions, require};
@@ -67,7 +67,7 @@ fn explain_known_costs(error: Error, auxiliary: &[String]) -> Error {
     error.with_remedy(format!(
         "decisions need a column for each cost and for each column of the problem with a known \
          cost: {}",
-        first_names(auxiliary)
+        first_columns(auxiliary)
     ))
 }
 

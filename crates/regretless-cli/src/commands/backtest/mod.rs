@@ -15,23 +15,23 @@ use regretless::{Error, Problem, Result};
 use regretless_study::backtest::{
     Backtest, BacktestFold, BacktestTable, Periods, RollingOrigin, TrainingWindow,
 };
+use regretless_study::decision_page::{BacktestFacts, BacktestPage};
+use regretless_study::table_report::{SkippedRows, UnusedColumns};
+use regretless_study::text::write_text;
 
 use super::decision_page;
-use super::skipped_rows::SkippedRows;
 use super::train::check_utf8;
-use super::{CommandContext, LabeledTable, UnusedColumns, labeled, oracle, store};
+use super::{CommandContext, LabeledTable, labeled, oracle, store};
 use crate::args::{BacktestOptions, PageOptions, Profile};
 use crate::input::{in_file, require, table_and_problem, table_source};
-use crate::output::{CommandReport, write_text};
+use crate::output::CommandReport;
 use crate::settings;
 use crate::shell::command_line;
 
 mod given;
-mod page;
 mod report;
 
 use given::DecisionColumns;
-pub use page::{BacktestFacts, BacktestPage};
 
 const SETTINGS_FILE_NAME: &str = "settings.toml";
 
@@ -150,7 +150,7 @@ pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<Comman
                     facts,
                 };
                 let drawn = drawn.draw(&context.progress)?;
-                drawn.write(&page, context, &mut report)?;
+                decision_page::write(&drawn, &page, context, &mut report)?;
             }
             Ok(report)
         }

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use regretless::{Error, Result};
 use regretless_study::backtest::{BacktestResults, MethodHistory};
+use regretless_study::text::{TextTable, number, percent};
 
 use super::History;
-use crate::output::{CommandReport, grouped, number, path_json, percent};
-use crate::text_table::TextTable;
+use crate::output::{CommandReport, path_json};
 
 /// The results as text and JSON.
 pub fn report(
@@ -28,7 +28,7 @@ pub fn report(
         report.line(remark);
     }
     report.line("");
-    report.line(title(results, &history.problem.name()));
+    report.line(results.title(&history.problem.name()));
     report.line("");
     report.text.push_str(&table(results));
     if let Some(block_lengths) = results.verdict.block_lengths() {
@@ -52,20 +52,6 @@ pub fn report(
         Error::setting(message).with_remedy("the other methods are compared without it")
     });
     Ok(report)
-}
-
-/// Problem, periods and trainings in a line.
-pub fn title(results: &BacktestResults, problem: &str) -> String {
-    let periods = grouped(results.periods.len() as u64);
-    let range = match (results.periods.first(), results.periods.last()) {
-        (Some(first), Some(last)) => format!(" from {first} to {last}"),
-        _ => String::new(),
-    };
-    let trainings = match results.trainings {
-        1 => "1 training".into(),
-        count => format!("{count} trainings"),
-    };
-    format!("{problem}: {periods} periods{range}, {trainings} of each model")
 }
 
 fn table(results: &BacktestResults) -> String {

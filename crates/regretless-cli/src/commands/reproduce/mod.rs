@@ -7,13 +7,14 @@ use std::time::Duration;
 use regretless::parallel::Threads;
 use regretless::{Error, Result};
 use regretless_study::experiment::{Experiment, ExperimentResults, ExperimentRunner};
+use regretless_study::text::write_text;
 use serde_json::json;
 use time::OffsetDateTime;
 
 use super::CommandContext;
 use super::decision_page::write_figures;
 use crate::args::ReproduceOptions;
-use crate::output::{CommandReport, path_json, write_text};
+use crate::output::{CommandReport, path_json};
 use crate::settings::{parse_toml, read_text};
 use crate::shell::command_line;
 
@@ -197,23 +198,23 @@ fn write_results(
         &tables::summary_csv(&results)?,
         true,
     )?;
-    if regretless_report::Scoreboard::new(&results).is_some() {
+    if regretless_study::report::Scoreboard::new(&results).is_some() {
         let csv = tables::scoreboard_csv(&results)?;
         write_text(&folder.join("scoreboard.csv"), &csv, true)?;
     }
     write_text(
         &folder.join("report.html"),
-        &regretless_report::page(&results),
+        &regretless_study::report::page(&results),
         true,
     )?;
     write_text(
         &folder.join("tables.md"),
-        &regretless_report::markdown(&results),
+        &regretless_study::report::markdown(&results),
         true,
     )?;
     write_figures(
         &folder.join("figures"),
-        &regretless_report::figures(&results),
+        &regretless_study::report::figures(&results),
     )?;
     Ok(results)
 }

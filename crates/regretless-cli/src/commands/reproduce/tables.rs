@@ -3,15 +3,13 @@
 use std::fmt::Write as _;
 
 use regretless::Result;
-use regretless_report::Scoreboard;
 use regretless_study::experiment::{
     ExperimentResults, MeanAndDeviation, MethodResults, ProblemResults,
 };
+use regretless_study::report::Scoreboard;
+use regretless_study::text::{CsvText, TextTable, number, optional_cell};
 
-use crate::csv_text::{CsvText, optional_cell};
-use crate::output::number;
 use crate::text::{escape_formula, escaped};
-use crate::text_table::TextTable;
 
 /// Every problem with its methods.
 pub fn text(results: &ExperimentResults) -> String {

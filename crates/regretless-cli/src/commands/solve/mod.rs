@@ -9,12 +9,12 @@ use regretless::oracle::Oracle;
 use regretless::solve::relaxation::Relaxation;
 use regretless::solve::{Solution, SolveFailure, SolveStatus};
 use regretless::{Error, Result};
+use regretless_study::text::{TextTable, grouped, percent};
 use serde_json::json;
 
 use super::CommandContext;
 use crate::args::SolveOptions;
-use crate::output::{CommandReport, ResultTarget, grouped, is_stream, percent};
-use crate::text_table::TextTable;
+use crate::output::{CommandReport, ResultTarget, is_stream};
 
 mod solution_file;
 mod target;

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use regretless::Result;
 use regretless::decision::Decision;
 use regretless::problem::{Cvrp, Tsp};
+use regretless_study::text::CsvText;
 
 use super::target::SolutionFormat;
-use crate::csv_text::CsvText;
 use crate::text::escape_formula;
 
 impl SolutionFormat {
