@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use chrono::NaiveDate;
+
 /// The times of all rows of a table.
 #[derive(Debug, Default)]
 pub struct RowTimes {
@@ -24,7 +26,7 @@ enum TimeValue {
 }
 
 const NANOSECONDS_PER_SECOND: i128 = 1_000_000_000;
-const SECONDS_PER_DAY: i64 = 86_400;
+pub(super) const SECONDS_PER_DAY: i64 = 86_400;
 
 impl RowTimes {
     /// Adds the time of the next row.
@@ -190,13 +192,11 @@ fn parse_civil_time(text: &str) -> Option<CivilTime> {
             offset = scanner.zone()?;
         }
     }
-    if !scanner.is_at_end() || !(1..=12).contains(&month) {
+    if !scanner.is_at_end() {
         return None;
     }
-    if !(1..=days_of_month(year, month)).contains(&day) {
-        return None;
-    }
-    seconds += days_since_1970(year, month, day) * SECONDS_PER_DAY;
+    let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day)?;
+    seconds += i64::from(date.to_epoch_days()) * SECONDS_PER_DAY;
     Some(CivilTime {
         seconds,
         nanoseconds,
@@ -227,12 +227,12 @@ impl Scanner<'_> {
         self.take(byte).then_some(())
     }
 
-    /// A number of exactly this many digits.
-    fn digits(&mut self, count: usize) -> Option<i64> {
+    /// A number of exactly this many digits, nine at most.
+    fn digits(&mut self, count: usize) -> Option<u32> {
         let (digits, rest) = self.0.split_at_checked(count)?;
         let mut number = 0;
         for digit in digits {
-            number = 10 * number + i64::from(char::from(*digit).to_digit(10)?);
+            number = 10 * number + char::from(*digit).to_digit(10)?;
         }
         self.0 = rest;
         Some(number)
@@ -252,7 +252,7 @@ impl Scanner<'_> {
         }
         // A minute can have a leap second.
         let is_valid = hour < 24 && minute < 60 && second <= 60;
-        is_valid.then_some((3600 * hour + 60 * minute + second, fraction))
+        is_valid.then_some((i64::from(3600 * hour + 60 * minute + second), fraction))
     }
 
     /// Nanoseconds of a fraction with up to nine digits.
@@ -263,7 +263,7 @@ impl Scanner<'_> {
             return None;
         }
         let exponent = u32::try_from(9 - count).ok()?;
-        Some(self.digits(count)? * 10_i64.pow(exponent))
+        Some(i64::from(self.digits(count)?) * 10_i64.pow(exponent))
     }
 
     /// Seconds that a time zone is ahead of UTC; `Some(None)` where none is given.
@@ -285,30 +285,8 @@ impl Scanner<'_> {
             minutes = self.digits(2)?;
         }
         let is_valid = hours < 24 && minutes < 60;
-        is_valid.then_some(Some(sign * (3600 * hours + 60 * minutes)))
+        is_valid.then_some(Some(sign * i64::from(3600 * hours + 60 * minutes)))
     }
-}
-
-fn days_of_month(year: i64, month: i64) -> i64 {
-    match month {
-        4 | 6 | 9 | 11 => 30,
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        _ => 31,
-    }
-}
-
-/// Days from 1970-01-01 to a date of the Gregorian calendar. Years begin in March here, so that the
-/// leap day is the last day of a year; eras have 400 years (Hinnant, "chrono-compatible low-level
-/// date algorithms", 2013).
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let month_from_march = (month + 9) % 12;
-    let day_of_year = (153 * month_from_march + 2) / 5 + day - 1;
-    let day_of_era = 365 * year_of_era + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
 }
 
 #[cfg(test)]

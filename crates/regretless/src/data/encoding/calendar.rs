@@ -1,12 +1,12 @@
 //! Weekday, day of the year and hour of a wall-clock time.
 //!
-//! Days of the Gregorian calendar are counted from 1970-01-01 (Hinnant, "chrono-compatible
-//! low-level date algorithms", 2013). A time zone is not applied: the weekday is that of the date
-//! as it is written.
+//! Days are counted from 1970-01-01. A time zone is not applied: the weekday is that of the date as
+//! it is written.
 
-use crate::data::row_times::wall_clock_seconds;
+use chrono::{Datelike, NaiveDate};
 
-const SECONDS_PER_DAY: i64 = 86_400;
+use crate::data::row_times::{SECONDS_PER_DAY, wall_clock_seconds};
+
 /// Names of the weekdays, the first day of a week being Monday (ISO 8601).
 pub(super) const WEEKDAY_NAMES: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
@@ -20,10 +20,15 @@ pub(super) fn day_of_text(text: &str) -> Option<i64> {
     wall_clock_seconds(text.trim()).map(day_of)
 }
 
+fn date_of(day: i64) -> NaiveDate {
+    let date = i32::try_from(day).ok().and_then(NaiveDate::from_epoch_days);
+    // Texts have years of four digits, so only a damaged model file names a later day.
+    date.unwrap_or(NaiveDate::MAX)
+}
+
 /// The weekday, from 0 for Monday to 6 for Sunday.
 pub(super) fn weekday_of(seconds: i64) -> u8 {
-    // 1970-01-01 was a Thursday.
-    (day_of(seconds) + 3).rem_euclid(7) as u8
+    date_of(day_of(seconds)).weekday().num_days_from_monday() as u8
 }
 
 /// The hour of the day, from 0 to 23.
@@ -33,64 +38,26 @@ pub(super) fn hour_of(seconds: i64) -> u8 {
 
 /// The part of its year that has passed, from 0 to less than 1.
 pub(super) fn year_fraction(seconds: i64) -> f64 {
-    let date = CivilDate::of_day(day_of(seconds));
-    let start = first_day_of_year(date.year);
-    let length = first_day_of_year(date.year + 1) - start;
-    let passed = seconds - start * SECONDS_PER_DAY;
+    let date = date_of(day_of(seconds));
+    let days_passed = i64::from(date.ordinal0());
+    let length: i64 = if date.leap_year() { 366 } else { 365 };
+    let passed = days_passed * SECONDS_PER_DAY + seconds.rem_euclid(SECONDS_PER_DAY);
     passed as f64 / (length * SECONDS_PER_DAY) as f64
 }
 
 /// The day of the month of a day, from 1.
 pub(super) fn day_of_month(day: i64) -> i64 {
-    CivilDate::of_day(day).day_of_month
+    i64::from(date_of(day).day())
 }
 
 /// The year of a day.
 pub(super) fn year_of(day: i64) -> i64 {
-    CivilDate::of_day(day).year
+    i64::from(date_of(day).year())
 }
 
 /// The date of a day as text.
 pub(super) fn date_text(day: i64) -> String {
-    let date = CivilDate::of_day(day);
-    format!(
-        "{:04}-{:02}-{:02}",
-        date.year, date.month, date.day_of_month
-    )
-}
-
-struct CivilDate {
-    year: i64,
-    month: i64,
-    day_of_month: i64,
-}
-
-impl CivilDate {
-    fn of_day(day: i64) -> Self {
-        let shifted = day + 719_468;
-        let era = shifted.div_euclid(146_097);
-        let day_of_era = shifted.rem_euclid(146_097);
-        let year_of_era =
-            (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-        // Years begin in March here, so that the leap day is the last day of a year.
-        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let month_from_march = (5 * day_of_year + 2) / 153;
-        let month = if month_from_march < 10 {
-            month_from_march + 3
-        } else {
-            month_from_march - 9
-        };
-        Self {
-            year: year_of_era + 400 * era + i64::from(month <= 2),
-            month,
-            day_of_month: day_of_year - (153 * month_from_march + 2) / 5 + 1,
-        }
-    }
-}
-
-fn first_day_of_year(year: i64) -> i64 {
-    let before = year - 1;
-    365 * before + before.div_euclid(4) - before.div_euclid(100) + before.div_euclid(400) - 719_162
+    date_of(day).to_string()
 }
 
 #[cfg(test)]
