@@ -17,7 +17,7 @@ from regretless.modeling.linear import (
     LinearModel,
     choose_columns,
     foreign_variable_error,
-    needs_scipy,
+    model_reader,
 )
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ Terms = tuple[dict[int, float], float]
 """Coefficients by column, and a constant."""
 
 
-@needs_scipy
+@model_reader
 def from_cpmpy(model: Any, costs: Any = None) -> Problem:
     """Build the problem of a CPMpy model.
 
@@ -38,20 +38,6 @@ def from_cpmpy(model: Any, costs: Any = None) -> Problem:
     ----------
     model : cpmpy.Model
         With linear comparisons, and clauses and implications of Boolean variables.
-    costs : optional
-        The variables whose costs are predicted, in the order of the costs: names, patterns with
-        ``*``, column numbers, or variables of the model (alone, in lists, or in containers of the
-        modeling library). All variables by default.
-
-    Returns
-    -------
-    regretless.Problem
-
-    Raises
-    ------
-    ValueError
-        Where the model is not linear, or ``costs`` has a column twice, a number that is not a
-        column, or a variable of another model.
 
     Notes
     -----

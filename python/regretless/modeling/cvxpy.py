@@ -16,7 +16,7 @@ import numpy as np
 from regretless.modeling.linear import (
     LinearModel,
     choose_array_columns,
-    needs_scipy,
+    model_reader,
     with_infinities,
 )
 
@@ -30,7 +30,7 @@ TEST_VALUE = 0.7310585786
 """A value of parameters at which no expression of a user's vanishes by chance."""
 
 
-@needs_scipy
+@model_reader
 def from_cvxpy(model: Any, costs: Any = None) -> Problem:
     """Build the problem of a cvxpy problem.
 
@@ -38,20 +38,6 @@ def from_cvxpy(model: Any, costs: Any = None) -> Problem:
     ----------
     model : cvxpy.Problem
         With affine constraints and objective.
-    costs : optional
-        The variables whose costs are predicted, in the order of the costs: names, patterns with
-        ``*``, column numbers, or variables of the model (alone, in lists, or in containers of the
-        modeling library). All variables by default.
-
-    Returns
-    -------
-    regretless.Problem
-
-    Raises
-    ------
-    ValueError
-        Where the model is not linear, or ``costs`` has a column twice, a number that is not a
-        column, or a variable of another model.
 
     Notes
     -----

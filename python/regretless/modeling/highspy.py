@@ -10,7 +10,7 @@ from regretless.modeling.linear import (
     LinearModel,
     choose_columns,
     foreign_variable_error,
-    needs_scipy,
+    model_reader,
     with_infinities,
 )
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from regretless import Problem
 
 
-@needs_scipy
+@model_reader
 def from_highspy(model: Any, costs: Any = None) -> Problem:
     """Build the problem of a HiGHS model.
 
@@ -26,20 +26,6 @@ def from_highspy(model: Any, costs: Any = None) -> Problem:
     ----------
     model : highspy.Highs, highspy.HighsModel or highspy.HighsLp
         With one linear objective.
-    costs : optional
-        The variables whose costs are predicted, in the order of the costs: names, patterns with
-        ``*``, column numbers, or variables of the model (alone, in lists, or in containers of the
-        modeling library). All variables by default.
-
-    Returns
-    -------
-    regretless.Problem
-
-    Raises
-    ------
-    ValueError
-        Where the model is not linear, or ``costs`` has a column twice, a number that is not a
-        column, or a variable of another model.
     """
     from highspy import HighsVarType, ObjSense
 

@@ -32,8 +32,31 @@ CONSTANT_COLUMN = "constant"
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def needs_scipy(function: _Function) -> _Function:
-    """Make a function that reads models say that it needs scipy, where that is missing."""
+SHARED_SECTIONS = """
+    costs : optional
+        The variables whose costs are predicted, in the order of the costs: names, patterns with
+        ``*``, column numbers, or variables of the model (alone, in lists, or in containers of the
+        modeling library). All variables by default.
+
+    Returns
+    -------
+    regretless.Problem
+
+    Raises
+    ------
+    ValueError
+        Where the model is not linear, or ``costs`` has a column twice, a number that is not a
+        column, or a variable of another model.
+    """
+"""What the docstrings of all readers have between the model and the notes."""
+
+
+def model_reader(function: _Function) -> _Function:
+    """Mark a public function ``(model, costs)`` that reads the models of a library.
+
+    It says that it needs scipy, where that is missing, and its docstring gets the sections that
+    all readers share.
+    """
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
@@ -41,6 +64,10 @@ def needs_scipy(function: _Function) -> _Function:
             raise ImportError(f"{function.__name__} needs scipy: pip install scipy", name="scipy")
         return function(*args, **kwargs)
 
+    # Python removes docstrings with -OO.
+    if function.__doc__ is not None:
+        before, notes, rest = function.__doc__.rstrip().partition("\n\n    Notes")
+        checked.__doc__ = before + SHARED_SECTIONS.rstrip() + notes + rest + "\n    "
     return checked  # type: ignore[return-value]
 
 

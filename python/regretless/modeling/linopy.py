@@ -11,7 +11,7 @@ import numpy as np
 from regretless.modeling.linear import (
     LinearModel,
     choose_array_columns,
-    needs_scipy,
+    model_reader,
     with_infinities,
 )
 
@@ -25,7 +25,7 @@ MASKED = -1
 """The label of an entry that a mask leaves out."""
 
 
-@needs_scipy
+@model_reader
 def from_linopy(model: Any, costs: Any = None) -> Problem:
     """Build the problem of a linopy model.
 
@@ -33,20 +33,6 @@ def from_linopy(model: Any, costs: Any = None) -> Problem:
     ----------
     model : linopy.Model
         With a linear objective.
-    costs : optional
-        The variables whose costs are predicted, in the order of the costs: names, patterns with
-        ``*``, column numbers, or variables of the model (alone, in lists, or in containers of the
-        modeling library). All variables by default.
-
-    Returns
-    -------
-    regretless.Problem
-
-    Raises
-    ------
-    ValueError
-        Where the model is not linear, or ``costs`` has a column twice, a number that is not a
-        column, or a variable of another model.
 
     Notes
     -----

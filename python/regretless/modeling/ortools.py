@@ -11,7 +11,7 @@ from regretless.modeling.linear import (
     LinearModel,
     choose_columns,
     foreign_variable_error,
-    needs_scipy,
+    model_reader,
     with_infinities,
 )
 
@@ -25,7 +25,7 @@ Row = tuple[dict[int, float], tuple[float, float]]
 """Coefficients by column, and lower and upper bound."""
 
 
-@needs_scipy
+@model_reader
 def from_ortools(model: Any, costs: Any = None) -> Problem:
     """Build the problem of an OR-Tools model.
 
@@ -33,20 +33,6 @@ def from_ortools(model: Any, costs: Any = None) -> Problem:
     ----------
     model : pywraplp.Solver, model_builder.Model or cp_model.CpModel
         With linear constraints.
-    costs : optional
-        The variables whose costs are predicted, in the order of the costs: names, patterns with
-        ``*``, column numbers, or variables of the model (alone, in lists, or in containers of the
-        modeling library). All variables by default.
-
-    Returns
-    -------
-    regretless.Problem
-
-    Raises
-    ------
-    ValueError
-        Where the model is not linear, or ``costs`` has a column twice, a number that is not a
-        column, or a variable of another model.
     """
     linear = read(model)
     return linear.problem(

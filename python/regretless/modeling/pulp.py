@@ -10,7 +10,7 @@ from regretless.modeling.linear import (
     LinearModel,
     choose_columns,
     foreign_variable_error,
-    needs_scipy,
+    model_reader,
     with_infinities,
 )
 
@@ -24,7 +24,7 @@ MAXIMIZE = -1
 """PuLP's sense of a maximization."""
 
 
-@needs_scipy
+@model_reader
 def from_pulp(model: Any, costs: Any = None) -> Problem:
     """Build the problem of a PuLP model.
 
@@ -32,20 +32,6 @@ def from_pulp(model: Any, costs: Any = None) -> Problem:
     ----------
     model : pulp.LpProblem
         With linear constraints.
-    costs : optional
-        The variables whose costs are predicted, in the order of the costs: names, patterns with
-        ``*``, column numbers, or variables of the model (alone, in lists, or in containers of the
-        modeling library). All variables by default.
-
-    Returns
-    -------
-    regretless.Problem
-
-    Raises
-    ------
-    ValueError
-        Where the model is not linear, or ``costs`` has a column twice, a number that is not a
-        column, or a variable of another model.
 
     Notes
     -----

@@ -10,14 +10,14 @@ from regretless.modeling.linear import (
     LinearModel,
     choose_columns,
     foreign_variable_error,
-    needs_scipy,
+    model_reader,
 )
 
 if TYPE_CHECKING:
     from regretless import Problem
 
 
-@needs_scipy
+@model_reader
 def from_pyomo(model: Any, costs: Any = None) -> Problem:
     """Build the problem of a Pyomo model.
 
@@ -25,20 +25,6 @@ def from_pyomo(model: Any, costs: Any = None) -> Problem:
     ----------
     model : pyomo.environ.ConcreteModel
         With one active, linear objective.
-    costs : optional
-        The variables whose costs are predicted, in the order of the costs: names, patterns with
-        ``*``, column numbers, or variables of the model (alone, in lists, or in containers of the
-        modeling library). All variables by default.
-
-    Returns
-    -------
-    regretless.Problem
-
-    Raises
-    ------
-    ValueError
-        Where the model is not linear, or ``costs`` has a column twice, a number that is not a
-        column, or a variable of another model.
 
     Notes
     -----
