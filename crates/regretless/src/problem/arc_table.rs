@@ -100,6 +100,15 @@ impl ArcTable {
         })
     }
 
+    /// The arcs of a problem file in JSON.
+    ///
+    /// # Errors
+    /// When they are missing or invalid.
+    pub(super) fn of_file(file: &Value) -> Result<Self> {
+        let arcs = file.get("arcs").cloned().unwrap_or_default();
+        serde_json::from_value(arcs).map_err(|error| Error::setting(error.to_string()))
+    }
+
     /// Number of arcs.
     pub fn len(&self) -> usize {
         self.ends.len()

@@ -3,8 +3,15 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use super::family::{
+    ArgumentForm, KindConstructor, KindDefinition, KindField, ProblemFamily, TemplateRules,
+};
 use super::flexible_fields::PresentList;
+use super::parametric::{
+    Place, RowBuilder, RowKind, RowSetter, Template, number_rows, stated_flags,
+};
 use super::subset::absences;
 use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
 use crate::data::{CostNames, check_names};
@@ -208,6 +215,101 @@ impl From<Assignment> for AssignmentFields {
     }
 }
 
+/// The kind, as problem files and Python see it.
+pub(super) static FAMILY: ProblemFamily = ProblemFamily {
+    name: "assignment",
+    summary: "Every member of the smaller side gets exactly one of the larger side.",
+    fields: &[
+        KindField::required("agents", "int or sequence of str", "")
+            .annotated("int | Sequence[str]"),
+        KindField::required(
+            "tasks",
+            "int or sequence of str",
+            "How many there are, or their names. Costs are those of the pairs, agent by agent; \
+             with names they are called \"agent-task\".",
+        )
+        .annotated("int | Sequence[str]"),
+        KindField::sense("\"minimize\""),
+        KindField::optional(
+            "forbidden",
+            "sequence of pairs, optional",
+            "Pairs (agent, task) that are never assigned, by name, or by number where there are no \
+             names.",
+        )
+        .annotated("Sequence[tuple[Any, Any]] | None"),
+        KindField::present(
+            "array_like of shape (agents, tasks) or (agents * tasks,) or columns, optional",
+            "Which pairs may be assigned (1 or 0); all by default. The costs of other pairs may be \
+             missing (NaN).",
+        )
+        .form(ArgumentForm::Cells),
+    ],
+    constructor: Some(KindConstructor {
+        summary: "Build an assignment of agents to tasks.",
+        details: "Every member of the smaller side gets exactly one of the larger side.",
+        positional: 2,
+        raises: "Where no assignment is left; the message names agents that may do too few tasks.",
+        examples: &[
+            ">>> problem = rl.Problem.assignment([\"Ann\", \"Ben\"], 3, forbidden=[(\"Ann\", 0)])",
+            ">>> problem.solve([1, 4, 5, 2, 3, 9]).decision.reshape(2, 3)",
+            "array([[0., 1., 0.],",
+            "       [1., 0., 0.]], dtype=float32)",
+        ],
+        ..KindConstructor::NEW
+    }),
+    template: TemplateRules {
+        listed_items: pairs_of_file,
+        ..TemplateRules::NEW
+    },
+    ..ProblemFamily::NEW
+};
+
+fn pairs_of_file(file: &Value) -> Option<usize> {
+    members_of_file(file, &["agents"])?.checked_mul(members_of_file(file, &["tasks"])?)
+}
+
+/// How many members a side has: the number, or the length of the list, under the first of the keys
+/// that a file has one of.
+pub(super) fn members_of_file(file: &Value, keys: &[&str]) -> Option<usize> {
+    let mut stated = keys.iter().filter_map(|key| match file.get(key)? {
+        Value::Array(members) => Some(members.len()),
+        value => value.as_u64().map(|count| count as usize),
+    });
+    stated.next()
+}
+
+impl KindDefinition for Assignment {
+    fn build(&self) -> Result<Arc<dyn ProblemKind>> {
+        Ok(Arc::new(self.clone()))
+    }
+
+    fn row_builder(
+        &self,
+        template: &Template,
+        _base: &dyn ProblemKind,
+    ) -> Result<Option<Box<dyn RowBuilder>>> {
+        Ok(number_rows(self, template))
+    }
+}
+
+impl RowKind for Assignment {
+    /// Whether each pair is present.
+    type Numbers = Vec<bool>;
+
+    fn row_numbers(&self, _template: &Template) -> Vec<bool> {
+        stated_flags(self.present.as_deref(), self.num_costs())
+    }
+
+    fn row_setter(&self, place: &Place) -> Option<RowSetter<Vec<bool>>> {
+        RowSetter::of_list(place, |row, pair, value| row[pair] = value == 1.0)
+    }
+
+    fn of_row(&self, present: Vec<bool>) -> std::result::Result<Self, String> {
+        self.with_present(present)
+            .map_err(|error| error.to_string())
+    }
+}
+
 impl Assignment {
     /// Assignment of `agents` agents to `tasks` tasks without the forbidden pairs of an agent and a
     /// task, all numbered from 0.
@@ -295,11 +397,6 @@ impl Assignment {
         };
         problem.check_feasible()?;
         Ok(problem)
-    }
-
-    /// Whether each pair is present, as the problem file says; `None` where all are.
-    pub(super) fn present(&self) -> Option<&[bool]> {
-        self.present.as_deref()
     }
 
     fn agents(&self) -> usize {

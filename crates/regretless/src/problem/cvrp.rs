@@ -12,12 +12,19 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use super::ProblemKind;
+use super::family::{
+    ArgumentForm, At, FieldSize, KindConstructor, KindDefinition, KindField, LARGE_CAPACITY,
+    ProblemFamily, RowPlace, TemplateRules,
+};
 use super::flexible_fields::PresentList;
 use super::formats::tsplib::TsplibInstance;
+use super::layout::DrawnNodes;
 use super::subset::{MaybeSubset, Subset, absences, clear_absent, of_present, serialize_present};
 #[cfg(feature = "highs")]
-use super::{ChoiceFixing, EqualityConstraints, ProblemKind, Sense, SolveCostHint, VariableBounds};
+use super::{ChoiceFixing, EqualityConstraints, Sense, SolveCostHint, VariableBounds};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits::MAX_NODES;
@@ -90,6 +97,86 @@ struct VehicleLimits {
     capacity: f64,
     vehicles: usize,
     single_customer_routes: bool,
+}
+
+/// The kind, as problem files and Python see it.
+pub(super) static FAMILY: ProblemFamily = ProblemFamily {
+    name: "cvrp",
+    summary: "The cheapest routes of a fleet that serve all customers from a depot.",
+    fields: &[
+        KindField::required(
+            "demands",
+            "array_like of shape (customers,) or columns",
+            "Demands of the customers.",
+        )
+        .rows(&[
+            RowPlace::number(0.0).sized(FieldSize::Items),
+            RowPlace::number(0.0).at(&[At::Index]),
+        ]),
+        KindField::required("capacity", "float or column", "Capacity of a vehicle.")
+            .rows(&[RowPlace::number(LARGE_CAPACITY)]),
+        KindField::required("vehicles", "int or column", "Number of vehicles.")
+            .rows(&[RowPlace::whole(1)]),
+        KindField::optional(
+            "single_customer_routes",
+            "bool, default True",
+            "Whether a route may serve a single customer.",
+        )
+        .annotated("bool")
+        .default("True")
+        .form(ArgumentForm::Flag),
+        KindField::optional(
+            "customers",
+            "int, optional",
+            "Number of customers, where the demands come from columns.",
+        )
+        .annotated("int | None"),
+        KindField::present(
+            "array_like of shape (customers,) or columns, optional",
+            "Which customers are served (1 or 0); all by default. Costs of edges of absent \
+             customers may be missing (NaN).",
+        ),
+    ],
+    constructor: Some(KindConstructor {
+        summary: "Build a capacitated vehicle routing problem: the cheapest routes from a depot, \
+                  node 0.",
+        positional: 3,
+        examples: &[">>> problem = rl.Problem.cvrp(rl.columns(\"demand\"), 10, 2, customers=4)"],
+        ..KindConstructor::NEW
+    }),
+    template: TemplateRules {
+        items_key: Some("customers"),
+        listed_items: customers_of_file,
+        ..TemplateRules::NEW
+    },
+    ..ProblemFamily::NEW
+};
+
+fn customers_of_file(file: &Value) -> Option<usize> {
+    let length = |key: &str| file.get(key)?.as_array().map(Vec::len);
+    length("demands").or_else(|| length("present"))
+}
+
+impl KindDefinition for Cvrp {
+    #[cfg(feature = "highs")]
+    fn build(&self) -> Result<Arc<dyn ProblemKind>> {
+        Ok(Arc::new(self.clone()))
+    }
+
+    #[cfg(not(feature = "highs"))]
+    fn build(&self) -> Result<Arc<dyn ProblemKind>> {
+        Err(Error::setting(
+            "vehicle routing needs HiGHS, which this build was made without (cargo feature `highs`)",
+        ))
+    }
+
+    fn drawn_nodes(&self) -> Option<DrawnNodes<'_>> {
+        Some(DrawnNodes {
+            count: self.nodes(),
+            depot: true,
+            arcs: None,
+        })
+    }
 }
 
 impl Cvrp {

@@ -4,11 +4,20 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::assignment::{MemberField, SideField};
+use super::assignment::{MemberField, SideField, members_of_file};
+use super::family::{
+    ArgumentForm, At, FieldSize, InfinityRule, KindConstructor, KindDefinition, KindField,
+    NumberRange, Placeholder, ProblemFamily, RowPlace, TemplateRules,
+};
 use super::flexible_fields::PresentList;
 use super::flow_numbers::{FlowBounds, check_number};
+use super::layout::DecisionLayout;
 use super::min_cost_flow::{FLOW_CHECK_TOLERANCE, MAX_CHECKED_ARCS, flow_cost_hint};
+use super::parametric::{
+    Place, RowBuilder, RowKind, RowSetter, Template, number_rows, stated_flags,
+};
 use super::subset::{absences, present_without};
 use super::{ChoiceFixing, EqualityConstraints, ProblemKind, Sense, SolveCostHint, VariableBounds};
 use crate::data::{CostNames, check_names};
@@ -53,11 +62,11 @@ struct TransportLanes {
 
 /// What sources have, destinations need, and lanes carry.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct TransportNumbers {
-    pub(super) supply: Vec<f64>,
-    pub(super) demand: Vec<f64>,
+struct TransportNumbers {
+    supply: Vec<f64>,
+    demand: Vec<f64>,
     /// The most of each lane; may be infinite.
-    pub(super) capacity: Vec<f64>,
+    capacity: Vec<f64>,
 }
 
 /// A serialized transport problem, not validated.
@@ -200,6 +209,165 @@ fn cost_names(names: [&Option<Vec<String>>; 2], counts: [usize; 2]) -> Option<Co
     check_names(&all, "lane").is_ok().then(|| all.into())
 }
 
+/// Number of sources and destinations up to which lanes are drawn. Untuned: more are a tangle.
+const MAX_NODES_OF_LANES: usize = 40;
+
+/// The kind, as problem files and Python see it.
+pub(super) static FAMILY: ProblemFamily = ProblemFamily {
+    name: "transport",
+    summary: "The cheapest transport from sources with a supply to destinations with a demand.",
+    fields: &[
+        KindField::required("supply", "array_like or columns", "").rows(&[
+            RowPlace::number(0.0).sized(FieldSize::ByFile(|file, _| {
+                side_of_file(file, ["sources", "supply"])
+            })),
+            RowPlace::number(0.0).at(&[At::Index]),
+        ]),
+        KindField::required(
+            "demand",
+            "array_like or columns",
+            "What each source has, and each destination needs. Sources may keep some of theirs. \
+             Costs are those of the lanes, source by source.",
+        )
+        .rows(&[
+            RowPlace::number(0.0).sized(FieldSize::ByFile(|file, _| {
+                side_of_file(file, ["destinations", "demand"])
+            })),
+            RowPlace::number(0.0).at(&[At::Index]),
+        ]),
+        KindField::optional(
+            "capacity",
+            "float, array_like of shape (sources, destinations), or columns, optional",
+            "Most of each lane; infinite by default.",
+        )
+        .form(ArgumentForm::FlowBounds)
+        .rows(CAPACITY_PLACES),
+        KindField::optional("sources", "int or sequence of str, optional", "")
+            .annotated("int | Sequence[str] | None"),
+        KindField::optional(
+            "destinations",
+            "int or sequence of str, optional",
+            "Names; costs are then called \"source-destination\". Or their number, where supply or \
+             demand come from columns.",
+        )
+        .annotated("int | Sequence[str] | None"),
+        KindField::sense("\"minimize\""),
+        KindField::present(
+            "array_like of shape (sources, destinations), or columns, optional",
+            "Which lanes exist (1 or 0); all by default. The costs of other lanes may be missing \
+             (NaN).",
+        )
+        .form(ArgumentForm::Cells),
+    ],
+    constructor: Some(KindConstructor {
+        summary: "Build a transport from sources with a supply to destinations with a demand.",
+        positional: 2,
+        raises: "Where the demands cannot be met; the message names destinations that need too \
+                 much.",
+        examples: &[
+            ">>> problem = rl.Problem.transport([4, 3], rl.columns(\"need\"), destinations=2)",
+            ">>> problem.solve([1, 2, 3, 1], parameters={\"need\": [2, 3]}).decision.reshape(2, 2)",
+            "array([[2., 0.],",
+            "       [0., 3.]], dtype=float32)",
+        ],
+        ..KindConstructor::NEW
+    }),
+    infinity: InfinityRule::AsText,
+    template: TemplateRules {
+        listed_items: lanes_of_file,
+        ..TemplateRules::NEW
+    },
+    ..ProblemFamily::NEW
+};
+
+/// Capacities of lanes or arcs, which may be infinite.
+pub(super) const CAPACITY_PLACES: &[RowPlace] = &[
+    RowPlace::with(Placeholder::Text("inf"), NumberRange::Bound).sized(FieldSize::Items),
+    RowPlace::with(Placeholder::Text("inf"), NumberRange::Bound).at(&[At::Index]),
+];
+
+fn lanes_of_file(file: &Value) -> Option<usize> {
+    let sources = members_of_file(file, &["sources", "supply"])?;
+    sources.checked_mul(members_of_file(file, &["destinations", "demand"])?)
+}
+
+fn side_of_file(file: &Value, keys: [&str; 2]) -> Result<FieldSize> {
+    let [key, _] = keys;
+    let count = members_of_file(file, &keys).ok_or_else(|| {
+        Error::setting(format!(
+            "the problem file does not state the number of {key}"
+        ))
+        .with_remedy(format!("add `{key} = ` and their number or names"))
+    })?;
+    Ok(FieldSize::Fixed(count))
+}
+
+impl KindDefinition for Transport {
+    fn build(&self) -> Result<Arc<dyn ProblemKind>> {
+        self.check_feasible()?;
+        Ok(Arc::new(self.clone()))
+    }
+
+    /// With placeholders supplies and demands are not balanced.
+    fn build_base(&self) -> Result<Arc<dyn ProblemKind>> {
+        Ok(Arc::new(self.clone()))
+    }
+
+    fn row_builder(
+        &self,
+        template: &Template,
+        _base: &dyn ProblemKind,
+    ) -> Result<Option<Box<dyn RowBuilder>>> {
+        Ok(number_rows(self, template))
+    }
+
+    fn layout(&self) -> Option<DecisionLayout> {
+        let nodes = self.sources() + self.destinations();
+        (nodes <= MAX_NODES_OF_LANES).then(|| DecisionLayout::Lanes {
+            sources: (0..self.sources())
+                .map(|index| self.source(index))
+                .collect(),
+            destinations: (0..self.destinations())
+                .map(|index| self.destination(index))
+                .collect(),
+        })
+    }
+}
+
+/// The numbers of a row.
+#[derive(Debug, Clone)]
+pub(super) struct TransportRow {
+    numbers: TransportNumbers,
+    present: Vec<bool>,
+}
+
+impl RowKind for Transport {
+    type Numbers = TransportRow;
+
+    fn row_numbers(&self, _template: &Template) -> TransportRow {
+        TransportRow {
+            numbers: TransportNumbers::clone(&self.numbers),
+            present: stated_flags(self.present(), self.num_costs()),
+        }
+    }
+
+    fn row_setter(&self, place: &Place) -> Option<RowSetter<TransportRow>> {
+        let list = |set| RowSetter::of_list(place, set);
+        match place.field() {
+            "supply" => list(|row, source, value| row.numbers.supply[source] = value),
+            "demand" => list(|row, destination, value| row.numbers.demand[destination] = value),
+            "capacity" => list(|row, lane, value| row.numbers.capacity[lane] = value),
+            "present" => list(|row, lane, value| row.present[lane] = value == 1.0),
+            _ => None,
+        }
+    }
+
+    fn of_row(&self, row: TransportRow) -> std::result::Result<Self, String> {
+        self.with_numbers(row.numbers, Some(row.present))
+            .map_err(|error| error.to_string())
+    }
+}
+
 impl Transport {
     /// Transport from sources with these supplies to destinations with these demands. `capacity`
     /// has the most of each lane, source by source.
@@ -238,11 +406,7 @@ impl Transport {
     ///
     /// # Errors
     /// When a number is not finite or negative, or no lane is present.
-    pub(super) fn with_numbers(
-        &self,
-        numbers: TransportNumbers,
-        present: Option<Vec<bool>>,
-    ) -> Result<Self> {
+    fn with_numbers(&self, numbers: TransportNumbers, present: Option<Vec<bool>>) -> Result<Self> {
         let present = absences(present, self.num_costs(), "lane")?;
         for (source, supply) in numbers.supply.iter().enumerate() {
             check_number(*supply, 0.0, false, || {
@@ -269,13 +433,8 @@ impl Transport {
         })
     }
 
-    /// What sources have, destinations need, and lanes carry.
-    pub(super) fn numbers(&self) -> &TransportNumbers {
-        &self.numbers
-    }
-
     /// Whether each lane is present; `None` where all are.
-    pub(super) fn present(&self) -> Option<&[bool]> {
+    fn present(&self) -> Option<&[bool]> {
         self.present.as_deref()
     }
 
@@ -285,13 +444,6 @@ impl Transport {
 
     fn destinations(&self) -> usize {
         self.numbers.demand.len()
-    }
-
-    /// Names or numbers of the sources and of the destinations.
-    pub fn ends(&self) -> [Vec<String>; 2] {
-        let sources = (0..self.sources()).map(|index| self.source(index));
-        let destinations = (0..self.destinations()).map(|index| self.destination(index));
-        [sources.collect(), destinations.collect()]
     }
 
     fn source(&self, index: usize) -> String {
@@ -356,7 +508,7 @@ impl Transport {
     ///
     /// # Errors
     /// When they cannot: the message names destinations that need too much.
-    pub(super) fn check_feasible(&self) -> Result<()> {
+    fn check_feasible(&self) -> Result<()> {
         if self.num_costs() > MAX_CHECKED_ARCS {
             return Ok(());
         }

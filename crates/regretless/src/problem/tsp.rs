@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::family::{KindConstructor, KindDefinition, KindField, ProblemFamily, TemplateRules};
 use super::flexible_fields::PresentList;
+use super::layout::DrawnNodes;
 use super::subset::{MaybeSubset, Subset, absences, serialize_present};
 use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
 use crate::decision::Decision;
@@ -55,6 +57,52 @@ impl TryFrom<TspFields> for Tsp {
             Some(present) => problem.with_present(present.into_flags()),
             None => Ok(problem),
         }
+    }
+}
+
+/// The kind, as problem files and Python see it.
+pub(super) static FAMILY: ProblemFamily = ProblemFamily {
+    name: "tsp",
+    summary: "The shortest tour through the nodes of a complete graph.",
+    fields: &[
+        KindField::required(
+            "nodes",
+            "int",
+            "Number of nodes. Costs are those of the edges 0-1, 0-2, …, 1-2, ….",
+        )
+        .annotated("int"),
+        KindField::present(
+            "array_like of shape (nodes,) or columns, optional",
+            "Which nodes are visited (1 or 0); all by default. Costs of edges of absent nodes may \
+             be missing (NaN).",
+        ),
+    ],
+    constructor: Some(KindConstructor {
+        summary: "Build a traveling salesperson problem: the shortest tour through the nodes.",
+        positional: 1,
+        notes: "Edges have one cost for both directions. For other tours, such as with time \
+                windows, use `Problem.from_solver`.",
+        examples: &[">>> problem = rl.Problem.tsp(6, present=rl.columns(\"visit\"))"],
+        ..KindConstructor::NEW
+    }),
+    template: TemplateRules {
+        listed_items: |file| file.get("nodes")?.as_u64().map(|nodes| nodes as usize),
+        ..TemplateRules::NEW
+    },
+    ..ProblemFamily::NEW
+};
+
+impl KindDefinition for Tsp {
+    fn build(&self) -> Result<Arc<dyn ProblemKind>> {
+        Ok(Arc::new(self.clone()))
+    }
+
+    fn drawn_nodes(&self) -> Option<DrawnNodes<'_>> {
+        Some(DrawnNodes {
+            count: self.nodes,
+            depot: false,
+            arcs: None,
+        })
     }
 }
 
