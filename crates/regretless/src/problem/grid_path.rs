@@ -14,6 +14,7 @@ use super::flexible_fields::PresentList;
 use super::layout::DecisionLayout;
 use super::subset::absences;
 use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
+use super::{Problem, ProblemSpec};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits;
@@ -331,6 +332,26 @@ impl GridPath {
     #[cfg(not(feature = "highs"))]
     fn basis_cost_ranging(&self, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
         None
+    }
+}
+
+impl Problem {
+    /// The shortest path from the first to the last node of a grid, along arcs to the right and
+    /// down. Arc costs are predicted.
+    ///
+    /// ```
+    /// use regretless::Problem;
+    ///
+    /// let problem = Problem::grid_path(2, 2)?;
+    /// assert_eq!(problem.num_costs(), 4);
+    /// assert_eq!(problem.solve(&[1.0, 2.0, 2.0, 4.0])?.objective, 3.0);
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the grid has no arc or is too large.
+    pub fn grid_path(rows: usize, cols: usize) -> Result<Self> {
+        Self::from_spec(ProblemSpec::GridPath(GridPath::new(rows, cols)?))
     }
 }
 

@@ -29,6 +29,7 @@ mod model_problem;
 mod multiple_choice_knapsack;
 mod parametric;
 mod restriction;
+mod row_place;
 #[cfg(feature = "highs")]
 mod schedule;
 mod spanning_tree;

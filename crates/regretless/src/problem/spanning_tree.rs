@@ -14,6 +14,7 @@ use super::parametric::{
 };
 use super::subset::absences;
 use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
+use super::{Problem, ProblemSpec};
 use crate::data::CostNames;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -295,6 +296,26 @@ impl SpanningTree {
             TreeShape::Complete(_) => format!("node {node}"),
             TreeShape::Edges(edges) => format!("node '{}'", edges.node(node)),
         }
+    }
+}
+
+impl Problem {
+    /// The cheapest tree that connects all nodes of an undirected graph. Edge costs are predicted,
+    /// in the order of the edges; nodes have names.
+    ///
+    /// ```
+    /// use regretless::Problem;
+    ///
+    /// let problem = Problem::spanning_tree([["a", "b"], ["b", "c"], ["a", "c"]])?;
+    /// let tree = problem.solve(&[1.0, 5.0, 2.0])?;
+    /// assert_eq!((tree.objective, tree.decision.indices()), (3.0, &[0, 2][..]));
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When an edge joins a node with itself, or the edges do not connect all nodes.
+    pub fn spanning_tree<T: AsRef<str>>(edges: impl IntoIterator<Item = [T; 2]>) -> Result<Self> {
+        Self::from_spec(ProblemSpec::SpanningTree(SpanningTree::new(edges)?))
     }
 }
 

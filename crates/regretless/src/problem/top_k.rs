@@ -15,6 +15,7 @@ use super::flexible_fields::PresentList;
 use super::layout::DecisionLayout;
 use super::subset::{MaybeSubset, Subset, absences, serialize_present};
 use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
+use super::{Problem, ProblemSpec};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits;
@@ -222,6 +223,24 @@ impl TopK {
 
     fn top_k_solver(&self) -> Box<TopKSolver> {
         Box::new(TopKSolver::new(self.items, self.min_selected(), self.k))
+    }
+}
+
+impl Problem {
+    /// Top-k selection: the k cheapest or, for a maximization, the k most valuable items.
+    ///
+    /// ```
+    /// use regretless::{Problem, Sense};
+    ///
+    /// let problem = Problem::top_k(4, 2, Sense::Maximize)?;
+    /// assert_eq!(problem.solve(&[1.0, 7.0, 3.0, 5.0])?.objective, 12.0);
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When there are no items or fewer than k.
+    pub fn top_k(items: usize, k: usize, sense: Sense) -> Result<Self> {
+        Self::from_spec(ProblemSpec::TopK(TopK::new(items, k, sense)?))
     }
 }
 

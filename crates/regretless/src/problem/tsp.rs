@@ -11,6 +11,7 @@ use super::flexible_fields::PresentList;
 use super::layout::DrawnNodes;
 use super::subset::{MaybeSubset, Subset, absences, serialize_present};
 use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
+use super::{Problem, ProblemSpec};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits::MAX_NODES;
@@ -192,6 +193,26 @@ impl Tsp {
             cone.remove_absent(present);
         }
         cone
+    }
+}
+
+impl Problem {
+    /// The shortest tour through all nodes of a complete graph. Edge costs are predicted, in the
+    /// order 0–1, 0–2, …, 1–2, ….
+    ///
+    /// ```
+    /// use regretless::Problem;
+    ///
+    /// let problem = Problem::tsp(4)?;
+    /// let tour = problem.solve(&[1.0, 9.0, 1.0, 1.0, 9.0, 1.0])?;
+    /// assert_eq!(tour.objective, 4.0);
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When there are fewer than three nodes or too many.
+    pub fn tsp(nodes: usize) -> Result<Self> {
+        Self::from_spec(ProblemSpec::Tsp(Tsp::new(nodes)?))
     }
 }
 

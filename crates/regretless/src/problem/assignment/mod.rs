@@ -3,28 +3,20 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::family::{
-    ArgumentForm, KindConstructor, KindDefinition, KindField, ProblemFamily, TemplateRules,
-};
 use super::flexible_fields::PresentList;
-use super::parametric::{
-    Place, RowBuilder, RowKind, RowSetter, Template, number_rows, stated_flags,
-};
 use super::subset::absences;
-use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
+use super::{ProblemKind, Sense};
 use crate::data::{CostNames, check_names};
-use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits;
 use crate::solve::assignment::{AssignmentSolver, HallViolator, find_hall_violator};
-use crate::solve::cone::NormalCone;
-use crate::solve::relaxation::{
-    AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
-};
-use crate::solve::{SearchLimits, Solver};
 use crate::text::first_names;
+
+mod family;
+mod kind;
+
+pub(super) use family::{FAMILY, members_of_file};
 
 /// Most pairs whose costs have names: more names would take more memory than the costs.
 const MAX_NAMED_PAIRS: usize = 1 << 22;
@@ -215,101 +207,6 @@ impl From<Assignment> for AssignmentFields {
     }
 }
 
-/// The kind, as problem files and Python see it.
-pub(super) static FAMILY: ProblemFamily = ProblemFamily {
-    name: "assignment",
-    summary: "Every member of the smaller side gets exactly one of the larger side.",
-    fields: &[
-        KindField::required("agents", "int or sequence of str", "")
-            .annotated("int | Sequence[str]"),
-        KindField::required(
-            "tasks",
-            "int or sequence of str",
-            "How many there are, or their names. Costs are those of the pairs, agent by agent; \
-             with names they are called \"agent-task\".",
-        )
-        .annotated("int | Sequence[str]"),
-        KindField::sense("\"minimize\""),
-        KindField::optional(
-            "forbidden",
-            "sequence of pairs, optional",
-            "Pairs (agent, task) that are never assigned, by name, or by number where there are no \
-             names.",
-        )
-        .annotated("Sequence[tuple[Any, Any]] | None"),
-        KindField::present(
-            "array_like of shape (agents, tasks) or (agents * tasks,) or columns, optional",
-            "Which pairs may be assigned (1 or 0); all by default. The costs of other pairs may be \
-             missing (NaN).",
-        )
-        .form(ArgumentForm::Cells),
-    ],
-    constructor: Some(KindConstructor {
-        summary: "Build an assignment of agents to tasks.",
-        details: "Every member of the smaller side gets exactly one of the larger side.",
-        positional: 2,
-        raises: "Where no assignment is left; the message names agents that may do too few tasks.",
-        examples: &[
-            ">>> problem = rl.Problem.assignment([\"Ann\", \"Ben\"], 3, forbidden=[(\"Ann\", 0)])",
-            ">>> problem.solve([1, 4, 5, 2, 3, 9]).decision.reshape(2, 3)",
-            "array([[0., 1., 0.],",
-            "       [1., 0., 0.]], dtype=float32)",
-        ],
-        ..KindConstructor::NEW
-    }),
-    template: TemplateRules {
-        listed_items: pairs_of_file,
-        ..TemplateRules::NEW
-    },
-    ..ProblemFamily::NEW
-};
-
-fn pairs_of_file(file: &Value) -> Option<usize> {
-    members_of_file(file, &["agents"])?.checked_mul(members_of_file(file, &["tasks"])?)
-}
-
-/// How many members a side has: the number, or the length of the list, under the first of the keys
-/// that a file has one of.
-pub(super) fn members_of_file(file: &Value, keys: &[&str]) -> Option<usize> {
-    let mut stated = keys.iter().filter_map(|key| match file.get(key)? {
-        Value::Array(members) => Some(members.len()),
-        value => value.as_u64().map(|count| count as usize),
-    });
-    stated.next()
-}
-
-impl KindDefinition for Assignment {
-    fn build(&self) -> Result<Arc<dyn ProblemKind>> {
-        Ok(Arc::new(self.clone()))
-    }
-
-    fn row_builder(
-        &self,
-        template: &Template,
-        _base: &dyn ProblemKind,
-    ) -> Result<Option<Box<dyn RowBuilder>>> {
-        Ok(number_rows(self, template))
-    }
-}
-
-impl RowKind for Assignment {
-    /// Whether each pair is present.
-    type Numbers = Vec<bool>;
-
-    fn row_numbers(&self, _template: &Template) -> Vec<bool> {
-        stated_flags(self.present.as_deref(), self.num_costs())
-    }
-
-    fn row_setter(&self, place: &Place) -> Option<RowSetter<Vec<bool>>> {
-        RowSetter::of_list(place, |row, pair, value| row[pair] = value == 1.0)
-    }
-
-    fn of_row(&self, present: Vec<bool>) -> std::result::Result<Self, String> {
-        self.with_present(present)
-            .map_err(|error| error.to_string())
-    }
-}
-
 impl Assignment {
     /// Assignment of `agents` agents to `tasks` tasks without the forbidden pairs of an agent and a
     /// task, all numbered from 0.
@@ -471,174 +368,4 @@ fn cost_names(agents: &AssignmentSide, tasks: &AssignmentSide) -> Option<CostNam
         }
     }
     check_names(&names, "pair").is_ok().then(|| names.into())
-}
-
-impl ProblemKind for Assignment {
-    fn name(&self) -> String {
-        let name = format!("assignment {}x{}", self.agents(), self.tasks());
-        match &self.allowed {
-            Some(allowed) => {
-                let count = allowed.iter().filter(|allowed| **allowed).count();
-                format!("{name} ({count} of {} pairs allowed)", allowed.len())
-            }
-            None => name,
-        }
-    }
-
-    /// Medians on low-rank costs: 10 µs for 25x25, 290 µs for 100x100, 18 µs for 60x100.
-    fn solve_cost_hint(&self) -> SolveCostHint {
-        let rows = self.agents().min(self.tasks()) as f64;
-        let pairs = self.num_costs() as f64;
-        let per_scan = if self.agents() == self.tasks() {
-            2.8e-10
-        } else {
-            4e-11
-        };
-        SolveCostHint::estimated(per_scan * rows * pairs + 1e-8 * pairs, 1.0)
-    }
-
-    fn sense(&self) -> Sense {
-        self.pairs.sense
-    }
-
-    fn num_costs(&self) -> usize {
-        self.agents() * self.tasks()
-    }
-
-    fn cost_names(&self) -> Option<&CostNames> {
-        self.pairs.cost_names.as_ref()
-    }
-
-    fn may_have_cost_names(&self) -> bool {
-        true
-    }
-
-    fn present_costs(&self) -> Option<&[bool]> {
-        self.allowed.as_deref()
-    }
-
-    fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
-        self.assignment_solver()
-    }
-
-    fn reuse_solver(&self, solver: &mut dyn Solver) -> bool {
-        let solver: &mut dyn std::any::Any = solver;
-        solver
-            .downcast_mut::<AssignmentSolver>()
-            .is_some_and(|solver| {
-                solver.set_allowed(self.agents(), self.tasks(), self.allowed.clone())
-            })
-    }
-
-    fn relaxation_solver(
-        &self,
-        _kind: Relaxation,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn RelaxationSolver>> {
-        Some(self.assignment_solver())
-    }
-
-    /// Exact ranges are at least as wide as those of any basis, so that they serve both kinds.
-    fn cost_ranging(
-        &self,
-        _kind: CostRangeKind,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn CostRanging>> {
-        Some(self.assignment_solver())
-    }
-
-    fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
-        Some(self.assignment_solver())
-    }
-
-    fn has_cones(&self) -> bool {
-        true
-    }
-
-    fn cone(&self, decision: &Decision) -> Option<NormalCone> {
-        let (agents, tasks) = (self.agents(), self.tasks());
-        let mut cone = NormalCone::binary(decision, self.num_costs());
-        let mut assigned = [vec![0.0; agents], vec![0.0; tasks]];
-        for (pair, value) in decision.iter() {
-            assigned[0][pair / tasks] += value;
-            assigned[1][pair % tasks] += value;
-        }
-        // Each member of the smaller side is assigned, each of the larger side at most once.
-        let bounds = |count: usize| [f64::from(u8::from(count == agents.min(tasks))), 1.0];
-        let entry = |pair: usize| self.is_allowed(pair).then_some((pair, 1.0));
-        for (agent, sum) in assigned[0].iter().enumerate() {
-            let entries = (0..tasks).filter_map(|task| entry(agent * tasks + task));
-            cone.add_row_if_binding(bounds(agents), *sum, entries);
-        }
-        for (task, sum) in assigned[1].iter().enumerate() {
-            let entries = (0..agents).filter_map(|agent| entry(agent * tasks + task));
-            cone.add_row_if_binding(bounds(tasks), *sum, entries);
-        }
-        if let Some(allowed) = &self.allowed {
-            cone.remove_absent(allowed);
-        }
-        Some(cone)
-    }
-
-    /// Each member of the smaller side is assigned once; of two equal sides, each member of both.
-    fn equality_constraints(&self) -> EqualityConstraints {
-        let (agents, tasks) = (self.agents(), self.tasks());
-        if self.allowed.is_none() {
-            return if agents < tasks {
-                EqualityConstraints::Groups(vec![tasks; agents])
-            } else {
-                EqualityConstraints::Matrix {
-                    rows: agents,
-                    columns: tasks,
-                    with_rows: agents == tasks,
-                }
-            };
-        }
-        let mut of_agents = vec![Vec::new(); agents];
-        let mut of_tasks = vec![Vec::new(); tasks];
-        for pair in (0..self.num_costs()).filter(|pair| self.is_allowed(*pair)) {
-            of_agents[pair / tasks].push((pair as u32, 1.0));
-            of_tasks[pair % tasks].push((pair as u32, 1.0));
-        }
-        EqualityConstraints::from_rows(match agents.cmp(&tasks) {
-            std::cmp::Ordering::Less => of_agents,
-            std::cmp::Ordering::Equal => [of_agents, of_tasks].concat(),
-            std::cmp::Ordering::Greater => of_tasks,
-        })
-    }
-
-    /// All assignments have equally many pairs.
-    fn may_contain_decisions(&self) -> bool {
-        false
-    }
-
-    fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
-        check_binary(decision, self.num_costs())?;
-        let (agents, tasks) = (&self.pairs.agents, &self.pairs.tasks);
-        let mut has_task = vec![false; agents.count];
-        let mut has_agent = vec![false; tasks.count];
-        for pair in decision.indices() {
-            let pair = *pair as usize;
-            let (agent, task) = (pair / tasks.count, pair % tasks.count);
-            let shown = || format!("agent {} and task {}", agents.name(agent), tasks.name(task));
-            if !self.is_allowed(pair) {
-                return Err(format!(
-                    "{} are assigned, but the pair is forbidden",
-                    shown()
-                ));
-            }
-            if std::mem::replace(&mut has_task[agent], true) {
-                return Err(format!("agent {} has two tasks", agents.name(agent)));
-            }
-            if std::mem::replace(&mut has_agent[task], true) {
-                return Err(format!("task {} has two agents", tasks.name(task)));
-            }
-        }
-        let (assigned, needed) = (decision.indices().len(), agents.count.min(tasks.count));
-        if assigned == needed {
-            Ok(())
-        } else {
-            Err(format!("{assigned} pairs are assigned, {needed} needed"))
-        }
-    }
 }
