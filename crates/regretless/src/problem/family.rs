@@ -170,6 +170,11 @@ impl ProblemFamily {
         self.name
     }
 
+    /// What it finds, in one sentence.
+    pub fn summary(&self) -> &'static str {
+        self.summary
+    }
+
     /// The family of a `kind`; one without fields for kinds that do not exist.
     pub(super) fn named(kind: &str) -> &'static Self {
         static UNKNOWN: ProblemFamily = ProblemFamily::NEW;
