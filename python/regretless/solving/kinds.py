@@ -29,7 +29,7 @@ DOCSTRING_WIDTH = 92
 
 
 class KindConstructors:
-    """A class method for each problem kind."""
+    """The types of the constructors, for type checkers; `add_constructors` makes them."""
 
     __slots__ = ()
 
@@ -168,5 +168,7 @@ def constructed_kinds() -> list[dict[str, Any]]:
     return [kind for kind in _Problem._kinds() if kind["constructor"]]
 
 
-for _kind in constructed_kinds():
-    setattr(KindConstructors, _kind["name"], classmethod(constructor_of(_kind)))
+def add_constructors(cls: type) -> None:
+    """Give a class the constructor of each kind."""
+    for kind in constructed_kinds():
+        setattr(cls, kind["name"], classmethod(constructor_of(kind)))

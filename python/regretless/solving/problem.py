@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from regretless._core import Solution, _Problem
 from regretless._renamed import refuse_renamed
 from regretless.modeling import from_model, from_model_of
-from regretless.solving.kinds import KindConstructors
+from regretless.solving.kinds import KindConstructors, add_constructors
 from regretless.solving.options import SolveOptions
 from regretless.solving.solutions import Solutions
 from regretless.tables.columns import row_count, text_list
@@ -651,6 +651,9 @@ class Problem(KindConstructors, _Problem):
         if arguments is None:
             return _pickle.from_dict, (self.to_dict(),)
         return _pickle.from_solver, tuple(arguments.values())
+
+
+add_constructors(Problem)
 
 
 @dataclass(frozen=True)

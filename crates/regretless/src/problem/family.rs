@@ -267,11 +267,11 @@ impl KindField {
 
     /// Which items exist, one number each.
     pub const fn present(shape: &'static str, doc: &'static str) -> Self {
-        const PLACES: &[RowPlace] = &[
+        const LIST_OR_ENTRIES: &[RowPlace] = &[
             RowPlace::flag().sized(FieldSize::Items),
             RowPlace::flag().at(&[At::Index]),
         ];
-        Self::optional("present", shape, doc).rows(PLACES)
+        Self::optional("present", shape, doc).rows(LIST_OR_ENTRIES)
     }
 
     /// A key that only problem files have.

@@ -221,8 +221,8 @@ pub trait ProblemKind: Send + Sync + fmt::Debug + std::any::Any {
         self.local_search(limits)
     }
 
-    /// A fingerprint of what is not in the [`ProblemSpec`](super::ProblemSpec), such as the content of a file it names:
-    /// stored labels are used only while it stays the same.
+    /// A fingerprint of what is not in the [`ProblemSpec`](super::ProblemSpec), such as the content
+    /// of a file it names: stored labels are used only while it stays the same.
     fn fingerprint(&self) -> Vec<u8> {
         Vec::new()
     }

@@ -1,8 +1,8 @@
 //! Problems: the feasible decisions, the objective sense, and the solvers.
 //!
-//! A problem is immutable and shared by all threads; it creates one [`Solver`](crate::solve::Solver)
-//! per thread. Problems are validated by their constructors and on deserialization. A kind is one
-//! file here, with its line in the list below (`family.rs`).
+//! A problem is immutable and shared by all threads; it creates one solver per thread. Problems are
+//! validated by their constructors and on deserialization. A kind is one file or folder here, with
+//! its line in the list below (`family.rs`).
 
 mod arc_table;
 mod assignment;

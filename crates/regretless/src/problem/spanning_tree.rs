@@ -10,7 +10,7 @@ use super::family::{KindConstructor, KindDefinition, KindField, ProblemFamily, T
 use super::flexible_fields::PresentList;
 use super::layout::DrawnNodes;
 use super::parametric::{
-    Place, RowBuilder, RowKind, RowSetter, Template, number_rows, stated_flags,
+    Place, RowBuilder, RowParametric, RowSetter, Template, number_rows, stated_flags,
 };
 use super::subset::absences;
 use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
@@ -156,7 +156,8 @@ pub(super) static FAMILY: ProblemFamily = ProblemFamily {
         positional: 1,
         raises: "Where the edges do not connect all nodes.",
         examples: &[
-            ">>> problem = rl.Problem.spanning_tree([(\"a\", \"b\"), (\"b\", \"c\"), (\"a\", \"c\")])",
+            ">>> problem = rl.Problem.spanning_tree(\
+             [(\"a\", \"b\"), (\"b\", \"c\"), (\"a\", \"c\")])",
             ">>> problem.solve([1, 5, 2]).decision",
             "array([1., 0., 1.], dtype=float32)",
         ],
@@ -201,7 +202,7 @@ impl KindDefinition for SpanningTree {
     }
 }
 
-impl RowKind for SpanningTree {
+impl RowParametric for SpanningTree {
     /// Whether each edge is present.
     type Numbers = Vec<bool>;
 

@@ -50,12 +50,16 @@ fn patches_apply_to_the_tree_in_few_files() {
         for file in files.iter().filter(|file| root().join(file).exists()) {
             copy(file, folder.path());
         }
-        run(folder.path(), "git", &[OsStr::new("apply"), patch(name).as_os_str()]);
+        run(
+            folder.path(),
+            "git",
+            &[OsStr::new("apply"), patch(name).as_os_str()],
+        );
         for file in &files {
             let text = fs::read_to_string(folder.path().join(file)).unwrap();
-            let too_long = text.lines().find(|line| {
-                file.ends_with(".rs") && line.chars().count() > 100
-            });
+            let too_long = text
+                .lines()
+                .find(|line| file.ends_with(".rs") && line.chars().count() > 100);
             assert_eq!(too_long, None, "{file}");
         }
     }
@@ -79,7 +83,10 @@ fn pages_quote_the_patches() {
                 assert!(added.contains(&line), "{name}.md quotes '{line}'");
             }
         }
-        assert!(page.split_whitespace().count() <= 400 + blocks_words(&page), "{name}");
+        assert!(
+            page.split_whitespace().count() <= 400 + blocks_words(&page),
+            "{name}"
+        );
     }
 }
 
@@ -102,7 +109,11 @@ fn the_patched_program_has_the_problem_the_loss_and_the_command() {
     for (name, _) in PATCHES {
         run(tree, "git", &[OsStr::new("apply"), patch(name).as_os_str()]);
     }
-    run(tree, "cargo", &["build", "--package", "regretless-cli", "--offline"]);
+    run(
+        tree,
+        "cargo",
+        &["build", "--package", "regretless-cli", "--offline"],
+    );
     let target = std::env::var_os("CARGO_TARGET_DIR");
     let target = target.map_or_else(|| tree.join("target"), PathBuf::from);
     let program = target.join("debug/regretless");
@@ -113,7 +124,12 @@ fn the_patched_program_has_the_problem_the_loss_and_the_command() {
     for row in 0..40 {
         let x = f64::from(row % 7);
         let hours = 1 + row % 3;
-        table += &format!("{x},{hours},{},{},2.5,{}\n", 1.0 + x, 5.0 - x, 3.0 + x / 2.0);
+        table += &format!(
+            "{x},{hours},{},{},2.5,{}\n",
+            1.0 + x,
+            5.0 - x,
+            3.0 + x / 2.0
+        );
     }
     fs::write(tree.join("table.csv"), table).unwrap();
     let problem = "kind = \"window\"\nsteps = 4\nlength = { column = \"hours\" }\n";

@@ -10,7 +10,7 @@ use crate::problem::family::{
     ArgumentForm, KindConstructor, KindDefinition, KindField, ProblemFamily, TemplateRules,
 };
 use crate::problem::parametric::{
-    Place, RowBuilder, RowKind, RowSetter, Template, number_rows, stated_flags,
+    Place, RowBuilder, RowParametric, RowSetter, Template, number_rows, stated_flags,
 };
 use crate::problem::{Problem, ProblemSpec};
 use crate::problem::{ProblemKind, Sense};
@@ -92,7 +92,7 @@ impl KindDefinition for Assignment {
     }
 }
 
-impl RowKind for Assignment {
+impl RowParametric for Assignment {
     /// Whether each pair is present.
     type Numbers = Vec<bool>;
 

@@ -81,7 +81,8 @@ impl KindDefinition for Cvrp {
     #[cfg(not(feature = "highs"))]
     fn build(&self) -> Result<Arc<dyn ProblemKind>> {
         Err(crate::error::Error::setting(
-            "vehicle routing needs HiGHS, which this build was made without (cargo feature `highs`)",
+            "vehicle routing needs HiGHS, which this build was made without \
+             (cargo feature `highs`)",
         ))
     }
 

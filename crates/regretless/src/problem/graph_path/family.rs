@@ -13,7 +13,9 @@ use crate::problem::family::{
     Placeholder, ProblemFamily, RowPlace, TemplateRules,
 };
 use crate::problem::layout::DrawnNodes;
-use crate::problem::parametric::{Place, RowBuilder, RowKind, RowSetter, Template, number_rows};
+use crate::problem::parametric::{
+    Place, RowBuilder, RowParametric, RowSetter, Template, number_rows,
+};
 use crate::problem::subset::absences;
 use crate::problem::{Problem, ProblemSpec};
 
@@ -39,9 +41,10 @@ pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
             "arcs",
             "sequence of pairs or dict, optional",
             "Arcs as (from, to) or (from, to, name), in the order of the costs. Nodes are texts or \
-             whole numbers. Among named arcs, one without a name is called \"from-to\", a name that \
-             no other arc may have. Or a CSV file: {\"file\": \"arcs.csv\", \"from\": \"from\", \
-             \"to\": \"to\", \"name\": \"name\"}, with the names of its columns; \"name\" is optional.",
+             whole numbers. Among named arcs, one without a name is called \"from-to\", a name \
+             that no other arc may have. Or a CSV file: {\"file\": \"arcs.csv\", \"from\": \"from\", \
+             \"to\": \"to\", \"name\": \"name\"}, with the names of its columns; \"name\" is \
+             optional.",
         ),
         KindField::optional("source", "str, int, column, or columns, optional", "")
             .rows(END_PLACES),
@@ -139,7 +142,7 @@ impl KindDefinition for GraphPath {
     }
 }
 
-impl RowKind for GraphPath {
+impl RowParametric for GraphPath {
     type Numbers = GraphRow;
 
     /// Lists may have numbers beside those that come from columns.

@@ -6,8 +6,8 @@ use super::{GraphPath, ShapeKind};
 use crate::problem::arc_table::ArcTable;
 
 /// Why an arc or node cannot be forced.
-pub(super) const NO_FORCING: &str = "the shortest path through a given place of a graph with cycles is an \
-    NP-hard problem";
+pub(super) const NO_FORCING: &str = "the shortest path through a given place of a graph with \
+    cycles is an NP-hard problem";
 
 /// The best path with fixed choices, as in the algorithm of Yen (1971): forced arcs that begin the
 /// path are cut off, and arcs are closed.

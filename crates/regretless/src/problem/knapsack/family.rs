@@ -12,7 +12,9 @@ use crate::problem::family::{
     ProblemFamily, RowPlace, TemplateRules,
 };
 use crate::problem::layout::DecisionLayout;
-use crate::problem::parametric::{Place, RowBuilder, RowKind, RowSetter, Template, number_rows};
+use crate::problem::parametric::{
+    Place, RowBuilder, RowParametric, RowSetter, Template, number_rows,
+};
 use crate::problem::{Problem, ProblemSpec};
 
 /// The kind, as problem files and Python see it.
@@ -147,7 +149,7 @@ impl KindDefinition for Knapsack {
 }
 
 /// Rows in which only capacities differ share the weights.
-impl RowKind for Knapsack {
+impl RowParametric for Knapsack {
     type Numbers = Vec<f64>;
 
     fn row_numbers(&self, _template: &Template) -> Vec<f64> {

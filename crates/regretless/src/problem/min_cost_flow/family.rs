@@ -13,7 +13,7 @@ use crate::problem::family::{
     KindField, ProblemFamily, RowPlace, Step, TemplateRules,
 };
 use crate::problem::parametric::{
-    Place, RowBuilder, RowKind, RowSetter, Template, number_rows, stated_flags,
+    Place, RowBuilder, RowParametric, RowSetter, Template, number_rows, stated_flags,
 };
 use crate::problem::transport::CAPACITY_PLACES;
 use crate::problem::{Problem, ProblemSpec};
@@ -28,8 +28,8 @@ pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
             "arcs",
             "sequence of pairs or triples, or dict",
             "From, to and, optionally, name of each arc; nodes are texts or whole numbers. Or \
-             {\"file\": \"arcs.csv\", \"from\": \"from\", \"to\": \"to\", \"capacity\": \"capacity\"} \
-             with the columns of a CSV file. Costs are those of the arcs.",
+             {\"file\": \"arcs.csv\", \"from\": \"from\", \"to\": \"to\", \
+             \"capacity\": \"capacity\"} with the columns of a CSV file. Costs are those of the arcs.",
         ),
         KindField::required(
             "supply",
@@ -125,7 +125,7 @@ pub(in crate::problem) struct FlowRow {
     present: Vec<bool>,
 }
 
-impl RowKind for MinCostFlow {
+impl RowParametric for MinCostFlow {
     type Numbers = FlowRow;
 
     fn row_numbers(&self, _template: &Template) -> FlowRow {

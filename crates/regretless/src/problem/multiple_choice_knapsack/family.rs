@@ -13,7 +13,7 @@ use crate::problem::family::{
 };
 use crate::problem::layout::DecisionLayout;
 use crate::problem::parametric::{
-    Place, RowBuilder, RowKind, RowSetter, Template, number_rows, stated_flags,
+    Place, RowBuilder, RowParametric, RowSetter, Template, number_rows, stated_flags,
 };
 use crate::problem::{Problem, ProblemSpec};
 
@@ -137,7 +137,7 @@ pub(in crate::problem) struct OfferRow {
     present: Vec<bool>,
 }
 
-impl RowKind for MultipleChoiceKnapsack {
+impl RowParametric for MultipleChoiceKnapsack {
     type Numbers = OfferRow;
 
     fn row_numbers(&self, template: &Template) -> OfferRow {

@@ -35,7 +35,7 @@ mod rows;
 mod template;
 
 pub(super) use self::place::Place;
-pub(super) use self::rows::{RowBuilder, RowKind, RowSetter, number_rows, stated_flags};
+pub(super) use self::rows::{RowBuilder, RowParametric, RowSetter, number_rows, stated_flags};
 pub(super) use self::template::{Template, is_template};
 
 /// A problem with parameters per row.

@@ -19,7 +19,7 @@ pub(in crate::problem) trait RowBuilder: Debug + Send + Sync {
 }
 
 /// A kind whose row problems are built from a copy of its numbers.
-pub(in crate::problem) trait RowKind: ProblemKind + Clone {
+pub(in crate::problem) trait RowParametric: ProblemKind + Clone {
     /// The numbers, of which a row replaces some.
     type Numbers: Clone + Debug + Send + Sync;
 
@@ -59,16 +59,16 @@ struct Slot<N> {
     index: usize,
 }
 
-/// Row problems of a [`RowKind`].
+/// Row problems of a [`RowParametric`].
 #[derive(Debug)]
-struct NumberRows<K: RowKind> {
+struct NumberRows<K: RowParametric> {
     kind: K,
     numbers: K::Numbers,
     slots: Vec<Slot<K::Numbers>>,
 }
 
 /// The row problems of a kind; `None` where a place needs the problem file.
-pub(in crate::problem) fn number_rows<K: RowKind>(
+pub(in crate::problem) fn number_rows<K: RowParametric>(
     kind: &K,
     template: &Template,
 ) -> Option<Box<dyn RowBuilder>> {
@@ -85,7 +85,7 @@ pub(in crate::problem) fn number_rows<K: RowKind>(
     }))
 }
 
-impl<K: RowKind> RowBuilder for NumberRows<K> {
+impl<K: RowParametric> RowBuilder for NumberRows<K> {
     fn row_problem(&self, values: &[f64]) -> Result<Arc<dyn ProblemKind>, String> {
         let mut numbers = self.numbers.clone();
         for (slot, value) in self.slots.iter().zip(values) {

@@ -10,7 +10,9 @@ use crate::problem::family::{
     PLACEHOLDER_KEY, ProblemFamily, RowPlace, TemplateRules,
 };
 use crate::problem::layout::DecisionLayout;
-use crate::problem::parametric::{Place, RowBuilder, RowKind, RowSetter, Template, number_rows};
+use crate::problem::parametric::{
+    Place, RowBuilder, RowParametric, RowSetter, Template, number_rows,
+};
 use crate::problem::{Problem, ProblemSpec};
 use crate::solve::storage::StorageNumbers;
 
@@ -126,7 +128,7 @@ pub(in crate::problem) struct StorageRow {
     final_is_initial: bool,
 }
 
-impl RowKind for StorageProblem {
+impl RowParametric for StorageProblem {
     type Numbers = StorageRow;
 
     fn row_numbers(&self, template: &Template) -> StorageRow {

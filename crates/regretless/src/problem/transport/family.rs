@@ -14,7 +14,7 @@ use crate::problem::family::{
 };
 use crate::problem::layout::DecisionLayout;
 use crate::problem::parametric::{
-    Place, RowBuilder, RowKind, RowSetter, Template, number_rows, stated_flags,
+    Place, RowBuilder, RowParametric, RowSetter, Template, number_rows, stated_flags,
 };
 use crate::problem::{Problem, ProblemSpec};
 
@@ -150,7 +150,7 @@ pub(in crate::problem) struct TransportRow {
     present: Vec<bool>,
 }
 
-impl RowKind for Transport {
+impl RowParametric for Transport {
     type Numbers = TransportRow;
 
     fn row_numbers(&self, _template: &Template) -> TransportRow {
