@@ -115,9 +115,7 @@ def docstring_of(kind: dict[str, Any]) -> str:
     """Return the documentation of the constructor of a kind in the sections of numpydoc."""
 
     def filled(text: str, indent: str = "") -> str:
-        return textwrap.fill(
-            text, DOCSTRING_WIDTH, initial_indent=indent, subsequent_indent=indent
-        )
+        return textwrap.fill(text, DOCSTRING_WIDTH, initial_indent=indent, subsequent_indent=indent)
 
     constructor = kind["constructor"]
     parameters, names = [], []
@@ -151,9 +149,7 @@ def constructor_of(kind: dict[str, Any]) -> Callable[..., Any]:
         except TypeError as error:
             raise TypeError(f"Problem.{kind['name']}(): {error}") from None
         given.apply_defaults()
-        fields = {
-            field["name"]: field_value(field, given.arguments) for field in kind["fields"]
-        }
+        fields = {field["name"]: field_value(field, given.arguments) for field in kind["fields"]}
         return cls._of(_Problem._of_description(describe(kind["name"], fields)))
 
     constructor.__name__ = kind["name"]

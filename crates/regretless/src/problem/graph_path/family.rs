@@ -42,9 +42,9 @@ pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
             "sequence of pairs or dict, optional",
             "Arcs as (from, to) or (from, to, name), in the order of the costs. Nodes are texts or \
              whole numbers. Among named arcs, one without a name is called \"from-to\", a name \
-             that no other arc may have. Or a CSV file: {\"file\": \"arcs.csv\", \"from\": \"from\", \
-             \"to\": \"to\", \"name\": \"name\"}, with the names of its columns; \"name\" is \
-             optional.",
+             that no other arc may have. Or a CSV file: {\"file\": \"arcs.csv\", \
+             \"from\": \"from\", \"to\": \"to\", \"name\": \"name\"}, with the names of its \
+             columns; \"name\" is optional.",
         ),
         KindField::optional("source", "str, int, column, or columns, optional", "")
             .rows(END_PLACES),

@@ -29,7 +29,8 @@ pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
             "sequence of pairs or triples, or dict",
             "From, to and, optionally, name of each arc; nodes are texts or whole numbers. Or \
              {\"file\": \"arcs.csv\", \"from\": \"from\", \"to\": \"to\", \
-             \"capacity\": \"capacity\"} with the columns of a CSV file. Costs are those of the arcs.",
+             \"capacity\": \"capacity\"} with the columns of a CSV file. Costs are those of the \
+             arcs.",
         ),
         KindField::required(
             "supply",
