@@ -214,12 +214,16 @@ impl ProblemFamily {
     }
 }
 
+fn no_listed_items(_file: &Value) -> Option<usize> {
+    None
+}
+
 impl TemplateRules {
     pub const NEW: Self = Self {
         items_key: None,
         items_have_names: false,
         has_items_field: false,
-        listed_items: |_| None,
+        listed_items: no_listed_items,
         items_may_differ: false,
         has_order_of_costs: false,
         placeholder_key: None,

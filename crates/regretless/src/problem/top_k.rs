@@ -115,13 +115,17 @@ pub(super) static FAMILY: ProblemFamily = ProblemFamily {
     template: TemplateRules {
         items_key: Some("items"),
         has_items_field: true,
-        listed_items: |file| file.get("present").and_then(Value::as_array).map(Vec::len),
+        listed_items: items_of_file,
         items_may_differ: true,
         has_order_of_costs: true,
         ..TemplateRules::NEW
     },
     ..ProblemFamily::NEW
 };
+
+fn items_of_file(file: &Value) -> Option<usize> {
+    file.get("present")?.as_array().map(Vec::len)
+}
 
 impl KindDefinition for TopK {
     fn build(&self) -> Result<Arc<dyn ProblemKind>> {

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::family::{KindConstructor, KindDefinition, KindField, ProblemFamily, TemplateRules};
 use super::flexible_fields::PresentList;
@@ -87,11 +88,15 @@ pub(super) static FAMILY: ProblemFamily = ProblemFamily {
         ..KindConstructor::NEW
     }),
     template: TemplateRules {
-        listed_items: |file| file.get("nodes")?.as_u64().map(|nodes| nodes as usize),
+        listed_items: nodes_of_file,
         ..TemplateRules::NEW
     },
     ..ProblemFamily::NEW
 };
+
+fn nodes_of_file(file: &Value) -> Option<usize> {
+    file.get("nodes")?.as_u64().map(|nodes| nodes as usize)
+}
 
 impl KindDefinition for Tsp {
     fn build(&self) -> Result<Arc<dyn ProblemKind>> {

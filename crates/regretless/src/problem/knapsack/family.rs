@@ -49,9 +49,7 @@ pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
         .rows(&[
             RowPlace::number(LARGE_CAPACITY)
                 .plural()
-                .sized(FieldSize::ByFile(|file, _| {
-                    Ok(FieldSize::Fixed(dimensions_of_file(file)))
-                })),
+                .sized(FieldSize::ByFile(size_of_capacities)),
             RowPlace::number(LARGE_CAPACITY),
             RowPlace::number(LARGE_CAPACITY).at(&[At::Index]),
         ]),
@@ -90,6 +88,10 @@ pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
     },
     ..ProblemFamily::NEW
 };
+
+fn size_of_capacities(file: &Value, _items: Option<usize>) -> Result<FieldSize> {
+    Ok(FieldSize::Fixed(dimensions_of_file(file)))
+}
 
 /// The number of items by the first list of weights that has numbers, or by their flags.
 fn items_of_file(file: &Value) -> Option<usize> {

@@ -41,10 +41,7 @@ pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
              have to be equal in total.",
         )
         .rows(&[
-            RowPlace::number(0.0).sized(FieldSize::ByFile(|file, _| {
-                let nodes = ArcTable::of_file(file)?.nodes().list().len();
-                Ok(FieldSize::Fixed(nodes))
-            })),
+            RowPlace::number(0.0).sized(FieldSize::ByFile(size_of_nodes)),
             RowPlace::number(0.0)
                 .at(&[At::Key])
                 .named(EntryNames::Nodes),
@@ -93,11 +90,20 @@ pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
     }),
     infinity: InfinityRule::AsText,
     template: TemplateRules {
-        listed_items: |file| file.get("arcs").and_then(Value::as_array).map(Vec::len),
+        listed_items: arcs_of_file,
         ..TemplateRules::NEW
     },
     ..ProblemFamily::NEW
 };
+
+fn size_of_nodes(file: &Value, _items: Option<usize>) -> Result<FieldSize> {
+    let nodes = ArcTable::of_file(file)?.nodes().list().len();
+    Ok(FieldSize::Fixed(nodes))
+}
+
+fn arcs_of_file(file: &Value) -> Option<usize> {
+    file.get("arcs")?.as_array().map(Vec::len)
+}
 
 impl KindDefinition for MinCostFlow {
     fn build(&self) -> Result<Arc<dyn ProblemKind>> {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::StorageProblem;
 use crate::error::Result;
 use crate::problem::ProblemKind;
@@ -94,13 +96,17 @@ pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
         ..KindConstructor::NEW
     }),
     template: TemplateRules {
-        listed_items: |file| file.get("steps")?.as_u64().map(|steps| steps as usize),
+        listed_items: steps_of_file,
         has_order_of_costs: true,
         placeholder_key: Some(PLACEHOLDER_KEY),
         ..TemplateRules::NEW
     },
     ..ProblemFamily::NEW
 };
+
+fn steps_of_file(file: &Value) -> Option<usize> {
+    file.get("steps")?.as_u64().map(|steps| steps as usize)
+}
 
 impl KindDefinition for StorageProblem {
     fn build(&self) -> Result<Arc<dyn ProblemKind>> {

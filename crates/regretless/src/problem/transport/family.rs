@@ -27,9 +27,7 @@ pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
     summary: "The cheapest transport from sources with a supply to destinations with a demand.",
     fields: &[
         KindField::required("supply", "array_like or columns", "").rows(&[
-            RowPlace::number(0.0).sized(FieldSize::ByFile(|file, _| {
-                side_of_file(file, ["sources", "supply"])
-            })),
+            RowPlace::number(0.0).sized(FieldSize::ByFile(size_of_sources)),
             RowPlace::number(0.0).at(&[At::Index]),
         ]),
         KindField::required(
@@ -39,9 +37,7 @@ pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
              Costs are those of the lanes, source by source.",
         )
         .rows(&[
-            RowPlace::number(0.0).sized(FieldSize::ByFile(|file, _| {
-                side_of_file(file, ["destinations", "demand"])
-            })),
+            RowPlace::number(0.0).sized(FieldSize::ByFile(size_of_destinations)),
             RowPlace::number(0.0).at(&[At::Index]),
         ]),
         KindField::optional(
@@ -88,6 +84,14 @@ pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
     },
     ..ProblemFamily::NEW
 };
+
+fn size_of_destinations(file: &Value, _items: Option<usize>) -> Result<FieldSize> {
+    side_of_file(file, ["destinations", "demand"])
+}
+
+fn size_of_sources(file: &Value, _items: Option<usize>) -> Result<FieldSize> {
+    side_of_file(file, ["sources", "supply"])
+}
 
 /// Capacities of lanes or arcs, which may be infinite.
 pub(in crate::problem) const CAPACITY_PLACES: &[RowPlace] = &[
