@@ -11,26 +11,14 @@ import polars
 import pyarrow
 
 import regretless as rl
+from regretless.solving.kinds import constructed_kinds
 
 from .files import toml_text
 from .outcomes import Evaluated, Failed, Noted, Predicted, Session, Solved
 from .references import CYCLE, FEASIBLE, UNBOUNDED, UNDECIDED, statuses_under
 from .studies import explain_a_row, run_study
 
-CONSTRUCTORS = {
-    "top_k",
-    "knapsack",
-    "multiple_choice_knapsack",
-    "assignment",
-    "spanning_tree",
-    "tsp",
-    "cvrp",
-    "min_cost_flow",
-    "transport",
-    "storage",
-    "graph_path",
-    "grid_path",
-}
+CONSTRUCTORS = {kind["name"] for kind in constructed_kinds()}
 ROW_NOTE = re.compile(
     r"row (?P<only>\d+) has no decision|(?P<count>\d+) of the rows have no decision .*the first is "
     r"row (?P<first>\d+)"

@@ -3,6 +3,8 @@ import pathlib
 import subprocess
 import sys
 
+from conftest import ROOT
+
 import regretless
 
 
@@ -23,3 +25,11 @@ def test_the_stubs_agree_with_the_compiled_module(tmp_path):
     )
     assert found.returncode == 0, found.stdout + found.stderr
     assert "no issues found in 1 module" in found.stdout
+
+
+def test_the_types_of_constructors_are_those_of_the_kinds():
+    script = ROOT / "scripts" / "kind-stubs"
+    done = subprocess.run(
+        [sys.executable, script, "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -3,6 +3,7 @@
 * A code block whose language is followed by a name (```` ```csv table.csv ````) gets that title.
 * Comments for `scripts/docs --check` (marks, hidden setup) do not reach the page; of measurements
   on demand it shows the date of the last run.
+* `<!-- kinds -->` becomes the table of the pages of problem kinds.
 * Links to files of the repository outside `docs/` lead to copies: Markdown files of the root become
   pages of the site, everything else is copied as text under `source/`.
 * Figures with the class `fig` are placed into the page, so that they follow its color scheme.
@@ -35,6 +36,7 @@ PROJECT_PAGES = {
     "testdata/README.md": "project/reference-data.md",
     "bench/README.md": "project/benchmark-programs.md",
 }
+KINDS_MARK = "<!-- kinds -->"
 FENCE = re.compile(r"^```(\w+) (\S+)$", re.MULTILINE)
 MARK = re.compile(
     r"^<!-- (?:run|setup|check|from|given|copied)\b.*?-->\n?", re.MULTILINE | re.DOTALL
@@ -119,8 +121,20 @@ def shown_mark(match):
     return f"*{caption}*\n\n" if caption else ""
 
 
+def kind_table():
+    """Return the kinds of problems, in the order of the navigation, each with its question."""
+    rows = ["| kind | |", "|---|---|"]
+    for name in re.findall(r"problems/([a-z-]+)\.md", (ROOT / "mkdocs.yml").read_text()):
+        text = (DOCS / "problems" / f"{name}.md").read_text()
+        kind = re.search(r'^kind = "(\w+)"', text, re.MULTILINE)
+        if kind and name != "index":
+            rows.append(f"| [`{kind[1]}`]({name}.md) | {first_sentence(text)} |")
+    return "\n".join(rows)
+
+
 def page_text(markdown, page_path):
     """Return the Markdown of a page as readers get it."""
+    markdown = markdown.replace(KINDS_MARK, kind_table())
 
     def prepare(part):
         part = INLINE_MARK.sub("", MARK.sub(shown_mark, part))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike
 from regretless._core import Solution, _Problem
 from regretless._renamed import refuse_renamed
 from regretless.modeling import from_model, from_model_of
+from regretless.solving.kinds import KindConstructors, add_constructors
 from regretless.solving.options import SolveOptions
 from regretless.solving.solutions import Solutions
 from regretless.tables.columns import row_count, text_list
@@ -38,24 +38,8 @@ __all__ = ["Problem"]
 
 Sense = Literal["minimize", "maximize"]
 
-KINDS = (
-    "knapsack",
-    "top_k",
-    "grid_path",
-    "assignment",
-    "multiple_choice_knapsack",
-    "min_cost_flow",
-    "transport",
-    "graph_path",
-    "spanning_tree",
-    "storage",
-    "tsp",
-    "cvrp",
-)
-"""Constructors of the compiled module by name."""
 
-
-class Problem(_Problem):
+class Problem(KindConstructors, _Problem):
     """A problem: the feasible decisions and the objective sense.
 
     Parameters
@@ -669,24 +653,7 @@ class Problem(_Problem):
         return _pickle.from_solver, tuple(arguments.values())
 
 
-def constructor_of_kind(kind: str) -> Any:
-    """Return a constructor of the compiled module that builds a problem of the public class."""
-    build = getattr(_Problem, kind)
-
-    @functools.wraps(build)
-    def constructor(cls: type[Problem], *args: Any, **kwargs: Any) -> Problem:
-        return cls._of(build(*args, **kwargs))
-
-    signature = inspect.signature(build)
-    first = inspect.Parameter("cls", inspect.Parameter.POSITIONAL_ONLY)
-    constructor.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[first, *signature.parameters.values()]
-    )
-    return classmethod(constructor)
-
-
-for _kind in KINDS:
-    setattr(Problem, _kind, constructor_of_kind(_kind))
+add_constructors(Problem)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
 use regretless::data::CostNames;
 use regretless::problem::{
     CostColumns, ExternalProblem, FileProblem, LinearArrays, LinearColumn, ProblemKind,
@@ -69,21 +68,6 @@ impl Problem {
         Ok(Self::from_built(spec, problem))
     }
 
-    /// A problem of a kind from the fields of a problem file: numbers, arrays and references to
-    /// columns; fields that are `None` are left out.
-    pub(super) fn from_fields<'py>(
-        py: Python<'py>,
-        kind: &str,
-        fields: &[(&str, Option<Bound<'py, PyAny>>)],
-    ) -> PyResult<Self> {
-        let table = PyDict::new(py);
-        for (name, value) in fields {
-            table.set_item(name, value)?;
-        }
-        let description = parameters_module(py)?.call_method1("describe", (kind, table))?;
-        Self::from_spec(spec_of_dict(&description)?)
-    }
-
     /// The problem of a function with these known costs, in the words of problem files.
     pub(super) fn with_known_costs(&self, known: &Bound<'_, PyAny>) -> PyResult<Self> {
         let function = self.function.as_ref();
@@ -95,11 +79,6 @@ impl Problem {
         let part = KnownPart::new(part, &function.problem)?;
         Ok(Self::from_function(function.with_known(known.py(), part)))
     }
-}
-
-/// The module that writes numbers and references to columns as problem files have them.
-pub(super) fn parameters_module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
-    py.import("regretless.tables.parameters")
 }
 
 /// The description of a problem, as `Problem` takes it: that of a problem file.
@@ -128,12 +107,6 @@ pub(super) fn spec_of_dict(description: &Bound<'_, PyAny>) -> PyResult<ProblemSp
     let wrong = |message: String| PyValueError::new_err(format!("the problem: {message}"));
     let description = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
     spec_of_description(description).map_err(|error| wrong(error.to_string()))
-}
-
-/// An objective sense as problem files write it, from how a user writes it.
-pub(super) fn sense_field<'py>(py: Python<'py>, sense: &str) -> PyResult<Bound<'py, PyAny>> {
-    let sense = parse_sense(sense)?;
-    Ok(PyString::new(py, sense_word(sense)).into_any())
 }
 
 /// Parses "minimize" or "maximize".

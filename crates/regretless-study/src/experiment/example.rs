@@ -1,19 +1,14 @@
 //! Example decisions for figures and tables: the tour, the path, the chosen items or columns.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use super::named_problem::NamedProblem;
 use regretless::data::Matrix;
-use regretless::data::csv::{NodeCoordinates, PlacedNode};
-use regretless::data::synthetic;
 use regretless::label::LabeledDataset;
 use regretless::oracle::CompleteResult;
-use regretless::problem::{Benchmark, ProblemSpec};
+use regretless::problem::{DecisionLayout, ProblemSpec};
 use regretless::sense::Sense;
 use regretless_base::decision::Decision;
-use regretless_base::error::{Error, Result};
 
 /// Fewest and most test rows whose decisions are stored, if there are so many. A report shows the
 /// row with the largest regret and one with the median regret, which should be those of many rows;
@@ -29,12 +24,6 @@ const MAX_EXAMPLE_COSTS: usize = 10_000;
 const MAX_AUXILIARY_ENTRIES: usize = 500;
 /// Number of costs above which decisions are not drawn: single items would not be visible.
 const MAX_DRAWN_COSTS: usize = 20_000;
-/// Number of nodes up to which a graph without coordinates is drawn on a circle. Untuned: more are
-/// a tangle.
-const MAX_NODES_ON_CIRCLE: usize = 24;
-/// Number of sources and destinations up to which lanes are drawn. Untuned: more are a tangle.
-const MAX_NODES_OF_LANES: usize = 40;
-
 /// The decision of one test row under predicted costs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExampleDecision {
@@ -85,51 +74,6 @@ pub struct Example {
     pub costs: Vec<f32>,
 }
 
-/// How decisions of a problem are laid out in figures.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum DecisionLayout {
-    /// Nodes in the plane. The first node is the depot where there is one.
-    Graph {
-        /// Coordinates of the nodes.
-        positions: Vec<[f64; 2]>,
-        /// Whether the first node is a depot.
-        depot: bool,
-        /// The two nodes of each cost; empty where costs belong to pairs i < j in lexicographic
-        /// order.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        arcs: Vec<[u32; 2]>,
-        /// Names of the nodes; empty where they are numbered.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        names: Vec<String>,
-    },
-    /// A grid; costs belong to arcs, row by row, first those to the right and then those down.
-    Grid {
-        /// Rows of nodes.
-        rows: usize,
-        /// Columns of nodes.
-        cols: usize,
-    },
-    /// Items with a weight in each dimension; without dimensions where they have no weights.
-    Items {
-        /// One row per dimension.
-        weights: Vec<Vec<f64>>,
-        /// Capacity in each dimension.
-        capacity: Vec<f64>,
-    },
-    /// Lanes from sources to destinations, each with an amount; costs belong to pairs, source by
-    /// source.
-    Lanes {
-        /// Names or numbers of the sources.
-        sources: Vec<String>,
-        /// Names or numbers of the destinations.
-        destinations: Vec<String>,
-    },
-    /// Steps of a time axis, each with a price and an amount that is bought, used or, where it is
-    /// negative, sold.
-    Steps,
-}
-
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde passes a reference"
@@ -138,131 +82,19 @@ fn is_zero(number: &f64) -> bool {
     *number == 0.0
 }
 
-impl DecisionLayout {
-    /// The layout of a named problem, whose nodes have coordinates.
-    pub(super) fn of_named(spec: &ProblemSpec, problem: NamedProblem, seed: u32) -> Option<Self> {
-        let graph = |nodes: usize, depot| {
-            Some(Self::Graph {
-                positions: synthetic::node_positions(nodes, seed),
-                depot,
-                arcs: Vec::new(),
-                names: Vec::new(),
-            })
-        };
-        match problem {
-            NamedProblem::Benchmark(Benchmark::Tsp { nodes }) => graph(nodes, false),
-            NamedProblem::Benchmark(Benchmark::Cvrp { nodes }) => graph(nodes, true),
-            NamedProblem::Benchmark(_)
-            | NamedProblem::Houses { .. }
-            | NamedProblem::Schedule { .. }
-            | NamedProblem::EnergyItems { .. }
-            | NamedProblem::Scoreboard(_) => Self::of_problem(spec),
-        }
+/// The layout of a named problem; the nodes of synthetic tours and routes have coordinates.
+pub(super) fn named_layout(
+    spec: &ProblemSpec,
+    problem: NamedProblem,
+    seed: u32,
+) -> Option<DecisionLayout> {
+    match problem {
+        NamedProblem::Benchmark(benchmark) => benchmark.layout(spec, seed),
+        NamedProblem::Houses { .. }
+        | NamedProblem::Schedule { .. }
+        | NamedProblem::EnergyItems { .. }
+        | NamedProblem::Scoreboard(_) => DecisionLayout::of_problem(spec),
     }
-
-    /// The layout of a user's problem, with the coordinates of its nodes in a CSV file: columns
-    /// `x` and `y`, and `node` with the names or numbers of nodes (without it, rows are in the
-    /// order of the nodes). The nodes of a small graph without coordinates are on a circle.
-    ///
-    /// # Errors
-    /// When the file cannot be read or lacks a node, or the problem has no nodes.
-    pub fn for_problem(spec: &ProblemSpec, coordinates: Option<&Path>) -> Result<Option<Self>> {
-        let filled = spec.with_placeholders();
-        let (count, depot, arcs) = match filled.as_ref().unwrap_or(spec) {
-            ProblemSpec::Tsp(tsp) => (tsp.nodes(), false, None),
-            ProblemSpec::Cvrp(cvrp) => (cvrp.nodes(), true, None),
-            ProblemSpec::GraphPath(graph) => (0, false, graph.arcs()),
-            ProblemSpec::SpanningTree(tree) => (tree.nodes(), false, tree.edges()),
-            _ if coordinates.is_none() => return Ok(Self::of_problem(spec)),
-            _ => {
-                return Err(Error::setting(
-                    "coordinates are for tours, routes, paths in graphs and spanning trees",
-                )
-                .with_remedy("leave them out"));
-            }
-        };
-        let names = arcs.map_or(&[][..], |arcs| arcs.nodes().list());
-        let count = count.max(names.len());
-        let positions = match coordinates {
-            Some(file) => NodeCoordinates::read(file)?.of_nodes(count, names, file)?,
-            None if arcs.is_some() && count <= MAX_NODES_ON_CIRCLE => on_circle(names),
-            None => return Ok(None),
-        };
-        let arcs = arcs.map_or_else(Vec::new, |arcs| arcs.ends().to_vec());
-        Ok(Some(Self::Graph {
-            positions: positions.iter().map(|node| node.position).collect(),
-            depot,
-            arcs,
-            names: positions.into_iter().map(|node| node.name).collect(),
-        }))
-    }
-
-    /// The layout of a problem by its specification alone, which has no coordinates of nodes.
-    pub(crate) fn of_problem(spec: &ProblemSpec) -> Option<Self> {
-        match spec {
-            ProblemSpec::GridPath(grid) => Some(Self::Grid {
-                rows: grid.rows(),
-                cols: grid.cols(),
-            }),
-            // Absent items would look like items that were not chosen.
-            ProblemSpec::Knapsack(knapsack) if knapsack.present().is_some() => None,
-            ProblemSpec::TopK(top_k) if top_k.present().is_some() => None,
-            ProblemSpec::Knapsack(knapsack) => Some(Self::Items {
-                weights: knapsack.weights().to_vec(),
-                capacity: knapsack.capacity().to_vec(),
-            }),
-            ProblemSpec::TopK(_) => Some(Self::Items {
-                weights: Vec::new(),
-                capacity: Vec::new(),
-            }),
-            ProblemSpec::MultipleChoiceKnapsack(_) => Some(Self::Items {
-                weights: Vec::new(),
-                capacity: Vec::new(),
-            }),
-            ProblemSpec::Transport(transport) => {
-                let [sources, destinations] = transport.ends();
-                let nodes = sources.len() + destinations.len();
-                (nodes <= MAX_NODES_OF_LANES).then_some(Self::Lanes {
-                    sources,
-                    destinations,
-                })
-            }
-            ProblemSpec::Storage(_) => Some(Self::Steps),
-            ProblemSpec::Parametric { .. } => match Self::of_problem(&spec.with_placeholders()?)? {
-                // Weights and capacities may be placeholders.
-                Self::Items { .. } => Some(Self::Items {
-                    weights: Vec::new(),
-                    capacity: Vec::new(),
-                }),
-                other => Some(other),
-            },
-            ProblemSpec::Assignment(_)
-            | ProblemSpec::MinCostFlow(_)
-            | ProblemSpec::Linear(_)
-            | ProblemSpec::LinearArrays(_)
-            | ProblemSpec::External(_)
-            | ProblemSpec::Tsp(_)
-            | ProblemSpec::GraphPath(_)
-            | ProblemSpec::SpanningTree(_)
-            | ProblemSpec::Cvrp(_) => None,
-            #[cfg(feature = "highs")]
-            ProblemSpec::Schedule(_) => Some(Self::Steps),
-        }
-    }
-}
-
-/// Nodes on a circle, clockwise from the left.
-fn on_circle(names: &[String]) -> Vec<PlacedNode> {
-    let count = names.len() as f64;
-    let mut nodes = Vec::with_capacity(names.len());
-    for (number, name) in names.iter().enumerate() {
-        let angle = std::f64::consts::PI - std::f64::consts::TAU * number as f64 / count;
-        nodes.push(PlacedNode {
-            name: name.clone(),
-            position: [angle.cos(), angle.sin()],
-        });
-    }
-    nodes
 }
 
 /// The test rows whose decisions are stored: the first ones.

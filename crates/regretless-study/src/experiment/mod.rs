@@ -25,7 +25,7 @@ mod store;
 pub use bootstrap::RegretSample;
 pub use cell::{CellId, CellMetrics, CellRecord, CurvePoint};
 pub use cell_data::CellData;
-pub use example::{DecisionLayout, Example, ExampleDecision};
+pub use example::{Example, ExampleDecision};
 pub(crate) use example::{
     auxiliary_entries, example_decisions, example_rows, examples, shown_predictions,
 };
@@ -38,4 +38,5 @@ pub use spec::{Experiment, FigureKind, PublishedResult};
 pub use store::CellStore;
 pub(crate) use store::{CellFiles, StoredCell, cell_key};
 
+pub use regretless::problem::DecisionLayout;
 pub use regretless_base::statistics::{ConfidenceInterval, MeanAndDeviation};

@@ -191,41 +191,7 @@ impl NamedProblem {
     #[must_use]
     pub fn smoke_version(self) -> Self {
         match self {
-            Self::Benchmark(Benchmark::Tsp { nodes }) => Self::Benchmark(Benchmark::Tsp {
-                nodes: nodes.min(8),
-            }),
-            Self::Benchmark(Benchmark::Cvrp { nodes }) => Self::Benchmark(Benchmark::Cvrp {
-                nodes: nodes.min(12),
-            }),
-            Self::Benchmark(Benchmark::Knapsack { items }) => {
-                Self::Benchmark(Benchmark::Knapsack {
-                    items: items.min(16),
-                })
-            }
-            Self::Benchmark(Benchmark::RoadNetwork { nodes }) => {
-                Self::Benchmark(Benchmark::RoadNetwork {
-                    nodes: nodes.min(30),
-                })
-            }
-            Self::Benchmark(Benchmark::Assignment { size }) => {
-                Self::Benchmark(Benchmark::Assignment { size: size.min(6) })
-            }
-            Self::Benchmark(Benchmark::SpanningTree { nodes }) => {
-                Self::Benchmark(Benchmark::SpanningTree {
-                    nodes: nodes.min(10),
-                })
-            }
-            Self::Benchmark(Benchmark::MultipleChoice { groups, offers }) => {
-                Self::Benchmark(Benchmark::MultipleChoice {
-                    groups: groups.min(10),
-                    offers,
-                })
-            }
-            Self::Benchmark(
-                Benchmark::GridPath { .. }
-                | Benchmark::Transport { .. }
-                | Benchmark::Storage { .. },
-            ) => self,
+            Self::Benchmark(benchmark) => Self::Benchmark(benchmark.smoke_version()),
             Self::Houses { houses } => Self::Houses {
                 houses: houses.min(20),
             },

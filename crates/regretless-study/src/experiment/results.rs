@@ -12,13 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use super::bootstrap::{RegretSample, RowRegret};
 use super::cell::{CellMetrics, CellOutcome, CellRecord, CurvePoint};
-use super::example::{DecisionLayout, Example, ExampleDecision, auxiliary_entries};
+use super::example::{Example, ExampleDecision, auxiliary_entries};
 use super::problem_source::ProblemSource;
 use super::runner::ExperimentRunner;
 use super::seed_design::SeedDesign;
 use super::spec::{Experiment, ExperimentMethod, ExperimentProblem, FigureKind, PublishedResult};
 use regretless::label::LabeledDataset;
 use regretless::oracle::{Oracle, SolveCounts};
+use regretless::problem::DecisionLayout;
 use regretless::sense::Sense;
 use regretless_base::observer::NoopObserver;
 use regretless_base::statistics::{ConfidenceInterval, MeanAndDeviation};

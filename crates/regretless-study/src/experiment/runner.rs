@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cell::{CellId, CellOutcome, CellRecord, ExperimentCell};
 use super::cell_data::{CellData, GeneratedData};
-use super::example::{DecisionLayout, Example, examples};
+use super::example::{Example, examples, named_layout};
 use super::named_problem::{DataFiles, NamedProblem};
 use super::problem_source::ProblemSource;
 use super::results::ExperimentResults;
@@ -23,6 +23,7 @@ use regretless::data::atomic_write::write_atomically;
 use regretless::label::Shard;
 use regretless::oracle::Oracle;
 use regretless::predict::CostModel;
+use regretless::problem::DecisionLayout;
 use regretless::sense::Sense;
 use regretless_base::error::{Error, Result};
 use regretless_base::observer::{InterruptOnlyObserver, Observer};
@@ -469,7 +470,7 @@ impl ExperimentRunner {
             std::fs::create_dir_all(parent).map_err(Error::io(parent))?;
         }
         let data = &generated.data;
-        let layout = DecisionLayout::of_named(data.problem.spec(), problem, batch.seed);
+        let layout = named_layout(data.problem.spec(), problem, batch.seed);
         let has_examples = batch.seed == self.experiment.first_seed_of(batch.problem);
         let context = CellContext::new(data, Some(generated.label_seconds), has_examples, layout);
         write_atomically(&file, true, |out| {

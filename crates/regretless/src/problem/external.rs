@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::family::{KindDefinition, ProblemFamily};
 use super::{ProblemKind, Sense};
 use crate::data::CostNames;
 use crate::error::{Error, Result};
@@ -44,12 +45,17 @@ pub struct ExternalProblem {
     pub cost_names: Option<CostNames>,
 }
 
-impl ExternalProblem {
+/// The kind, which programs write into models.
+pub(super) static FAMILY: ProblemFamily = ProblemFamily {
+    name: "external",
+    summary: "A problem that the user's program solves.",
+    is_stored_only: true,
+    ..ProblemFamily::NEW
+};
+
+impl KindDefinition for ExternalProblem {
     /// Fails: the problem must be provided by the program.
-    ///
-    /// # Errors
-    /// Always.
-    pub fn build(&self) -> Result<Arc<dyn ProblemKind>> {
+    fn build(&self) -> Result<Arc<dyn ProblemKind>> {
         let name = &self.name;
         Err(Error::setting(format!(
             "the problem '{name}' is implemented by the program that trained the model"
@@ -59,7 +65,9 @@ impl ExternalProblem {
              it",
         ))
     }
+}
 
+impl ExternalProblem {
     /// Whether a problem has this name, sense and size.
     pub fn matches(&self, problem: &dyn ProblemKind) -> bool {
         (self.name.as_str(), self.sense, self.costs)

@@ -228,5 +228,5 @@ fn costs_of(path: &Path, columns: &CostColumns) -> Result<(Vec<f64>, Vec<String>
 #[cfg(not(feature = "highs"))]
 fn costs_of(path: &Path, columns: &CostColumns) -> Result<(Vec<f64>, Vec<String>)> {
     let file = LinearFile::new(path, columns.clone());
-    file.build().map(|_| (Vec::new(), Vec::new()))
+    super::family::KindDefinition::build(&file).map(|_| (Vec::new(), Vec::new()))
 }

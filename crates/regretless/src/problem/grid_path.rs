@@ -4,10 +4,17 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 
+use super::family::{
+    ArgumentForm, At, FieldSize, KindConstructor, KindDefinition, KindField, NumberRange,
+    ProblemFamily, RowPlace, TemplateRules,
+};
 use super::flexible_fields::PresentList;
+use super::layout::DecisionLayout;
 use super::subset::absences;
 use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
+use super::{Problem, ProblemSpec};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits;
@@ -118,6 +125,87 @@ impl TryFrom<GridPathFields> for GridPath {
         let source = number(fields.source, "source", 0)?;
         let target = number(fields.target, "target", rows * cols - 1)?;
         grid.restricted(source, target, fields.present.map(PresentList::into_flags))
+    }
+}
+
+/// A node by its number, or by its row and column. The whole list is left out of the problem with
+/// placeholders.
+const END_PLACES: &[RowPlace] = &[
+    RowPlace::left_out(NumberRange::Whole)
+        .plural()
+        .sized(FieldSize::Fixed(2)),
+    RowPlace::left_out(NumberRange::Whole),
+    RowPlace::left_out(NumberRange::Whole).at(&[At::Index]),
+];
+
+/// The kind, as problem files and Python see it.
+pub(super) static FAMILY: ProblemFamily = ProblemFamily {
+    name: "grid_path",
+    summary: "The shortest path through a grid, along arcs to the right and down.",
+    fields: &[
+        KindField::required(
+            "grid",
+            "int",
+            "Size of the grid. Nodes are numbered row by row from 0.",
+        )
+        .made_of(&["rows", "cols"])
+        .annotated("int")
+        .form(ArgumentForm::Index),
+        KindField::optional(
+            "source",
+            "int, pair of int, column or columns, optional",
+            "",
+        )
+        .rows(END_PLACES),
+        KindField::optional(
+            "target",
+            "int, pair of int, column or columns, optional",
+            "First and last node, as a number or as row and column; the first and the last node of \
+             the grid by default.",
+        )
+        .rows(END_PLACES),
+        KindField::present(
+            "array_like of shape (d,) or columns, optional",
+            "Which arcs are open (1 or 0); all by default. The cost of a closed arc may be missing \
+             (NaN).",
+        ),
+    ],
+    constructor: Some(KindConstructor {
+        summary: "Build a shortest path through a grid, along arcs to the right and down.",
+        positional: 2,
+        examples: &[
+            ">>> problem = rl.Problem.grid_path(3, 3, source=rl.column(\"from\"), \
+             target=rl.column(\"to\"))",
+            ">>> problem.parameters",
+            "['from', 'to']",
+        ],
+        ..KindConstructor::NEW
+    }),
+    template: TemplateRules {
+        listed_items: arcs_of_file,
+        ..TemplateRules::NEW
+    },
+    ..ProblemFamily::NEW
+};
+
+fn arcs_of_file(file: &Value) -> Option<usize> {
+    let grid = file.get("grid")?.as_array()?;
+    let [rows, cols] = [grid.first()?.as_u64()?, grid.get(1)?.as_u64()?];
+    let arcs = rows.checked_mul(cols.checked_sub(1)?)?;
+    let arcs = arcs.checked_add(cols.checked_mul(rows.checked_sub(1)?)?);
+    arcs.map(|arcs| arcs as usize)
+}
+
+impl KindDefinition for GridPath {
+    fn build(&self) -> Result<Arc<dyn ProblemKind>> {
+        Ok(Arc::new(self.clone()))
+    }
+
+    fn layout(&self) -> Option<DecisionLayout> {
+        Some(DecisionLayout::Grid {
+            rows: self.rows(),
+            cols: self.cols(),
+        })
     }
 }
 
@@ -244,6 +332,26 @@ impl GridPath {
     #[cfg(not(feature = "highs"))]
     fn basis_cost_ranging(&self, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
         None
+    }
+}
+
+impl Problem {
+    /// The shortest path from the first to the last node of a grid, along arcs to the right and
+    /// down. Arc costs are predicted.
+    ///
+    /// ```
+    /// use regretless::Problem;
+    ///
+    /// let problem = Problem::grid_path(2, 2)?;
+    /// assert_eq!(problem.num_costs(), 4);
+    /// assert_eq!(problem.solve(&[1.0, 2.0, 2.0, 4.0])?.objective, 3.0);
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the grid has no arc or is too large.
+    pub fn grid_path(rows: usize, cols: usize) -> Result<Self> {
+        Self::from_spec(ProblemSpec::GridPath(GridPath::new(rows, cols)?))
     }
 }
 

@@ -6,10 +6,15 @@
 //! are auxiliary columns of a mixed-integer model.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LinearBuilder, LinearProblem, Sense, VariableDomain};
+use super::family::{
+    At, KindDefinition, KindField, LARGE_CAPACITY, ProblemFamily, RowPlace, TemplateRules,
+};
+use super::layout::DecisionLayout;
+use super::{LinearBuilder, LinearProblem, ProblemKind, Sense, VariableDomain};
 use crate::error::{Error, Result};
 use crate::size_limits::read_text_file;
 
@@ -58,6 +63,39 @@ pub(crate) struct ScheduledTask {
     pub power: f64,
     /// Use of each resource while it runs.
     pub uses: Vec<f64>,
+}
+
+/// The kind, as problem files see it.
+pub(super) static FAMILY: ProblemFamily = ProblemFamily {
+    name: "schedule",
+    summary: "Which task runs when, on which machine, at prices of energy.",
+    fields: &[
+        KindField::in_files("minutes"),
+        KindField::in_files("machines")
+            .rows(&[RowPlace::number(LARGE_CAPACITY).at(&[At::Index, At::Index])]),
+        KindField::in_files("tasks").rows(&[
+            RowPlace::number(0.0).at(&[At::Index, At::Named("uses"), At::Index]),
+            RowPlace::number(0.0).at(&[At::Index, At::Named("power")]),
+            RowPlace::whole(1).at(&[At::Index, At::Named("duration")]),
+            RowPlace::whole(0).at(&[At::Index, At::Named("earliest")]),
+            RowPlace::whole(SLOTS_PER_DAY as u32).at(&[At::Index, At::Named("latest")]),
+        ]),
+    ],
+    template: TemplateRules {
+        columns_text: Some("capacities of machines and all numbers of tasks"),
+        ..TemplateRules::NEW
+    },
+    ..ProblemFamily::NEW
+};
+
+impl KindDefinition for Schedule {
+    fn build(&self) -> Result<Arc<dyn ProblemKind>> {
+        Ok(Arc::new(self.linear()?))
+    }
+
+    fn layout(&self) -> Option<DecisionLayout> {
+        Some(DecisionLayout::Steps)
+    }
 }
 
 impl Schedule {

@@ -3,11 +3,18 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 
 use super::arc_table::ArcTable;
+use super::family::{KindConstructor, KindDefinition, KindField, ProblemFamily, TemplateRules};
 use super::flexible_fields::PresentList;
+use super::layout::DrawnNodes;
+use super::parametric::{
+    Place, RowBuilder, RowParametric, RowSetter, Template, number_rows, stated_flags,
+};
 use super::subset::absences;
 use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
+use super::{Problem, ProblemSpec};
 use crate::data::CostNames;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -120,9 +127,102 @@ impl TryFrom<SpanningTreeFields> for SpanningTree {
     }
 }
 
+/// The kind, as problem files and Python see it.
+pub(super) static FAMILY: ProblemFamily = ProblemFamily {
+    name: "spanning_tree",
+    summary: "The cheapest edges that connect all nodes.",
+    fields: &[
+        KindField::optional(
+            "edges",
+            "sequence of pairs or dict, optional",
+            "Edges as (node, node) or (node, node, name), in the order of the costs; or a CSV \
+             file, as in `graph_path`.",
+        ),
+        KindField::optional(
+            "nodes",
+            "int, optional",
+            "Number of nodes, in the place of `edges`: all pairs 0-1, 0-2, …, 1-2, … are joined.",
+        )
+        .annotated("int | None"),
+        KindField::sense("\"minimize\""),
+        KindField::present(
+            "array_like of shape (d,) or columns, optional",
+            "Which edges exist (1 or 0); all by default. The cost of an absent one may be missing \
+             (NaN).",
+        ),
+    ],
+    constructor: Some(KindConstructor {
+        summary: "Build a minimum spanning tree: the cheapest edges that connect all nodes.",
+        positional: 1,
+        raises: "Where the edges do not connect all nodes.",
+        examples: &[
+            ">>> problem = rl.Problem.spanning_tree(\
+             [(\"a\", \"b\"), (\"b\", \"c\"), (\"a\", \"c\")])",
+            ">>> problem.solve([1, 5, 2]).decision",
+            "array([1., 0., 1.], dtype=float32)",
+        ],
+        ..KindConstructor::NEW
+    }),
+    template: TemplateRules {
+        listed_items: edges_of_file,
+        ..TemplateRules::NEW
+    },
+    ..ProblemFamily::NEW
+};
+
+fn edges_of_file(file: &Value) -> Option<usize> {
+    match file.get("nodes").and_then(Value::as_u64) {
+        Some(nodes) => {
+            let pairs = nodes.checked_mul(nodes.checked_sub(1)?)?;
+            Some(pairs as usize / 2)
+        }
+        None => file.get("edges")?.as_array().map(Vec::len),
+    }
+}
+
+impl KindDefinition for SpanningTree {
+    fn build(&self) -> Result<Arc<dyn ProblemKind>> {
+        Ok(Arc::new(self.clone()))
+    }
+
+    fn row_builder(
+        &self,
+        template: &Template,
+        _base: &dyn ProblemKind,
+    ) -> Result<Option<Box<dyn RowBuilder>>> {
+        Ok(number_rows(self, template))
+    }
+
+    fn drawn_nodes(&self) -> Option<DrawnNodes<'_>> {
+        Some(DrawnNodes {
+            count: self.nodes(),
+            depot: false,
+            arcs: self.edges(),
+        })
+    }
+}
+
+impl RowParametric for SpanningTree {
+    /// Whether each edge is present.
+    type Numbers = Vec<bool>;
+
+    fn row_numbers(&self, _template: &Template) -> Vec<bool> {
+        stated_flags(self.network.present.as_deref(), self.num_costs())
+    }
+
+    fn row_setter(&self, place: &Place) -> Option<RowSetter<Vec<bool>>> {
+        RowSetter::of_list(place, |row, edge, value| row[edge] = value != 0.0)
+    }
+
+    fn of_row(&self, present: Vec<bool>) -> std::result::Result<Self, String> {
+        self.with_present(present)
+            .map_err(|error| error.to_string())
+    }
+}
+
 impl SpanningTree {
     /// Number of nodes.
-    pub fn nodes(&self) -> usize {
+    fn nodes(&self) -> usize {
         match &*self.shape {
             TreeShape::Complete(nodes) => *nodes,
             TreeShape::Edges(edges) => edges.nodes().list().len(),
@@ -130,7 +230,7 @@ impl SpanningTree {
     }
 
     /// The edges, where they are not all pairs of nodes.
-    pub fn edges(&self) -> Option<&ArcTable> {
+    fn edges(&self) -> Option<&ArcTable> {
         match &*self.shape {
             TreeShape::Complete(_) => None,
             TreeShape::Edges(edges) => Some(edges),
@@ -181,7 +281,7 @@ impl SpanningTree {
     ///
     /// # Errors
     /// When there is not one flag per edge, or no edge is present.
-    pub(super) fn with_present(&self, present: Vec<bool>) -> Result<Self> {
+    fn with_present(&self, present: Vec<bool>) -> Result<Self> {
         let present = absences(Some(present), self.num_costs(), "edge")?;
         let mut problem = self.clone();
         problem.network.present = present.map(Into::into);
@@ -197,6 +297,26 @@ impl SpanningTree {
             TreeShape::Complete(_) => format!("node {node}"),
             TreeShape::Edges(edges) => format!("node '{}'", edges.node(node)),
         }
+    }
+}
+
+impl Problem {
+    /// The cheapest tree that connects all nodes of an undirected graph. Edge costs are predicted,
+    /// in the order of the edges; nodes have names.
+    ///
+    /// ```
+    /// use regretless::Problem;
+    ///
+    /// let problem = Problem::spanning_tree([["a", "b"], ["b", "c"], ["a", "c"]])?;
+    /// let tree = problem.solve(&[1.0, 5.0, 2.0])?;
+    /// assert_eq!((tree.objective, tree.decision.indices()), (3.0, &[0, 2][..]));
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When an edge joins a node with itself, or the edges do not connect all nodes.
+    pub fn spanning_tree<T: AsRef<str>>(edges: impl IntoIterator<Item = [T; 2]>) -> Result<Self> {
+        Self::from_spec(ProblemSpec::SpanningTree(SpanningTree::new(edges)?))
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::ProblemSpec;
 use super::arc_table::{names_arc_file, read_arc_files};
+use super::family::{InfinityRule, ProblemFamily};
 use super::parametric::is_template;
 use crate::error::{Error, Result};
 use crate::renamed::{explain, new_word};
@@ -62,8 +63,7 @@ impl ProblemSpec {
         if !names_arc_file(&json!(table)) {
             return Ok(None);
         }
-        let kind = table.get("kind").and_then(toml::Value::as_str);
-        let infinity = InfinityRule::of_kind(kind);
+        let infinity = InfinityRule::of_table(table);
         let mut content = Value::Object(infinity.table_to_json(table, "")?);
         read_arc_files(&mut content, folder)?;
         Ok(Some(content))
@@ -75,8 +75,7 @@ impl ProblemSpec {
         if !is_template {
             return Ok(None);
         }
-        let kind = table.get("kind").and_then(toml::Value::as_str);
-        let infinity = InfinityRule::of_kind(kind);
+        let infinity = InfinityRule::of_table(table);
         let template = Value::Object(infinity.table_to_json(table, "")?);
         Ok(Some(Self::Parametric { template }))
     }
@@ -145,31 +144,6 @@ fn is_model_file(path: &Path) -> bool {
         .any(|known| extension.eq_ignore_ascii_case(known))
 }
 
-/// Kinds of problems, as problem files name them.
-const KINDS: &[&str] = &[
-    "knapsack",
-    "grid_path",
-    "graph_path",
-    "spanning_tree",
-    "storage",
-    "top_k",
-    "assignment",
-    "multiple_choice_knapsack",
-    "min_cost_flow",
-    "transport",
-    "linear",
-    "linear_arrays",
-    "external",
-    "tsp",
-    "cvrp",
-    #[cfg(feature = "highs")]
-    "schedule",
-    "parametric",
-];
-
-/// Kinds that the program writes into models, not users into problem files.
-const STORED_KINDS: [&str; 2] = ["external", "parametric"];
-
 /// Parts of the names of problems whose demand is unknown when deciding.
 const UNKNOWN_DEMAND_WORDS: [&str; 5] = [
     "newsvendor",
@@ -185,7 +159,11 @@ fn check_kind(table: &toml::Table) -> Result<()> {
     let Some(kind) = table.get("kind").and_then(toml::Value::as_str) else {
         return Ok(());
     };
-    if KINDS.contains(&kind) || new_word(kind, |word| KINDS.contains(&word)).is_some() {
+    let is_kind = |word: &str| {
+        let mut families = ProblemFamily::all().iter();
+        word == ProblemSpec::PARAMETRIC || families.any(|family| family.name == word)
+    };
+    if is_kind(kind) || new_word(kind, is_kind).is_some() {
         return Ok(());
     }
     if cfg!(not(feature = "highs")) && kind == "schedule" {
@@ -195,10 +173,10 @@ fn check_kind(table: &toml::Table) -> Result<()> {
     }
     let error = Error::setting(format!("unknown kind '{kind}'"));
     let shown = || {
-        KINDS
-            .iter()
-            .copied()
-            .filter(|kind| !STORED_KINDS.contains(kind))
+        let families = ProblemFamily::all().iter();
+        families
+            .filter(|family| !family.is_stored_only)
+            .map(|family| family.name)
     };
     let is_of_demand = UNKNOWN_DEMAND_WORDS.iter().any(|word| kind.contains(word));
     Err(match nearest_name(kind, shown()) {
@@ -211,25 +189,11 @@ fn check_kind(table: &toml::Table) -> Result<()> {
     })
 }
 
-/// What an infinite number of a TOML file becomes in JSON, which has none.
-#[derive(Clone, Copy)]
-enum InfinityRule {
-    /// `"inf"` and `"-inf"`, which linear problems read as numbers.
-    AsText,
-    /// A bound that is left out.
-    AsMissingBound,
-    /// An error.
-    Refused,
-}
-
 impl InfinityRule {
-    /// The rule of a kind of problem.
-    fn of_kind(kind: Option<&str>) -> Self {
-        match kind {
-            Some("linear" | "min_cost_flow" | "transport") => Self::AsText,
-            Some("linear_arrays") => Self::AsMissingBound,
-            _ => Self::Refused,
-        }
+    /// The rule of a problem file.
+    fn of_table(table: &toml::Table) -> Self {
+        let kind = table.get("kind").and_then(toml::Value::as_str);
+        ProblemFamily::named(kind.unwrap_or_default()).infinity
     }
 
     fn table_to_json(self, table: &toml::Table, path: &str) -> Result<Map<String, Value>> {
@@ -328,7 +292,8 @@ mod tests {
 
     #[test]
     fn every_kind_is_listed() {
-        for kind in super::KINDS {
+        for family in super::ProblemFamily::all() {
+            let kind = family.name;
             let message = ProblemSpec::from_json(json!({ "kind": kind }));
             let message = message.map_or_else(|error| error.to_string(), |_| String::new());
             assert!(!message.contains("unknown variant"), "{kind}: {message}");

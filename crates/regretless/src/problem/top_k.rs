@@ -5,10 +5,17 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use super::family::{
+    ArgumentForm, KindConstructor, KindDefinition, KindField, ProblemFamily, RowPlace,
+    TemplateRules,
+};
 use super::flexible_fields::PresentList;
+use super::layout::DecisionLayout;
 use super::subset::{MaybeSubset, Subset, absences, serialize_present};
 use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
+use super::{Problem, ProblemSpec};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits;
@@ -68,6 +75,70 @@ impl TryFrom<TopKFields> for TopK {
             Some(present) => problem.with_present(present.into_flags()),
             None => Ok(problem),
         }
+    }
+}
+
+/// The kind, as problem files and Python see it.
+pub(super) static FAMILY: ProblemFamily = ProblemFamily {
+    name: "top_k",
+    summary: "The k cheapest or, for a maximization, the k most valuable items.",
+    fields: &[
+        KindField::required("items", "int", "Number of items.").annotated("int"),
+        KindField::required("k", "int or column", "Number of selected items.")
+            .rows(&[RowPlace::whole(0)]),
+        KindField::sense("\"minimize\""),
+        KindField::optional(
+            "at_most",
+            "bool, default False",
+            "Whether fewer than k items may be selected.",
+        )
+        .annotated("bool")
+        .default("False")
+        .form(ArgumentForm::FlagIfTrue),
+        KindField::present(
+            "array_like of shape (d,) or columns, optional",
+            "Which items exist (1 or 0); all by default. An absent item is never selected, and its \
+             cost may be missing (NaN).",
+        ),
+    ],
+    constructor: Some(KindConstructor {
+        summary: "Build a top-k selection: the k cheapest or, to maximize, the k most valuable \
+                  items.",
+        positional: 2,
+        examples: &[
+            ">>> problem = rl.Problem.top_k(3, k=rl.column(\"needed\"))",
+            ">>> problem.solve([5, 1, 4], parameters={\"needed\": 2}).decision",
+            "array([0., 1., 1.], dtype=float32)",
+        ],
+        ..KindConstructor::NEW
+    }),
+    template: TemplateRules {
+        items_key: Some("items"),
+        has_items_field: true,
+        listed_items: items_of_file,
+        items_may_differ: true,
+        has_order_of_costs: true,
+        ..TemplateRules::NEW
+    },
+    ..ProblemFamily::NEW
+};
+
+fn items_of_file(file: &Value) -> Option<usize> {
+    file.get("present")?.as_array().map(Vec::len)
+}
+
+impl KindDefinition for TopK {
+    fn build(&self) -> Result<Arc<dyn ProblemKind>> {
+        Ok(Arc::new(self.clone()))
+    }
+
+    fn items_may_differ(&self) -> bool {
+        self.subset.is_none()
+    }
+
+    /// Absent items would look like items that were not chosen.
+    fn layout(&self) -> Option<DecisionLayout> {
+        self.subset.is_none().then_some(DecisionLayout::ITEMS)
     }
 }
 
@@ -156,6 +227,24 @@ impl TopK {
 
     fn top_k_solver(&self) -> Box<TopKSolver> {
         Box::new(TopKSolver::new(self.items, self.min_selected(), self.k))
+    }
+}
+
+impl Problem {
+    /// Top-k selection: the k cheapest or, for a maximization, the k most valuable items.
+    ///
+    /// ```
+    /// use regretless::{Problem, Sense};
+    ///
+    /// let problem = Problem::top_k(4, 2, Sense::Maximize)?;
+    /// assert_eq!(problem.solve(&[1.0, 7.0, 3.0, 5.0])?.objective, 12.0);
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When there are no items or fewer than k.
+    pub fn top_k(items: usize, k: usize, sense: Sense) -> Result<Self> {
+        Self::from_spec(ProblemSpec::TopK(TopK::new(items, k, sense)?))
     }
 }
 

@@ -5,10 +5,14 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use super::family::{KindConstructor, KindDefinition, KindField, ProblemFamily, TemplateRules};
 use super::flexible_fields::PresentList;
+use super::layout::DrawnNodes;
 use super::subset::{MaybeSubset, Subset, absences, serialize_present};
 use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
+use super::{Problem, ProblemSpec};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits::MAX_NODES;
@@ -55,6 +59,56 @@ impl TryFrom<TspFields> for Tsp {
             Some(present) => problem.with_present(present.into_flags()),
             None => Ok(problem),
         }
+    }
+}
+
+/// The kind, as problem files and Python see it.
+pub(super) static FAMILY: ProblemFamily = ProblemFamily {
+    name: "tsp",
+    summary: "The shortest tour through the nodes of a complete graph.",
+    fields: &[
+        KindField::required(
+            "nodes",
+            "int",
+            "Number of nodes. Costs are those of the edges 0-1, 0-2, …, 1-2, ….",
+        )
+        .annotated("int"),
+        KindField::present(
+            "array_like of shape (nodes,) or columns, optional",
+            "Which nodes are visited (1 or 0); all by default. Costs of edges of absent nodes may \
+             be missing (NaN).",
+        ),
+    ],
+    constructor: Some(KindConstructor {
+        summary: "Build a traveling salesperson problem: the shortest tour through the nodes.",
+        positional: 1,
+        notes: "Edges have one cost for both directions. For other tours, such as with time \
+                windows, use `Problem.from_solver`.",
+        examples: &[">>> problem = rl.Problem.tsp(6, present=rl.columns(\"visit\"))"],
+        ..KindConstructor::NEW
+    }),
+    template: TemplateRules {
+        listed_items: nodes_of_file,
+        ..TemplateRules::NEW
+    },
+    ..ProblemFamily::NEW
+};
+
+fn nodes_of_file(file: &Value) -> Option<usize> {
+    file.get("nodes")?.as_u64().map(|nodes| nodes as usize)
+}
+
+impl KindDefinition for Tsp {
+    fn build(&self) -> Result<Arc<dyn ProblemKind>> {
+        Ok(Arc::new(self.clone()))
+    }
+
+    fn drawn_nodes(&self) -> Option<DrawnNodes<'_>> {
+        Some(DrawnNodes {
+            count: self.nodes,
+            depot: false,
+            arcs: None,
+        })
     }
 }
 
@@ -144,6 +198,26 @@ impl Tsp {
             cone.remove_absent(present);
         }
         cone
+    }
+}
+
+impl Problem {
+    /// The shortest tour through all nodes of a complete graph. Edge costs are predicted, in the
+    /// order 0–1, 0–2, …, 1–2, ….
+    ///
+    /// ```
+    /// use regretless::Problem;
+    ///
+    /// let problem = Problem::tsp(4)?;
+    /// let tour = problem.solve(&[1.0, 9.0, 1.0, 1.0, 9.0, 1.0])?;
+    /// assert_eq!(tour.objective, 4.0);
+    /// # Ok::<(), regretless::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When there are fewer than three nodes or too many.
+    pub fn tsp(nodes: usize) -> Result<Self> {
+        Self::from_spec(ProblemSpec::Tsp(Tsp::new(nodes)?))
     }
 }
 

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 mod dependencies;
 mod names;
+mod patches;
 mod public_api;
 mod signatures;
 mod sizes;

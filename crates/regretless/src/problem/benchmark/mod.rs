@@ -17,7 +17,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use self::networks::RoadNetwork;
-use super::{Cvrp, GridPath, Knapsack, ProblemSpec, Tsp};
+use super::{Cvrp, DecisionLayout, GridPath, Knapsack, ProblemSpec, Tsp};
 use crate::data::Dataset;
 use crate::data::synthetic::{self, SyntheticGenerator, SyntheticSpec};
 use crate::error::{Error, Result};
@@ -189,6 +189,49 @@ impl Benchmark {
             Self::SpanningTree { nodes } => networks::spanning_tree(nodes),
             Self::Storage { steps } => networks::storage(steps),
         }
+    }
+
+    /// The same kind of problem, small enough for a smoke test.
+    #[must_use]
+    pub fn smoke_version(self) -> Self {
+        match self {
+            Self::Tsp { nodes } => Self::Tsp {
+                nodes: nodes.min(8),
+            },
+            Self::Cvrp { nodes } => Self::Cvrp {
+                nodes: nodes.min(12),
+            },
+            Self::Knapsack { items } => Self::Knapsack {
+                items: items.min(16),
+            },
+            Self::RoadNetwork { nodes } => Self::RoadNetwork {
+                nodes: nodes.min(30),
+            },
+            Self::Assignment { size } => Self::Assignment { size: size.min(6) },
+            Self::SpanningTree { nodes } => Self::SpanningTree {
+                nodes: nodes.min(10),
+            },
+            Self::MultipleChoice { groups, offers } => Self::MultipleChoice {
+                groups: groups.min(10),
+                offers,
+            },
+            Self::GridPath { .. } | Self::Transport { .. } | Self::Storage { .. } => self,
+        }
+    }
+
+    /// How decisions are drawn: nodes of tours and routes are where their costs were drawn.
+    pub fn layout(self, problem: &ProblemSpec, seed: u32) -> Option<DecisionLayout> {
+        let (nodes, depot) = match self {
+            Self::Tsp { nodes } => (nodes, false),
+            Self::Cvrp { nodes } => (nodes, true),
+            _ => return DecisionLayout::of_problem(problem),
+        };
+        Some(DecisionLayout::Graph {
+            positions: synthetic::node_positions(nodes, seed),
+            depot,
+            arcs: Vec::new(),
+            names: Vec::new(),
+        })
     }
 
     /// The problem with a generator of the rows of its table.

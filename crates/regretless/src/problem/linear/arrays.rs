@@ -5,6 +5,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::problem::family::{
+    At, InfinityRule, KindDefinition, KindField, NumberRange, ProblemFamily, RowPlace,
+    TemplateRules,
+};
 use crate::problem::{ProblemKind, Sense};
 
 /// Columns and rows; a missing bound is infinite.
@@ -57,14 +61,35 @@ pub struct LinearRow {
     pub entries: Vec<(usize, f64)>,
 }
 
-impl LinearArrays {
-    /// Builds the problem.
-    ///
-    /// # Errors
-    /// When a value is invalid, or only some of the predicted columns have names; the error has the
-    /// column or row.
+/// The kind, as problem files see it.
+pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
+    name: "linear_arrays",
+    summary: "Any linear problem by its coefficients.",
+    fields: &[
+        KindField::in_files("name"),
+        KindField::in_files("sense"),
+        KindField::in_files("columns").rows(&[
+            RowPlace::left_out(NumberRange::Bound).at(&[At::Index, At::Named("lower")]),
+            RowPlace::left_out(NumberRange::Bound).at(&[At::Index, At::Named("upper")]),
+            RowPlace::number(0.0).at(&[At::Index, At::Named("cost")]),
+        ]),
+        KindField::in_files("rows").rows(&[
+            RowPlace::left_out(NumberRange::Bound).at(&[At::Index, At::Named("lower")]),
+            RowPlace::left_out(NumberRange::Bound).at(&[At::Index, At::Named("upper")]),
+            RowPlace::number(1.0).at(&[At::Index, At::Named("entries"), At::Index, At::Entry(1)]),
+        ]),
+    ],
+    infinity: InfinityRule::AsMissingBound,
+    template: TemplateRules {
+        columns_text: Some("lower and upper bounds, costs of columns, entries of rows"),
+        ..TemplateRules::NEW
+    },
+    ..ProblemFamily::NEW
+};
+
+impl KindDefinition for LinearArrays {
     #[cfg(feature = "highs")]
-    pub fn build(&self) -> Result<Arc<dyn ProblemKind>> {
+    fn build(&self) -> Result<Arc<dyn ProblemKind>> {
         use super::{LinearBuilder, VariableDomain};
         let bounds = |lower: Option<f64>, upper: Option<f64>| {
             [
@@ -107,12 +132,8 @@ impl LinearArrays {
         Ok(Arc::new(build.build()?))
     }
 
-    /// Fails: this build cannot solve linear problems.
-    ///
-    /// # Errors
-    /// Always.
     #[cfg(not(feature = "highs"))]
-    pub fn build(&self) -> Result<Arc<dyn ProblemKind>> {
+    fn build(&self) -> Result<Arc<dyn ProblemKind>> {
         let message =
             "linear problems need HiGHS, which this build was made without (cargo feature `highs`)";
         Err(crate::error::Error::setting(message))

@@ -7,6 +7,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::problem::family::{
+    At, EntryNames, FieldSize, InfinityRule, KindDefinition, KindField, NumberRange, ProblemFamily,
+    RowPlace, TemplateRules,
+};
+#[cfg(feature = "highs")]
+use crate::problem::parametric::{RowBuilder, Template};
 use crate::problem::{ProblemKind, Sense};
 use crate::text::{first_names, matches_pattern, nearest_name};
 
@@ -114,6 +120,101 @@ mod numbers {
     }
 }
 
+/// Numbers of rows of the model, by their names.
+const fn of_rows(numbers: NumberRange) -> RowPlace {
+    RowPlace::left_out(numbers)
+        .at(&[At::Key])
+        .named(EntryNames::Rows)
+}
+
+/// Numbers of columns of the model, by their names.
+const fn of_columns(numbers: NumberRange) -> RowPlace {
+    of_rows(numbers).named(EntryNames::Columns)
+}
+
+/// The kind, as problem files see it.
+pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
+    name: "linear",
+    summary: "Any linear model with continuous and integer variables, from a file.",
+    fields: &[
+        KindField::in_files("file"),
+        KindField::in_files("costs"),
+        KindField::in_files("sense"),
+        KindField::in_files("rhs").rows(&[of_rows(NumberRange::Finite)]),
+        KindField::in_files("row_lower").rows(&[of_rows(NumberRange::Bound)]),
+        KindField::in_files("row_upper").rows(&[of_rows(NumberRange::Bound)]),
+        KindField::in_files("lower").rows(&[of_columns(NumberRange::Bound)]),
+        KindField::in_files("upper").rows(&[of_columns(NumberRange::Bound)]),
+        KindField::in_files("fixed").rows(&[of_columns(NumberRange::Finite)]),
+        KindField::in_files("coefficients").rows(&[RowPlace::left_out(NumberRange::Finite)
+            .at(&[At::Key, At::Key])
+            .named(EntryNames::RowsAndColumns)]),
+        KindField::in_files("present").rows(&[
+            of_columns(NumberRange::ZeroOrOne),
+            RowPlace::left_out(NumberRange::ZeroOrOne)
+                .sized(FieldSize::Costs)
+                .named(EntryNames::Columns),
+        ]),
+    ],
+    infinity: InfinityRule::AsText,
+    template: TemplateRules {
+        items_may_differ: true,
+        file_key: Some("file"),
+        columns_text: Some(
+            "rhs, row_lower, row_upper, lower, upper, fixed, coefficients, present, each by name",
+        ),
+        ..TemplateRules::NEW
+    },
+    ..ProblemFamily::NEW
+};
+
+impl KindDefinition for LinearFile {
+    #[cfg(feature = "highs")]
+    fn build(&self) -> Result<Arc<dyn ProblemKind>> {
+        let problem = super::LinearProblem::read(&self.file, &self.costs, self.sense)?;
+        Ok(Arc::new(self.change(problem).map_err(Error::setting)?))
+    }
+
+    #[cfg(not(feature = "highs"))]
+    fn build(&self) -> Result<Arc<dyn ProblemKind>> {
+        let message =
+            "model files need HiGHS, which this build was made without (cargo feature `highs`)";
+        Err(Error::input(
+            crate::error::InputPlace::file(&self.file),
+            message,
+        ))
+    }
+
+    #[cfg(feature = "highs")]
+    fn build_from(&self, content: Vec<u8>) -> Result<Arc<dyn ProblemKind>> {
+        let problem =
+            super::LinearProblem::from_content(content, &self.file, &self.costs, self.sense)?;
+        Ok(Arc::new(self.change(problem).map_err(Error::setting)?))
+    }
+
+    #[cfg(feature = "highs")]
+    fn row_builder(
+        &self,
+        template: &Template,
+        base: &dyn ProblemKind,
+    ) -> Result<Option<Box<dyn RowBuilder>>> {
+        let rows = super::LinearRows::new(template, self, base).map_err(Error::setting)?;
+        Ok(Some(Box::new(rows)))
+    }
+
+    fn items_may_differ(&self) -> bool {
+        true
+    }
+
+    fn file(&self) -> Option<&Path> {
+        Some(&self.file)
+    }
+
+    fn set_file(&mut self, file: &Path) {
+        self.file = file.to_path_buf();
+    }
+}
+
 impl LinearFile {
     /// A model file without changes.
     pub fn new(file: impl Into<PathBuf>, costs: CostColumns) -> Self {
@@ -122,51 +223,6 @@ impl LinearFile {
             costs,
             ..Self::default()
         }
-    }
-
-    /// Reads the file.
-    ///
-    /// # Errors
-    /// When the file is not a linear model or lacks the named columns or rows, or a number is
-    /// invalid.
-    #[cfg(feature = "highs")]
-    pub fn build(&self) -> Result<Arc<dyn ProblemKind>> {
-        let problem = super::LinearProblem::read(&self.file, &self.costs, self.sense)?;
-        Ok(Arc::new(self.change(problem).map_err(Error::setting)?))
-    }
-
-    /// The problem from the content of the file, which need not exist any more.
-    ///
-    /// # Errors
-    /// As [`LinearFile::build`].
-    #[cfg(feature = "highs")]
-    pub(in crate::problem) fn build_from(&self, content: Vec<u8>) -> Result<Arc<dyn ProblemKind>> {
-        let problem =
-            super::LinearProblem::from_content(content, &self.file, &self.costs, self.sense)?;
-        Ok(Arc::new(self.change(problem).map_err(Error::setting)?))
-    }
-
-    /// Fails: this build cannot read model files.
-    ///
-    /// # Errors
-    /// Always.
-    #[cfg(not(feature = "highs"))]
-    pub(in crate::problem) fn build_from(&self, _content: Vec<u8>) -> Result<Arc<dyn ProblemKind>> {
-        self.build()
-    }
-
-    /// Fails: this build cannot read model files.
-    ///
-    /// # Errors
-    /// Always.
-    #[cfg(not(feature = "highs"))]
-    pub fn build(&self) -> Result<Arc<dyn ProblemKind>> {
-        let message =
-            "model files need HiGHS, which this build was made without (cargo feature `highs`)";
-        Err(Error::input(
-            crate::error::InputPlace::file(&self.file),
-            message,
-        ))
     }
 }
 

@@ -5,12 +5,12 @@
 //! their cost is the fixed cost of a decision. Objective coefficients in a file are ignored for
 //! columns with predicted costs.
 
-mod arrays;
+pub(super) mod arrays;
 #[cfg(feature = "highs")]
 mod build;
 #[cfg(feature = "highs")]
 mod changes;
-mod file;
+pub(super) mod file;
 #[cfg(feature = "highs")]
 mod infeasibility;
 #[cfg(feature = "highs")]
@@ -18,14 +18,18 @@ mod problem;
 #[cfg(feature = "highs")]
 mod restriction;
 #[cfg(feature = "highs")]
+mod rows;
+#[cfg(feature = "highs")]
 mod unboundedness;
 
 pub use arrays::{LinearArrays, LinearColumn, LinearRow};
 #[cfg(feature = "highs")]
 pub use build::{LinearBuilder, VariableDomain};
 #[cfg(feature = "highs")]
-pub(super) use changes::{LinearChange, LinearSlot, LinearSlots};
+use changes::{LinearChange, LinearSlot, LinearSlots};
 pub(super) use file::hash_of;
 pub use file::{CostColumns, LinearFile};
 #[cfg(feature = "highs")]
 pub use problem::LinearProblem;
+#[cfg(feature = "highs")]
+use rows::LinearRows;

@@ -5,8 +5,8 @@
 
 use serde_json::Value;
 
+use super::json::ColumnReference;
 use super::patterns::{check_stars, is_pattern, matched_part, no_match};
-use super::template::ColumnReference;
 use crate::data::{CostNames, ParameterColumns};
 use crate::error::{Error, Result};
 use crate::problem::ProblemKind;

@@ -4,7 +4,7 @@
 //! and arrays (`weights = [{ columns = "w_*" }]`), and may state a known part of the costs
 //! (`known = { columns = "distance_*" }`). The file is a template: the problem of a row is what the
 //! file describes with the row's numbers in these places, so that it is the same problem as one
-//! that is built by hand. Where that takes too long, `fast_path` builds it from its parts.
+//! that is built by hand. Where that takes too long, its kind builds it from its parts (`rows.rs`).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,14 +12,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use self::known::KnownCosts;
-use self::template::{Place, Template};
 use super::{
     ChoiceFixing, ColumnDomain, EqualityConstraints, FixedChoices, ProblemKind, ProblemSpec,
     Restriction, Sense, SolveCostHint, SolverThreading, VariableBounds,
 };
 use crate::data::{CostNames, ParameterColumns, in_order_of_costs, matched_by_position};
 use crate::decision::Decision;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::solve::cone::NormalCone;
 use crate::solve::relaxation::{
     AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
@@ -27,14 +26,17 @@ use crate::solve::relaxation::{
 use crate::solve::{SearchLimits, Solver};
 use crate::text::first_names;
 
-mod fast_path;
-mod fields;
+mod for_table;
+mod json;
 mod known;
 mod patterns;
+mod place;
+mod rows;
 mod template;
 
-use self::fast_path::FastPath;
-pub(super) use self::template::is_template;
+pub(super) use self::place::Place;
+pub(super) use self::rows::{RowBuilder, RowParametric, RowSetter, number_rows, stated_flags};
+pub(super) use self::template::{Template, is_template};
 
 /// A problem with parameters per row.
 #[derive(Debug)]
@@ -48,7 +50,8 @@ pub(super) struct ParametricProblem {
     /// The problem with placeholders for all parameters: it has the names, the sense and the
     /// capabilities of the row problems, but not their decisions.
     base: Arc<dyn ProblemKind>,
-    fast_path: Option<FastPath>,
+    /// Builds the problems of rows, where the file would take too long.
+    rows: Option<Box<dyn RowBuilder>>,
 }
 
 impl ParametricProblem {
@@ -62,17 +65,15 @@ impl ParametricProblem {
         let mut template = Template::new(template)?;
         template.check_items()?;
         let base_spec = template.base_spec()?;
-        let base = match (&base_spec, file) {
-            (ProblemSpec::Linear(linear), Some(content)) => linear.build_from(content)?,
-            // With placeholders supplies and demands are not balanced.
-            (ProblemSpec::MinCostFlow(flow), _) => Arc::new(flow.clone()),
-            (ProblemSpec::Transport(transport), _) => Arc::new(transport.clone()),
-            _ => base_spec.build()?,
+        let Some(definition) = base_spec.definition() else {
+            return Err(Error::setting("a template within a template"));
+        };
+        let base = match file {
+            Some(content) => definition.build_from(content)?,
+            None => definition.build_base()?,
         };
         template.expand_patterns(base.as_ref())?;
-        if let ProblemSpec::GraphPath(graph) = &base_spec
-            && let Some(names) = graph.node_names()
-        {
+        if let Some(names) = definition.node_names() {
             template.name_nodes(names);
         }
         let known = template
@@ -91,14 +92,14 @@ impl ParametricProblem {
         if let Some(known) = &known {
             columns.extend_from_slice(known.columns());
         }
-        let fast_path = FastPath::new(&template, &base_spec, &base)?;
+        let rows = definition.row_builder(&template, base.as_ref())?;
         Ok(Self {
             template,
             columns,
             ranges,
             known,
             base,
-            fast_path,
+            rows,
         })
     }
 
@@ -114,8 +115,8 @@ impl ParametricProblem {
 
     /// The problem of a row with these numbers in its places, which are checked.
     fn build_row(&self, values: &[f64]) -> std::result::Result<Arc<dyn ProblemKind>, String> {
-        if let Some(fast_path) = &self.fast_path {
-            return fast_path.row_problem(values);
+        if let Some(rows) = &self.rows {
+            return rows.row_problem(values);
         }
         let mut spec = self.template.spec().clone();
         for (place, range) in self.places() {
@@ -219,7 +220,7 @@ impl ProblemKind for ParametricProblem {
             return None;
         }
         let places = self.template.places().iter();
-        let weights: Vec<&Place> = places.filter(|place| place.has_weights()).collect();
+        let weights: Vec<&Place> = places.filter(|place| place.field() == "weights").collect();
         if weights.is_empty() {
             return self.base.position_note(costs);
         }

@@ -3,7 +3,8 @@
 
 use std::collections::HashSet;
 
-use super::template::{PathStep, Place, ShownPath};
+use super::json::{PathStep, ShownPath};
+use super::place::Place;
 use crate::data::ParameterColumns;
 use crate::error::{Error, Result};
 use crate::text::{first_names, matches_pattern};
@@ -84,7 +85,7 @@ impl Place {
                 count: 1,
                 names: None,
             },
-            field: self.field.clone(),
+            rule: self.rule,
         };
         Ok(found.into_iter().map(place).collect())
     }

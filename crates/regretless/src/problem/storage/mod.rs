@@ -17,6 +17,10 @@ use crate::solve::relaxation::{CostRangeKind, CostRanging, Relaxation, Relaxatio
 use crate::solve::storage::{StorageNumbers, StorageSolver};
 use crate::solve::{SearchLimits, Solver};
 
+mod family;
+
+pub(super) use family::FAMILY;
+
 /// Most steps: the functions of all of them are stored, each with some pieces per step.
 const MAX_STEPS: usize = 100_000;
 
@@ -34,30 +38,27 @@ pub struct StorageProblem {
 /// A serialized problem, not validated.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct StorageFields {
-    pub steps: usize,
-    pub capacity: f64,
+struct StorageFields {
+    steps: usize,
+    capacity: f64,
     #[serde(default)]
-    pub initial: f64,
+    initial: f64,
     #[serde(default)]
-    pub final_min: Option<f64>,
+    final_min: Option<f64>,
     #[serde(default)]
-    pub min_level: f64,
-    pub charge_limit: NumberOrList,
-    pub discharge_limit: NumberOrList,
+    min_level: f64,
+    charge_limit: NumberOrList,
+    discharge_limit: NumberOrList,
     #[serde(default = "no_loss")]
-    pub charge_efficiency: f64,
+    charge_efficiency: f64,
     #[serde(default = "no_loss")]
-    pub discharge_efficiency: f64,
+    discharge_efficiency: f64,
     #[serde(default)]
-    pub inflow: Option<NumberOrList>,
+    inflow: Option<NumberOrList>,
     /// Whether some numbers are placeholders of those of rows, so that they need not fit together.
     #[serde(default)]
-    pub differs_per_row: bool,
+    differs_per_row: bool,
 }
-
-/// The field of a storage whose numbers are placeholders.
-pub(super) const PLACEHOLDER_FIELD: &str = "differs_per_row";
 
 fn no_loss() -> f64 {
     1.0
@@ -140,7 +141,7 @@ impl StorageProblem {
     ///
     /// # Errors
     /// When a number is not finite or out of its range, or no decision is feasible.
-    pub(super) fn new(numbers: StorageNumbers) -> Result<Self> {
+    fn new(numbers: StorageNumbers) -> Result<Self> {
         check_numbers(&numbers)?;
         let storage = Self {
             numbers: Arc::new(numbers),
@@ -174,11 +175,6 @@ impl StorageProblem {
             inflow: None,
             differs_per_row: false,
         })
-    }
-
-    /// The numbers, to be changed for a row.
-    pub(super) fn numbers(&self) -> &StorageNumbers {
-        &self.numbers
     }
 
     fn storage_solver(&self) -> Box<StorageSolver> {

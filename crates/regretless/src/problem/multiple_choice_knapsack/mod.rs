@@ -18,6 +18,10 @@ use crate::solve::relaxation::{
 };
 use crate::solve::{SearchLimits, Solver};
 
+mod family;
+
+pub(super) use family::FAMILY;
+
 /// The time of a relaxed solve over that of an exact one; measured on 10,000 and 100,000 offers.
 const RELAXED_RATIO: f64 = 0.4;
 
@@ -179,7 +183,7 @@ impl MultipleChoiceKnapsack {
     /// # Errors
     /// When a list has another length than the offers, a number is negative or not finite, a group
     /// that has to choose has no offer, or the lightest offers exceed the capacity.
-    pub(super) fn with_numbers(
+    fn with_numbers(
         &self,
         weights: Option<Vec<f64>>,
         present: Option<Vec<bool>>,
@@ -198,11 +202,6 @@ impl MultipleChoiceKnapsack {
         }
         choice.capacity = capacity.unwrap_or(choice.capacity);
         changed.checked()
-    }
-
-    /// The offers and the capacity.
-    pub(super) fn choice(&self) -> &OfferChoice {
-        &self.choice
     }
 
     fn groups(&self) -> &OfferGroups {

@@ -20,6 +20,10 @@ use crate::solve::relaxation::{
 use crate::solve::{SearchLimits, Solver};
 use crate::text::plural;
 
+mod family;
+
+pub(super) use family::FAMILY;
+
 /// Relative excess of a load over its capacity that is rounding error.
 const LOAD_TOLERANCE: f64 = 1e-9;
 
@@ -138,7 +142,7 @@ impl Knapsack {
     ///
     /// # Errors
     /// When their number differs, or a capacity is negative or not finite.
-    pub(in crate::problem) fn with_capacity(&self, capacity: Vec<f64>) -> Result<Self> {
+    fn with_capacity(&self, capacity: Vec<f64>) -> Result<Self> {
         if let Some(present) = self.present() {
             let weights = Vec::clone(&self.weights);
             let problem = Self::checked(weights, capacity, Some(present.to_vec()))?;

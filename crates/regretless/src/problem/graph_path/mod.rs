@@ -9,24 +9,19 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
+use super::ProblemKind;
 use super::arc_table::{ArcTable, NodeName, node_value};
 use super::flexible_fields::PresentList;
 use super::subset::absences;
-use super::{
-    ChoiceFixing, EqualityConstraints, FixedChoices, ProblemKind, Sense, SolveCostHint,
-    check_binary,
-};
-use crate::data::{CostNames, NodeNames};
-use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits;
-use crate::solve::cone::NormalCone;
 use crate::solve::graph_path::{CostPlace, Graph, GraphPathSolver, PathNetwork};
-use crate::solve::relaxation::{
-    AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
-};
-use crate::solve::{SearchLimits, Solver};
-use crate::text::first_names;
+
+mod family;
+mod fixing;
+mod kind;
+
+pub(super) use family::FAMILY;
 
 /// Most steps of the search for an order in which a path visits its nodes. A shortest path needs
 /// one per node, so that the limit is for decisions of others.
@@ -103,11 +98,6 @@ enum GraphNodeField {
     Placeholder {
         differs_per_row: bool,
     },
-}
-
-/// What stands in the place of a node that differs per row.
-pub(super) fn node_placeholder() -> Value {
-    json!({ "differs_per_row": true })
 }
 
 impl GraphNodeField {
@@ -316,14 +306,6 @@ impl NodeGrid {
 }
 
 impl GraphPath {
-    /// The arcs, where it is not a grid.
-    pub fn arcs(&self) -> Option<&ArcTable> {
-        match &self.shape.kind {
-            ShapeKind::Arcs(arcs) => Some(arcs),
-            ShapeKind::Grid(_) => None,
-        }
-    }
-
     /// Paths along arcs between named nodes; each arc has a cost.
     ///
     /// # Errors
@@ -359,53 +341,8 @@ impl GraphPath {
         })
     }
 
-    /// The names of the nodes; `None` for a grid.
-    pub(super) fn node_names(&self) -> Option<&Arc<NodeNames>> {
-        match &self.shape.kind {
-            ShapeKind::Arcs(arcs) => Some(arcs.nodes()),
-            ShapeKind::Grid(_) => None,
-        }
-    }
-
-    /// The same problem with other ends and open arcs, by numbers of row parameters; `None` leaves
-    /// one as it is. Whether a path exists is found out by the solver.
-    ///
-    /// # Errors
-    /// When a number stands for no node, or no arc is open, as a message.
-    pub(super) fn of_row(&self, row: &GraphRow) -> std::result::Result<Self, String> {
-        let place = |end: &str, numbers: &[f64], fixed: u32| -> std::result::Result<u32, String> {
-            let found = match (&self.shape.kind, numbers) {
-                (_, []) => return Ok(fixed),
-                (ShapeKind::Arcs(arcs), [number]) => arcs.nodes().place_of_number(*number),
-                (ShapeKind::Grid(grid), [number]) => grid.place(*number),
-                (ShapeKind::Grid(grid), [row, col]) => grid.place_at(*row, *col),
-                _ => None,
-            };
-            found.ok_or_else(|| match &self.shape.kind {
-                ShapeKind::Arcs(arcs) => format!(
-                    "{end} = {numbers:?} is no node; the nodes are {}",
-                    arcs.nodes().first()
-                ),
-                ShapeKind::Grid(grid) => grid.no_node(end, &format!("{numbers:?}")).to_string(),
-            })
-        };
-        let present = match &row.present {
-            Some(flags) => {
-                let flags = absences(Some(flags.clone()), self.num_costs(), self.shape.item());
-                flags.map_err(|error| error.to_string())?.map(Into::into)
-            }
-            None => self.present.clone(),
-        };
-        Ok(Self {
-            shape: Arc::clone(&self.shape),
-            source: place("source", &row.source, self.source)?,
-            target: place("target", &row.target, self.target)?,
-            present,
-        })
-    }
-
     /// Whether each arc, or node of a grid, is open.
-    pub(super) fn open_flags(&self) -> Vec<bool> {
+    fn open_flags(&self) -> Vec<bool> {
         match &self.present {
             Some(present) => present.to_vec(),
             None => vec![true; self.num_costs()],
@@ -525,327 +462,10 @@ impl GraphPath {
     }
 }
 
-/// Why an arc or node cannot be forced.
-const NO_FORCING: &str = "the shortest path through a given place of a graph with cycles is an \
-    NP-hard problem";
-
-/// The best path with fixed choices, as in the algorithm of Yen (1971): forced arcs that begin the
-/// path are cut off, and arcs are closed.
-impl GraphPath {
-    /// The nodes that arcs lead through from the source, one after the other; `None` if they do not
-    /// begin a path.
-    fn nodes_along(&self, arcs: &ArcTable, chosen: &[u32]) -> Option<Vec<u32>> {
-        let order = self.order_along(arcs, chosen);
-        if order.len() < chosen.len() {
-            return None;
-        }
-        let mut nodes = vec![self.source];
-        for arc in order {
-            let [_, to] = arcs.ends()[arc as usize];
-            if nodes.contains(&to) {
-                return None;
-            }
-            nodes.push(to);
-        }
-        Some(nodes)
-    }
-
-    /// The nodes of a grid with which a path begins, if these are, in order, the first ones of one;
-    /// without any, the source.
-    fn beginning_of_nodes(&self, nodes: &[u32]) -> Option<Vec<u32>> {
-        if nodes.is_empty() {
-            return Some(vec![self.source]);
-        }
-        let is_step = |ends: &[u32]| {
-            let mut steps = self.shape.graph.leaving(ends[0]).iter();
-            ends[0] != self.target && steps.any(|arc| arc.node == ends[1])
-        };
-        let are_steps = nodes.windows(2).all(is_step);
-        (nodes[0] == self.source && are_steps).then(|| nodes.to_vec())
-    }
-
-    /// The arcs that lead on from the source, one after the other, up to the target or to a node
-    /// that none of them leaves.
-    fn order_along(&self, arcs: &ArcTable, chosen: &[u32]) -> Vec<u32> {
-        let mut left: Vec<u32> = chosen.to_vec();
-        let mut order = Vec::with_capacity(left.len());
-        let mut node = self.source;
-        while node != self.target
-            && let Some(place) = left
-                .iter()
-                .position(|arc| arcs.ends()[*arc as usize][0] == node)
-        {
-            let arc = left.swap_remove(place);
-            node = arcs.ends()[arc as usize][1];
-            order.push(arc);
-        }
-        order
-    }
-
-    /// Paths that go on from the last of these nodes, without the others and the closed places.
-    fn continued_from(&self, nodes: &[u32], closed: &[u32]) -> Self {
-        let mut present = self.open_flags();
-        for place in closed {
-            present[*place as usize] = false;
-        }
-        let (source, passed) = nodes.split_last().unwrap_or((&self.source, &[]));
-        match &self.shape.kind {
-            ShapeKind::Arcs(arcs) => {
-                for ([from, to], is_open) in arcs.ends().iter().zip(&mut present) {
-                    if passed.contains(from) || passed.contains(to) {
-                        *is_open = false;
-                    }
-                }
-            }
-            ShapeKind::Grid(_) => {
-                for node in passed {
-                    present[*node as usize] = false;
-                }
-            }
-        }
-        Self {
-            shape: Arc::clone(&self.shape),
-            source: *source,
-            target: self.target,
-            present: Some(present.into()),
-        }
-    }
-}
-
 /// What differs per row: the numbers of the ends, empty where they are fixed, and the open arcs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GraphRow {
     pub source: Vec<f64>,
     pub target: Vec<f64>,
     pub present: Option<Vec<bool>>,
-}
-
-impl ProblemKind for GraphPath {
-    fn name(&self) -> String {
-        match &self.shape.kind {
-            ShapeKind::Arcs(arcs) => {
-                let nodes = arcs.nodes().list().len();
-                format!("path in a graph of {nodes} nodes and {} arcs", arcs.len())
-            }
-            ShapeKind::Grid(grid) => {
-                let NodeGrid {
-                    rows,
-                    cols,
-                    neighbors,
-                } = grid;
-                format!("path over the nodes of a {rows}x{cols} grid with {neighbors} neighbors")
-            }
-        }
-    }
-
-    /// Fitted to medians on road-like networks with random ends: 7 µs for 2,163 arcs, 1.1 ms for
-    /// 100,000.
-    fn solve_cost_hint(&self) -> SolveCostHint {
-        let arcs = self.shape.graph.num_arcs() as f64;
-        SolveCostHint::estimated(
-            3e-10 * arcs * arcs.log2().max(1.0).powi(2) / 8.0 + 1e-6,
-            1.0,
-        )
-    }
-
-    fn sense(&self) -> Sense {
-        Sense::Minimize
-    }
-
-    fn num_costs(&self) -> usize {
-        self.shape.graph.num_costs()
-    }
-
-    fn cost_names(&self) -> Option<&CostNames> {
-        match &self.shape.kind {
-            ShapeKind::Arcs(arcs) => arcs.cost_names(),
-            ShapeKind::Grid(_) => None,
-        }
-    }
-
-    fn may_have_cost_names(&self) -> bool {
-        matches!(self.shape.kind, ShapeKind::Arcs(_))
-    }
-
-    fn present_costs(&self) -> Option<&[bool]> {
-        self.present.as_deref()
-    }
-
-    fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
-        self.path_solver()
-    }
-
-    fn reuse_solver(&self, solver: &mut dyn Solver) -> bool {
-        let solver: &mut dyn std::any::Any = solver;
-        solver
-            .downcast_mut::<GraphPathSolver>()
-            .is_some_and(|solver| solver.move_to(&self.network()))
-    }
-
-    fn infeasibility(&self) -> Option<String> {
-        if self.network().is_connected() {
-            return None;
-        }
-        let [source, target] = [self.source, self.target].map(|node| self.shape.describe(node));
-        let reason = if self.present.is_some() {
-            format!(" along the {}s that are open", self.shape.item())
-        } else {
-            String::new()
-        };
-        Some(format!("{target} cannot be reached from {source}{reason}"))
-    }
-
-    fn unusable_costs(&self, costs: &[f64]) -> Option<String> {
-        let cycle = self.path_solver().negative_cycle(costs).ok()??;
-        let nodes = cycle.iter().map(|node| self.shape.describe(*node));
-        Some(format!(
-            "the costs of the cycle through {} add up to less than 0, so that no path is the \
-             shortest",
-            first_names(nodes)
-        ))
-    }
-
-    fn relaxation_solver(
-        &self,
-        _kind: Relaxation,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn RelaxationSolver>> {
-        Some(self.path_solver())
-    }
-
-    /// Exact ranges are at least as wide as those of any basis, so that they serve both kinds.
-    fn cost_ranging(
-        &self,
-        _kind: CostRangeKind,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn CostRanging>> {
-        Some(self.path_solver())
-    }
-
-    /// With costs on nodes the polytope of the paths is not known.
-    fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
-        match self.shape.graph.cost_place() {
-            CostPlace::Arcs => Some(self.path_solver()),
-            CostPlace::Nodes => None,
-        }
-    }
-
-    fn has_cones(&self) -> bool {
-        self.shape.graph.cost_place() == CostPlace::Arcs
-    }
-
-    fn cone(&self, decision: &Decision) -> Option<NormalCone> {
-        let ShapeKind::Arcs(arcs) = &self.shape.kind else {
-            return None;
-        };
-        let mut cone = NormalCone::binary(decision, self.num_costs());
-        let mut balances = vec![Vec::new(); self.shape.graph.num_nodes()];
-        for (arc, [from, to]) in arcs.ends().iter().enumerate() {
-            if self.is_open(arc as u32) {
-                balances[*from as usize].push((arc, 1.0));
-                balances[*to as usize].push((arc, -1.0));
-            }
-        }
-        for balance in balances {
-            if !balance.is_empty() {
-                cone.add_equation(balance);
-            }
-        }
-        if let Some(present) = &self.present {
-            cone.remove_absent(present);
-        }
-        Some(cone)
-    }
-
-    /// With costs on nodes there are none: a path visits a node once or not at all.
-    fn equality_constraints(&self) -> EqualityConstraints {
-        match &self.shape.kind {
-            ShapeKind::Arcs(arcs) => EqualityConstraints::flow_balances(
-                self.shape.graph.num_nodes(),
-                arcs.ends().iter().copied(),
-                |arc| self.is_open(arc as u32),
-            ),
-            ShapeKind::Grid(_) => EqualityConstraints::None,
-        }
-    }
-
-    fn fix_choices(&self, fixed: &FixedChoices) -> ChoiceFixing {
-        if fixed.contradict(|cost| self.is_open(cost)) {
-            return ChoiceFixing::Infeasible;
-        }
-        let nodes = match &self.shape.kind {
-            ShapeKind::Arcs(arcs) => self.nodes_along(arcs, &fixed.forced),
-            ShapeKind::Grid(_) => self.beginning_of_nodes(&fixed.forced),
-        };
-        match nodes {
-            Some(nodes) => {
-                let problem = self.continued_from(&nodes, &fixed.forbidden);
-                let mut added = fixed.forced.clone();
-                if self.shape.graph.cost_place() == CostPlace::Nodes {
-                    // The path that goes on begins with the last node.
-                    added.retain(|node| *node != problem.source);
-                }
-                ChoiceFixing::Restricted {
-                    problem: Arc::new(problem),
-                    added,
-                }
-            }
-            None if self.shape.graph.is_acyclic() => ChoiceFixing::ByCosts,
-            None => ChoiceFixing::Unsupported(NO_FORCING),
-        }
-    }
-
-    fn choices_in_order(&self, decision: &Decision) -> Vec<u32> {
-        match &self.shape.kind {
-            ShapeKind::Arcs(arcs) => self.order_along(arcs, decision.indices()),
-            ShapeKind::Grid(_) => decision.indices().to_vec(),
-        }
-    }
-
-    /// Paths over the nodes of a grid are divided by the node at which they leave the best one.
-    /// Several orders of the same nodes are one decision, which then is the best of several parts.
-    fn divide_decisions(&self, fixed: &FixedChoices, best: &Decision) -> Option<Vec<FixedChoices>> {
-        if self.shape.graph.cost_place() == CostPlace::Arcs {
-            return None;
-        }
-        let beginning = self.beginning_of_nodes(&fixed.forced)?;
-        let order = self.order_of_nodes(&beginning, best.indices()).ok()?;
-        let mut parts = Vec::new();
-        for place in beginning.len()..order.len() {
-            let passed = &order[..place];
-            for arc in self.shape.graph.leaving(order[place - 1]) {
-                let is_new = arc.node != order[place] && !passed.contains(&arc.node);
-                if is_new && self.is_open(arc.node) {
-                    parts.push(FixedChoices {
-                        forced: [passed, &[arc.node]].concat(),
-                        forbidden: fixed.forbidden.clone(),
-                    });
-                }
-            }
-        }
-        Some(parts)
-    }
-
-    /// A path over the nodes of a grid may visit all nodes of another one and more.
-    fn may_contain_decisions(&self) -> bool {
-        match &self.shape.kind {
-            ShapeKind::Arcs(_) => false,
-            ShapeKind::Grid(_) => true,
-        }
-    }
-
-    fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
-        check_binary(decision, self.num_costs())?;
-        let chosen = decision.indices();
-        if let Some(closed) = chosen.iter().find(|cost| !self.is_open(**cost)) {
-            return Err(match &self.shape.kind {
-                ShapeKind::Arcs(arcs) => format!("{} is closed", arcs.describe(*closed as usize)),
-                ShapeKind::Grid(_) => format!("{} is closed", self.shape.describe(*closed)),
-            });
-        }
-        match &self.shape.kind {
-            ShapeKind::Arcs(arcs) => self.check_arcs(arcs, chosen),
-            ShapeKind::Grid(_) => self.check_nodes(chosen),
-        }
-    }
 }

@@ -23,6 +23,10 @@ use crate::solve::relaxation::{
 use crate::solve::{SearchLimits, Solver};
 use crate::text::first_names;
 
+mod family;
+
+pub(super) use family::FAMILY;
+
 /// Largest violation of a constraint, relative to the largest supply or flow (absolute below 1).
 pub(super) const FLOW_CHECK_TOLERANCE: f64 = 1e-7;
 
@@ -208,11 +212,7 @@ impl MinCostFlow {
     ///
     /// # Errors
     /// When a number is not finite or negative, or no arc is present.
-    pub(super) fn with_limits(
-        &self,
-        stated: FlowLimits,
-        present: Option<Vec<bool>>,
-    ) -> Result<Self> {
+    fn with_limits(&self, stated: FlowLimits, present: Option<Vec<bool>>) -> Result<Self> {
         let present = absences(present, self.arcs.len(), "arc")?;
         for (place, supply) in (0..).zip(&stated.supply) {
             check_number(*supply, f64::NEG_INFINITY, false, || {
@@ -245,26 +245,16 @@ impl MinCostFlow {
         })
     }
 
-    /// What nodes send and arcs carry, absent arcs included.
-    pub(super) fn stated_limits(&self) -> &FlowLimits {
-        &self.stated
-    }
-
     /// Whether each arc is present; `None` where all are.
-    pub(super) fn present(&self) -> Option<&[bool]> {
+    fn present(&self) -> Option<&[bool]> {
         self.present.as_deref()
-    }
-
-    /// The arcs.
-    pub(super) fn arcs(&self) -> &ArcTable {
-        &self.arcs
     }
 
     /// Checks that a flow exists.
     ///
     /// # Errors
     /// When supplies and demands are not balanced, or nodes need more than can reach them.
-    pub(super) fn check_feasible(&self) -> Result<()> {
+    fn check_feasible(&self) -> Result<()> {
         if self.arcs.len() > MAX_CHECKED_ARCS {
             return Ok(());
         }
