@@ -10,11 +10,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::LabeledDataset;
 use super::file::{LABEL_FILE_FORMAT, LabelContext};
 use super::label_key::LabelKeys;
 use super::segments::{LabelSegments, MergeRule, UnlabeledTable};
 use super::shard::Shard;
-use super::{LabeledDataset, coarse_costs, refuse_unusable_costs};
+use super::solving::{coarse_costs, refuse_unusable_costs};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::observer::Observer;

@@ -6,7 +6,7 @@
     reason = "functions compiled for AVX2 and FMA are called after the CPU features were detected"
 )]
 
-use super::kernel::TileAffine;
+use super::tile_block::TileAffine;
 use crate::simd::{AlignedF32x16, AlignedF64x16, F32_LANES, F32x16, SimdToken, dispatch_simd};
 
 /// Coefficients of one Adam step.

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::adam::AdamCoefficients;
 use super::expanded_squares;
-use super::kernel::{self, TileScratch};
+use super::kernel;
 use super::parallel_epoch::{NormalizedParameters, ParallelEpoch};
 use super::projection::ProjectionWorker;
 use super::row_constants::{OuterProductSum, RowCoefficients};
+use super::tile_block::TileScratch;
 use super::tiled_targets::BatchPlan;
 use super::worker_columns::{PartialSums, WorkerColumns};
 use super::worker_scratch::{EvaluatedRows, StepRows, WorkerScratch, store_group_gram};

@@ -23,9 +23,10 @@
 
 use super::FusedContext;
 use super::adam::{AdamBroadcast, AdamCoefficients};
-use super::kernel::{ROWS_PER_PANEL, RowBatch, TileAffine, TileBlock, add_correction, backward};
+use super::kernel::{add_correction, backward};
 use super::row_constants::OuterProductSum;
 use super::slope::SquaredAll;
+use super::tile_block::{ROWS_PER_PANEL, RowBatch, TileAffine, TileBlock};
 use super::tiled_targets::BatchPlan;
 use crate::data::Matrix;
 use crate::parallel::Threads;

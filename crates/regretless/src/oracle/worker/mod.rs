@@ -1,10 +1,10 @@
 //! One thread's handle to an oracle.
 
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use self::row::RowState;
 use super::counts::SolveKind;
 use super::unpredicted::has_unpredicted;
 use super::warm_start_store::{WarmStartSlot, WarmStartStore};
@@ -20,9 +20,8 @@ use crate::problem::ProblemKind;
 use crate::solve::cone::NormalCone;
 use crate::solve::{Solution, SolveFailure, SolveStatus};
 
-/// Fewest decisions of a pool that are feasible for a row: with one, which is usually the row's
-/// label, there is nothing to compare it with.
-const MIN_FEASIBLE_DECISIONS: usize = 2;
+mod pool;
+mod row;
 
 thread_local! {
     /// The last solution of the thread's previous worker; its allocations are reused.
@@ -50,20 +49,6 @@ pub struct OracleWorker<'a> {
     costs_f64: Vec<f64>,
     /// The latest solution; the next one reuses its allocations.
     solution: Solution,
-}
-
-/// The problem of the current row and the one that the solver was made for, where rows have
-/// problems of their own.
-#[derive(Debug, Default)]
-struct RowState {
-    instance: Option<usize>,
-    /// The row's parameters.
-    values: Vec<f64>,
-    problem: Option<Result<Arc<dyn ProblemKind>, SolveFailure>>,
-    /// Whether the decisions of the pool have the same known cost.
-    has_comparable_pool: bool,
-    /// The parameters that the solver was made for; none for a solver without a row.
-    solver_values: Option<Vec<f64>>,
 }
 
 /// What a worker uses beside its solver.
@@ -129,11 +114,6 @@ impl<'a> OracleWorker<'a> {
         self.oracle.counters.count(kind);
     }
 
-    /// The decisions of the pool; empty without a pool.
-    pub fn pool_decisions(&self) -> &'a [Decision] {
-        self.context.pool.map_or(&[], SolutionPool::decisions)
-    }
-
     /// Sets whether the following solver calls are solved or looked up in the solution pool.
     pub(crate) fn set_cache_action(&mut self, cache_action: CacheAction) {
         self.cache_action = cache_action;
@@ -153,71 +133,6 @@ impl<'a> OracleWorker<'a> {
         });
         if self.oracle.has_row_problems() && self.row.instance != Some(instance) {
             self.enter_row(instance);
-        }
-    }
-
-    /// Builds the problem of a row, unless it has the parameters of the last row.
-    fn enter_row(&mut self, instance: usize) {
-        let before = std::mem::take(&mut self.row.values);
-        let read = self.oracle.read_parameters(instance, &mut self.row.values);
-        let is_same = matches!(self.row.problem, Some(Ok(_))) && before == self.row.values;
-        if !is_same || read.is_err() {
-            self.row.problem = Some(read.and_then(|()| {
-                self.oracle
-                    .problem
-                    .row_problem(&self.row.values)
-                    .map_err(SolveFailure::InvalidParameters)
-            }));
-        }
-        self.row.instance = Some(instance);
-    }
-
-    /// Takes the solver, made for the current row.
-    fn take_solver(&mut self) -> Result<WorkerSolver, SolveFailure> {
-        let missing = || SolveFailure::SolverError("the worker has no solver".into());
-        let mut solver = self.solver.take().ok_or_else(missing)?;
-        if !self.oracle.has_row_problems() {
-            return Ok(solver);
-        }
-        let problem = match &self.row.problem {
-            Some(Ok(problem)) => problem,
-            Some(Err(failure)) => {
-                let failure = failure.clone();
-                self.solver = Some(solver);
-                return Err(failure);
-            }
-            None => {
-                self.solver = Some(solver);
-                let message = "a solver call without a row, whose parameters it depends on";
-                return Err(SolveFailure::InvalidParameters(message.into()));
-            }
-        };
-        if self.row.solver_values.as_ref() == Some(&self.row.values) {
-            return Ok(solver);
-        }
-        if !solver.reuse_for(problem.as_ref()) {
-            let kind = solver.solver_kind();
-            solver = self
-                .oracle
-                .new_solver(kind, problem.as_ref())
-                .ok_or_else(missing)?;
-        }
-        self.row.solver_values = Some(self.row.values.clone());
-        Ok(solver)
-    }
-
-    /// The failure of a solve, with the reason where the row's constraints exclude each other or
-    /// the costs have no optimum.
-    fn explain(&self, failure: SolveFailure, costs: &[f64]) -> SolveFailure {
-        match (&failure, &self.row.problem) {
-            (SolveFailure::Unbounded, _) => self
-                .problem()
-                .unboundedness(costs)
-                .map_or(failure, SolveFailure::UnboundedAlong),
-            (SolveFailure::Infeasible, Some(Ok(problem))) => problem
-                .infeasibility()
-                .map_or(failure, SolveFailure::Conflict),
-            _ => failure,
         }
     }
 
@@ -373,72 +288,6 @@ impl<'a> OracleWorker<'a> {
         let cone = self.cone(decision)?;
         self.oracle.counters.count(SolveKind::Projection);
         Ok(projection(&cone))
-    }
-
-    /// The decisions of the pool that are usable in the current row. With fewer than two of
-    /// them, the row is solved for these costs, so that there is something to compare with.
-    ///
-    /// # Errors
-    /// When that solve fails.
-    pub(crate) fn feasible_pool(
-        &mut self,
-        costs: &[f64],
-    ) -> Result<Cow<'a, [Decision]>, SolveFailure> {
-        let pool = self.pool_decisions();
-        if !self.oracle.has_row_problems() {
-            return Ok(Cow::Borrowed(pool));
-        }
-        let mut feasible: Vec<Decision> = pool
-            .iter()
-            .filter(|decision| self.is_usable(decision))
-            .cloned()
-            .collect();
-        if feasible.len() < MIN_FEASIBLE_DECISIONS {
-            self.oracle.counters.count(SolveKind::UnpooledRow);
-            self.solve_uncached(costs, None)?;
-            if !feasible.contains(&self.solution.decision) {
-                feasible.push(self.solution.decision.clone());
-            }
-            self.solved.push(self.solution.decision.clone());
-        }
-        Ok(Cow::Owned(feasible))
-    }
-
-    /// Whether a decision of another row can be compared in the current one: it is feasible, and
-    /// its cost is known. Where decisions have known costs of their own, these may differ per row.
-    fn is_usable(&self, decision: &Decision) -> bool {
-        self.row.has_comparable_pool
-            && matches!(&self.row.problem, Some(Ok(problem)) if problem.check(decision).is_ok())
-    }
-
-    /// The cheapest decision of the pool that is usable in the current row; false, where rows
-    /// have problems of their own, if fewer than two are.
-    fn lookup(&mut self, costs: &[f64]) -> Result<bool, SolveFailure> {
-        let Some(pool) = self.context.pool else {
-            return Err(SolveFailure::EmptySolutionPool);
-        };
-        let cheapest = if self.oracle.has_row_problems() {
-            let mut count = 0;
-            let cheapest = pool.cheapest_of(costs, |decision| {
-                let is_usable = self.is_usable(decision);
-                count += usize::from(is_usable);
-                is_usable
-            });
-            if count < MIN_FEASIBLE_DECISIONS {
-                self.oracle.counters.count(SolveKind::UnpooledRow);
-                return Ok(false);
-            }
-            cheapest
-        } else {
-            pool.cheapest(costs)
-        };
-        self.oracle.counters.count(SolveKind::CacheHit);
-        let (cheapest, objective) = cheapest.ok_or(SolveFailure::EmptySolutionPool)?;
-        self.solution.decision.clone_from(cheapest);
-        self.solution.objective = objective;
-        self.solution.bound = f64::NEG_INFINITY;
-        self.solution.status = SolveStatus::LimitReached;
-        Ok(true)
     }
 
     /// Solves, checks the decision of an exact or heuristic solver and recomputes its objective.
