@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{
     CostModel, CostScaler, EmbeddedFile, FeatureScaler, ModelMetadata, Network, RowSketch,
+    TrainingRecord,
 };
 use crate::checksummed_file::ChecksummedFile;
 use crate::data::atomic_write::write_atomically;
@@ -134,101 +135,149 @@ impl CostModel {
     }
 
     fn from_file(mut file: ChecksummedFile<ModelFileHeader>) -> std::result::Result<Self, String> {
-        let ModelFileHeader {
-            sizes,
-            sizes_by_network,
-            num_networks,
-            metadata,
-        } = file.header.clone();
-        if num_networks == 0 || num_networks > MAX_NETWORKS_OR_LAYERS {
-            return Err(inconsistent("the number of its networks"));
-        }
-        let all_sizes = if sizes_by_network.is_empty() {
-            vec![sizes.clone(); num_networks]
-        } else {
-            sizes_by_network
-        };
-        if all_sizes.len() != num_networks || !are_valid_sizes(&sizes, &all_sizes) {
-            return Err(inconsistent("the sizes of its networks"));
-        }
-        let mut networks = Vec::new();
-        for (index, sizes) in all_sizes.into_iter().enumerate() {
-            let parameters: Vec<f32> = file
-                .take_array(&format!("network.{index}"))
-                .ok_or_else(|| inconsistent("a network is missing"))?;
-            if let Some(bad) = parameters.iter().position(|p| !p.is_finite()) {
-                return Err(format!(
-                    "parameter {bad} of network {index} is not a finite number"
-                ));
-            }
-            let network = Network::with_parameters(sizes, parameters);
-            networks.push(network.ok_or_else(|| inconsistent("the sizes of its layers"))?);
-        }
-        let is_scaled = file.has("input.mean") || file.has("input.deviation");
-        let mut column = |name: &str, len: usize| {
-            file.take_array::<Vec<f64>>(name)
-                .filter(|v| v.len() == len && v.iter().all(|x| x.is_finite()))
-        };
+        let metadata = file.header.metadata.clone();
+        let networks = take_networks(&mut file)?;
+        let sizes = &file.header.sizes;
         let (features, outputs) = (sizes[0], sizes[sizes.len() - 1]);
-        let input = match (
-            column("input.mean", features),
-            column("input.deviation", features),
-        ) {
-            // Features are divided by their deviation, which must not be zero.
-            (Some(mean), Some(deviation)) if deviation.iter().all(|d| *d > 0.0) => {
-                Some(FeatureScaler { mean, deviation })
-            }
-            (None, None) if !is_scaled => None,
-            _ => return Err(inconsistent("the scaling of its features")),
-        };
-        let scaler = column("output.offset", outputs).zip(column("output.scale", outputs));
-        let (offset, scale) = scaler.ok_or_else(|| inconsistent("the scaling of its outputs"))?;
+        let input = take_feature_scaler(&mut file, features)?;
+        let output = take_cost_scaler(&mut file, outputs)?;
         let problem_file = take_bytes(&mut file, PROBLEM_FILE)?.map(EmbeddedFile::from_compressed);
         if problem_file.is_some() && metadata.problem_file_hash.is_none() {
             return Err(inconsistent("the hash of its problem's file is missing"));
         }
-        let sketch = match (&metadata.record, file.has(SKETCH)) {
-            (Some(record), true) => {
-                let hashes: Option<Vec<u64>> = file.take_array(SKETCH);
-                let sketch =
-                    hashes.and_then(|h| RowSketch::from_hashes(h, record.sketch_is_complete));
-                Some(sketch.ok_or_else(|| inconsistent("the sketch of its rows"))?)
-            }
-            (None, false) => None,
-            (Some(_), false) | (None, true) => {
-                return Err(inconsistent("the record of its training"));
-            }
-        };
+        let sketch = take_sketch(&mut file, metadata.record.as_ref())?;
         if let Some(name) = file.unused_array() {
             return Err(inconsistent(&format!("unexpected array '{name}'")));
         }
-        let costs = metadata.shape.rows_per_instance().checked_mul(outputs);
-        if metadata.features.len() != features || Some(metadata.costs.len()) != costs {
-            return Err(inconsistent("the names of its features or costs"));
-        }
-        let are_costs = metadata
-            .unobserved
-            .iter()
-            .all(|cost| (*cost as usize) < outputs);
-        let are_of_wide_table = metadata.unobserved.is_empty() || costs == Some(outputs);
-        if !are_costs || !are_of_wide_table || !metadata.unobserved.is_sorted_by(|a, b| a < b) {
-            return Err(inconsistent("its costs without training rows"));
-        }
-        if let Some(encoding) = &metadata.encoding {
-            encoding.check().map_err(|reason| inconsistent(&reason))?;
-            if encoding.feature_names() != metadata.features {
-                return Err(inconsistent("the encoding of its features"));
-            }
-        }
+        check_metadata(&metadata, features, outputs)?;
         Ok(Self {
             networks,
             input,
-            output: CostScaler { offset, scale },
+            output,
             metadata,
             problem_file,
             sketch,
         })
     }
+}
+
+/// The networks, with the sizes of the header.
+fn take_networks(
+    file: &mut ChecksummedFile<ModelFileHeader>,
+) -> std::result::Result<Vec<Network>, String> {
+    let ModelFileHeader {
+        sizes,
+        sizes_by_network,
+        num_networks,
+        ..
+    } = file.header.clone();
+    if num_networks == 0 || num_networks > MAX_NETWORKS_OR_LAYERS {
+        return Err(inconsistent("the number of its networks"));
+    }
+    let all_sizes = if sizes_by_network.is_empty() {
+        vec![sizes.clone(); num_networks]
+    } else {
+        sizes_by_network
+    };
+    if all_sizes.len() != num_networks || !are_valid_sizes(&sizes, &all_sizes) {
+        return Err(inconsistent("the sizes of its networks"));
+    }
+    let mut networks = Vec::new();
+    for (index, sizes) in all_sizes.into_iter().enumerate() {
+        let parameters: Vec<f32> = file
+            .take_array(&format!("network.{index}"))
+            .ok_or_else(|| inconsistent("a network is missing"))?;
+        if let Some(bad) = parameters.iter().position(|p| !p.is_finite()) {
+            return Err(format!(
+                "parameter {bad} of network {index} is not a finite number"
+            ));
+        }
+        let network = Network::with_parameters(sizes, parameters);
+        networks.push(network.ok_or_else(|| inconsistent("the sizes of its layers"))?);
+    }
+    Ok(networks)
+}
+
+/// An array of finite numbers of this length.
+fn take_column(
+    file: &mut ChecksummedFile<ModelFileHeader>,
+    name: &str,
+    len: usize,
+) -> Option<Vec<f64>> {
+    file.take_array::<Vec<f64>>(name)
+        .filter(|values| values.len() == len && values.iter().all(|value| value.is_finite()))
+}
+
+fn take_feature_scaler(
+    file: &mut ChecksummedFile<ModelFileHeader>,
+    features: usize,
+) -> std::result::Result<Option<FeatureScaler>, String> {
+    let is_scaled = file.has("input.mean") || file.has("input.deviation");
+    let mean = take_column(file, "input.mean", features);
+    let deviation = take_column(file, "input.deviation", features);
+    match (mean, deviation) {
+        // Features are divided by their deviation, which must not be zero.
+        (Some(mean), Some(deviation)) if deviation.iter().all(|d| *d > 0.0) => {
+            Ok(Some(FeatureScaler { mean, deviation }))
+        }
+        // Arrays that exist but were refused are not a model without scaling.
+        (None, None) if !is_scaled => Ok(None),
+        _ => Err(inconsistent("the scaling of its features")),
+    }
+}
+
+fn take_cost_scaler(
+    file: &mut ChecksummedFile<ModelFileHeader>,
+    outputs: usize,
+) -> std::result::Result<CostScaler, String> {
+    let offset = take_column(file, "output.offset", outputs);
+    let scale = take_column(file, "output.scale", outputs);
+    let (offset, scale) = offset
+        .zip(scale)
+        .ok_or_else(|| inconsistent("the scaling of its outputs"))?;
+    Ok(CostScaler { offset, scale })
+}
+
+/// The sketch of the training rows, which belongs to the record of the training.
+fn take_sketch(
+    file: &mut ChecksummedFile<ModelFileHeader>,
+    record: Option<&TrainingRecord>,
+) -> std::result::Result<Option<RowSketch>, String> {
+    match (record, file.has(SKETCH)) {
+        (Some(record), true) => {
+            let hashes: Option<Vec<u64>> = file.take_array(SKETCH);
+            let sketch = hashes.and_then(|h| RowSketch::from_hashes(h, record.sketch_is_complete));
+            let sketch = sketch.ok_or_else(|| inconsistent("the sketch of its rows"))?;
+            Ok(Some(sketch))
+        }
+        (None, false) => Ok(None),
+        (Some(_), false) | (None, true) => Err(inconsistent("the record of its training")),
+    }
+}
+
+/// Checks what the metadata says about features and costs.
+fn check_metadata(
+    metadata: &ModelMetadata,
+    features: usize,
+    outputs: usize,
+) -> std::result::Result<(), String> {
+    let costs = metadata.shape.rows_per_instance().checked_mul(outputs);
+    if metadata.features.len() != features || Some(metadata.costs.len()) != costs {
+        return Err(inconsistent("the names of its features or costs"));
+    }
+    let unobserved = &metadata.unobserved;
+    let are_costs = unobserved.iter().all(|cost| (*cost as usize) < outputs);
+    let are_of_wide_table = unobserved.is_empty() || costs == Some(outputs);
+    if !are_costs || !are_of_wide_table || !unobserved.is_sorted_by(|a, b| a < b) {
+        return Err(inconsistent("its costs without training rows"));
+    }
+    if let Some(encoding) = &metadata.encoding {
+        encoding.check().map_err(|reason| inconsistent(&reason))?;
+        if encoding.feature_names() != metadata.features {
+            return Err(inconsistent("the encoding of its features"));
+        }
+    }
+    Ok(())
 }
 
 /// Whether all networks have the features and outputs of the first one, and no empty layer.
