@@ -46,6 +46,7 @@ impl CvrpRelaxation {
             separator: CutSeparator::default(),
             support: CvrpSupportGraph::default(),
         }
+        // Node 0 does not count, and the plain relaxation has degree constraints only.
     }
 
     /// The optimal point for these costs, and the master LP at its optimum.
@@ -86,6 +87,8 @@ impl CvrpRelaxation {
         self.support
             .fill(self.instance.nodes(), &master.edges, master.values());
         let mut cuts = self.separator.find(&self.support, &self.instance);
+        // The tight relaxation is defined by the capacity inequalities alone; blossoms would make
+        // it another one.
         cuts.retain(|cut| cut.teeth.is_empty());
         if !cuts.is_empty() {
             master.add_cuts(&cuts)?;
@@ -128,6 +131,7 @@ impl CostRanging for CvrpRelaxation {
         let column_ranges = master.cost_ranges()?;
         for (ends, [lower, upper]) in master.edges.iter().zip(column_ranges) {
             let edge = edge_index_u32(nodes, *ends) as usize;
+            // The current cost is in its range, whatever the rounding of the solver's ranging.
             ranges.lower[edge] = lower.min(costs[edge]);
             ranges.upper[edge] = upper.max(costs[edge]);
         }
