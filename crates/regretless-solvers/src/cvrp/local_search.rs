@@ -56,8 +56,8 @@ impl Solver for CvrpLocalSearch {
         self.edge_costs.fill(nodes, costs);
         let mut kicks = self.kicks.max(1);
         for _ in 0..MAX_ATTEMPTS {
-            // A new search with the same random stream, but more kicks: it passes the earlier
-            // attempt's tours and goes on from there.
+            // The random stream starts anew, so a longer attempt begins with the kicks of the
+            // shorter one.
             let mut search = IteratedLocalSearch::new(&self.instance, &self.edge_costs);
             if let Some(routes) = search.search(kicks) {
                 return Ok(self.to_solution(&routes, costs));

@@ -46,7 +46,6 @@ impl CvrpRelaxation {
             separator: CutSeparator::default(),
             support: CvrpSupportGraph::default(),
         }
-        // Node 0 does not count, and the plain relaxation has degree constraints only.
     }
 
     /// The optimal point for these costs, and the master LP at its optimum.

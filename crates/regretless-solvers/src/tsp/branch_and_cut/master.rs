@@ -135,9 +135,9 @@ impl TspMasterLp {
         &mut self,
         edge_costs: &EdgeCostMatrix,
         edges: &[EdgeEnds],
+    ) -> Result<(), SolveFailure> {
         // Rows of cuts must have the entries of the new columns, or else the cuts would not hold for
         // them.
-    ) -> Result<(), SolveFailure> {
         let cuts = self.relaxation.cut_indices().iter();
         let rows = (0..).zip(cuts.map(|cut| &self.cut_pool[*cut as usize]));
         self.set_index.fill(self.nodes, rows);

@@ -52,10 +52,12 @@ impl TiledItems {
             let values = context.prepared.features.instance(row);
             let tiles = tiles[row * vectors..][..vectors].chunks_exact_mut(width);
             for (t, tile) in tiles.enumerate() {
+                // The last tile of an instance may have fewer items.
                 let count = (context.num_costs() - t * F32_LANES).min(F32_LANES);
                 let items = &values[t * F32_LANES * features..][..count * features];
                 let (z, ones) = tile.split_at_mut(features);
                 context.simd.load_transposed(items, count, features, z);
+                // Zeros beyond the last item: padding has no bias either, so its outputs are 0.
                 ones[0].0[..count].fill(1.0);
             }
         }
