@@ -137,9 +137,9 @@ impl<'a> KnapsackSearchTree<'a> {
     }
 
     /// Searches one tree per number of chosen items, the tree with the lower bound first.
-    // With a fixed number of items the LP is tighter: in the optimum of the root the number is
-    // mostly fractional.
     fn split_by_count(&mut self) {
+        // With a fixed number of items the LP is tighter: its optimum at the root mostly has a
+        // fractional number.
         self.is_count_fixed = true;
         let num_chosen = self.workspace.chosen.len();
         // The tolerance keeps a number that is integral up to rounding on its own side.
@@ -260,8 +260,6 @@ impl<'a> KnapsackSearchTree<'a> {
         tableaus[level].restart(self.input, self.is_count_fixed);
         simplex.solve(&mut tableaus[level], incumbent.cutoff())
     }
-    // Both children: the first one in a copy, the second one in place, so only one level is copied per
-    // branching.
 
     /// Explores a node whose LP is solved, and its subtree.
     fn explore(&mut self, depth: usize) {

@@ -148,7 +148,6 @@ impl CoreSearch {
                     self.best_loss = loss;
                     best = Some((change, None));
                 }
-                // Without the partial offer.
             }
             if let Some((offer, group, slack)) = partial
                 && group != change.group

@@ -91,6 +91,7 @@ thread_local! {
 /// Writes or adds a · b.
 pub(crate) fn multiply(a: MatrixView<'_>, b: MatrixView<'_>, mut out: MatrixViewMut<'_>) {
     assert_eq!(a.cols, b.rows, "inner dimensions must agree");
+    // The checks of the unsafe code below: all indices follow from these sizes.
     let last = a.rows.saturating_sub(1) * out.row_stride;
     assert!(
         a.rows == 0 || out.values.len() >= last + b.cols,
@@ -103,6 +104,7 @@ pub(crate) fn multiply(a: MatrixView<'_>, b: MatrixView<'_>, mut out: MatrixView
     match SimdToken::detect() {
         Some(simd) => {
             PACKED_COLUMNS.with_borrow_mut(|packed| multiply_simd(simd, &a, &b, &mut out, packed));
+            // The buffer is kept per thread: packing allocates once.
         }
         None => multiply_fallback(a, b, &mut out),
     }
@@ -127,6 +129,7 @@ fn multiply_body<V: Lanes>(
 ) {
     let mut first = 0;
     while first < b.cols {
+        // Two vectors per row only where registers suffice for sixteen sums.
         let wide = V::HAS_32_REGISTERS && b.cols - first >= 2 * F32_LANES;
         let cols = (b.cols - first).min(if wide { 2 * F32_LANES } else { F32_LANES });
         // Unless packed, rows that are far apart would evict each other from the first-level cache.
@@ -200,6 +203,8 @@ fn pack_columns(
             }
         } else {
             let start = &b.values[first * b.col_stride..];
+            // One column of the panel in each lane: with weights stored by output, columns are rows
+            // in memory.
             simd.load_transposed(start, cols, b.col_stride, out);
         }
     }
@@ -225,8 +230,11 @@ unsafe fn multiply_columns<V: Lanes, const C: usize>(
         // SAFETY: guaranteed by the caller.
         unsafe {
             if V::HAS_32_REGISTERS && left >= 8 {
+                // The largest panel that fits; then smaller ones for the rest, so no row is
+                // computed twice.
                 multiply_panel::<V, 8, C>(token, a, row, columns, out);
                 row += 8;
+            // Of seven or eight rows, four and the rest are faster than six and one or two.
             } else if !V::HAS_32_REGISTERS && (left > 8 || left == 6) {
                 multiply_panel::<V, 6, C>(token, a, row, columns, out);
                 row += 6;
@@ -261,8 +269,10 @@ unsafe fn multiply_panel<V: Lanes, const R: usize, const C: usize>(
     // SAFETY: guaranteed by the caller.
     unsafe {
         let mut right = columns.start;
+        // Wrapping: after the last index the pointer lies beyond the matrix, and is not read.
         let mut left = a.values.as_ptr().wrapping_add(row * a.row_stride);
         for _ in 0..a.cols {
+            // Loaded once for all rows of the panel.
             let mut vectors = [V::splat(token, 0.0); C];
             for c in 0..C {
                 vectors[c] = V::load(
@@ -291,6 +301,7 @@ unsafe fn multiply_panel<V: Lanes, const R: usize, const C: usize>(
 
 #[inline(always)]
 fn store_sum<V: Lanes>(token: V::Token, sum: V, out: &mut [f32], add: bool) {
+    // Full vectors are the rule; the last columns of a matrix may be fewer.
     match out.first_chunk_mut::<F32_LANES>() {
         Some(full) => {
             let result = if add {
@@ -362,6 +373,7 @@ fn weighted_row_sum_body(
     let mut factor_sums = simd.splat(0.0);
     let chunks = rows.chunks(F32_LANES * width);
     for (rows, factors) in chunks.zip(factors.chunks(F32_LANES)) {
+        // Transposed, so each lane has a row, and sums of lanes need no shuffling until the end.
         simd.load_transposed(rows, factors.len(), width, packed);
         let factors = match factors.first_chunk() {
             Some(full) => simd.load(full),

@@ -129,9 +129,9 @@ impl RootRelaxation {
     fn solve(&mut self, method: SimplexMethod) -> Result<(), SolveFailure> {
         match self.master.solve(method)? {
             LpStatus::Optimal => Ok(()),
+            // A tour is among the columns: only a failure of the solver ends otherwise.
             other => Err(SolveFailure::SolverError(format!(
-                "the root relaxation, which contains a tour, ended with status {other:?}" // A tour is among the columns, so infeasible or unbounded is impossible but for a
-                                                                                          // failure of the solver.
+                "the root relaxation, which contains a tour, ended with status {other:?}"
             ))),
         }
     }

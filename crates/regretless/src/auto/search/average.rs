@@ -20,11 +20,14 @@ impl AutoSearch<'_> {
     pub(super) fn result(mut self, num_folds: usize) -> Result<FitResult> {
         let ranking = self.ranking(num_folds);
         let Some(best) = ranking.first().copied() else {
+            // The reason of the last failure, if all candidates failed.
             return Err(self.failure.take().unwrap_or(Error::Interrupted));
         };
         let chosen = self.choose_average(&ranking, num_folds)?;
         let least_squares = self.least_squares(num_folds);
         let members = match least_squares {
+            // A simple model is preferred if it is as good, since the search chose the other one on
+            // the same rows.
             Some(index) if self.is_as_good(index, &chosen, num_folds) => vec![index],
             Some(_) | None => chosen.members.clone(),
         };
@@ -65,6 +68,7 @@ impl AutoSearch<'_> {
         }];
         let is_scored = !matches!(self.scorer, RegretScorer::None);
         for count in AVERAGED_CANDIDATES {
+            // Unscored candidates have no regrets to compare averages by.
             if count < 2 || count > ranking.len() || !is_scored {
                 continue;
             }
@@ -103,6 +107,7 @@ impl AutoSearch<'_> {
     /// What averaged predictions are multiplied by, so that their squared error is least; decisions
     /// do not change. 1 where they would.
     fn cost_factor(&self, models: &[&Candidate], num_folds: usize) -> Result<f64> {
+        // Decisions depend on the scale: it must not change.
         if !self.is_scale_invariant {
             return Ok(1.0);
         }
@@ -115,6 +120,7 @@ impl AutoSearch<'_> {
             for (position, row) in fold.scored.iter().enumerate() {
                 let weight = weights.as_ref().map_or(1.0, |weights| weights[position]);
                 let pairs = predictions.row(position).iter().zip(costs.row(*row));
+                // A cost without prediction has no error.
                 for (predicted, cost) in pairs.filter(|(predicted, _)| !predicted.is_nan()) {
                     product += weight * f64::from(*predicted) * f64::from(*cost);
                     square += weight * f64::from(*predicted).powi(2);
@@ -148,6 +154,8 @@ impl AutoSearch<'_> {
             rows.retain(|row| is_validation.contains(row));
             rows_by_fold.push(rows);
         }
+        // No fold has validation rows, as with a split without any: all rows that are held out are
+        // used.
         if rows_by_fold.iter().all(Vec::is_empty) {
             let folds = self.folds[..num_folds].iter();
             rows_by_fold = folds.map(|fold| fold.held_out.clone()).collect();

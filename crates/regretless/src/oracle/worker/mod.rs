@@ -131,6 +131,7 @@ impl<'a> OracleWorker<'a> {
             instance,
             call_index,
         });
+        // The row's problem is built only where rows differ, and only when the row changes.
         if self.oracle.has_row_problems() && self.row.instance != Some(instance) {
             self.enter_row(instance);
         }
@@ -154,6 +155,7 @@ impl<'a> OracleWorker<'a> {
 
     /// The solution for the costs that `read` writes into a buffer.
     pub(super) fn solve_with(&mut self, read: impl FnOnce(&mut Vec<f64>)) -> SolveResult {
+        // Taken out, as the solver borrows the worker.
         let mut costs = std::mem::take(&mut self.costs_f64);
         read(&mut costs);
         let result = self.solve(&costs);
@@ -183,6 +185,7 @@ impl<'a> OracleWorker<'a> {
             return self.solve_complete_without(costs, names);
         }
         let solution = self.solve(costs)?;
+        // Most problems have no other columns.
         let problem = self.problem();
         if problem.auxiliary_names().is_empty() {
             let complete = solution.decision.clone();
@@ -223,6 +226,7 @@ impl<'a> OracleWorker<'a> {
         costs: &[f64],
         start: Option<&Decision>,
     ) -> Result<&Solution, SolveFailure> {
+        // A cost that is not finite is an error, unless it stands for one without a prediction.
         if let Err(failure) = check_costs(costs) {
             return match self.context.unpredicted {
                 Some(names) if has_unpredicted(costs) => {
@@ -254,6 +258,7 @@ impl<'a> OracleWorker<'a> {
         start: &Decision,
     ) -> Result<&Solution, SolveFailure> {
         self.solve_from(costs, Some(start))?;
+        // A decision of the pool is not proven either, but is what the cache asked for.
         let is_solved = self.cache_action == CacheAction::Solve;
         if is_solved
             && self.solution.status == SolveStatus::LimitReached
@@ -296,6 +301,7 @@ impl<'a> OracleWorker<'a> {
         costs: &[f64],
         start: Option<&Decision>,
     ) -> Result<(), SolveFailure> {
+        // Taken, since the solver and the rest of the worker are used at the same time.
         let mut solver = self.take_solver()?;
         let deadline = self.oracle.limits.seconds.map(|seconds| {
             // A limit beyond the range of the clock is none.
@@ -309,6 +315,7 @@ impl<'a> OracleWorker<'a> {
         if let Some(slot) = &mut self.slot {
             slot.call_index += 1;
         }
+        // Relaxed points are not decisions: the check of these would refuse them.
         let is_integral = !matches!(solver, WorkerSolver::Relaxed(..));
         let work = solver.work().unwrap_or(0);
         self.solver = Some(solver);
@@ -327,6 +334,8 @@ impl<'a> OracleWorker<'a> {
             outcome => outcome.map_err(|failure| self.explain(failure, costs))?,
         }
         self.solution.work = work;
+        // The check shares no code with the solver, and the objective does not inherit the solver's
+        // rounding.
         if is_integral {
             self.problem()
                 .check(&self.solution.decision)
@@ -348,6 +357,7 @@ impl<'a> OracleWorker<'a> {
             self.oracle.counters.count(solver.kind());
             return solver.solve_into(costs, start, &mut self.solution);
         };
+        // Times balance the work among threads; one thread needs none.
         let started = (self.oracle.solver_threads.count() > 1).then(Instant::now);
         let outcome = if self.context.settings.uses_warm_starts() {
             self.solve_warm(solver, costs, store, slot)
@@ -378,11 +388,13 @@ impl<'a> OracleWorker<'a> {
             store.store(slot, warm_start);
             return Ok(solution);
         }
+        // Certificates are kept, warm starts are not used.
         if !self.context.settings.warm {
             warm_start.clear();
         }
         self.oracle.counters.count(solver.kind());
         let result = solver.solve_warm(costs, &mut warm_start);
+        // After a failure the state may be inconsistent: the next solve starts cold.
         if result.is_ok() {
             store.store(slot, warm_start);
         }

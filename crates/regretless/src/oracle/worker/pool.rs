@@ -40,9 +40,11 @@ impl<'a> OracleWorker<'a> {
         if feasible.len() < MIN_FEASIBLE_DECISIONS {
             self.oracle.counters.count(SolveKind::UnpooledRow);
             self.solve_uncached(costs, None)?;
+            // The pool may lack the row's optimal decision, or have it already.
             if !feasible.contains(&self.solution.decision) {
                 feasible.push(self.solution.decision.clone());
             }
+            // Other rows can use it too.
             self.solved.push(self.solution.decision.clone());
         }
         Ok(Cow::Owned(feasible))
@@ -68,6 +70,7 @@ impl<'a> OracleWorker<'a> {
                 count += usize::from(is_usable);
                 is_usable
             });
+            // Too few to compare: the caller solves the row instead.
             if count < MIN_FEASIBLE_DECISIONS {
                 self.oracle.counters.count(SolveKind::UnpooledRow);
                 return Ok(false);
@@ -79,6 +82,7 @@ impl<'a> OracleWorker<'a> {
         self.oracle.counters.count(SolveKind::CacheHit);
         let (cheapest, objective) = cheapest.ok_or(SolveFailure::EmptySolutionPool)?;
         self.solution.decision.clone_from(cheapest);
+        // The bound of a decision that was looked up is unknown.
         self.solution.objective = objective;
         self.solution.bound = f64::NEG_INFINITY;
         self.solution.status = SolveStatus::LimitReached;

@@ -27,6 +27,7 @@ impl OracleWorker<'_> {
     pub(super) fn enter_row(&mut self, instance: usize) {
         let before = std::mem::take(&mut self.row.values);
         let read = self.oracle.read_parameters(instance, &mut self.row.values);
+        // Rows with the same parameters share a problem, and the solver that was made for it.
         let is_same = matches!(self.row.problem, Some(Ok(_))) && before == self.row.values;
         if !is_same || read.is_err() {
             self.row.problem = Some(read.and_then(|()| {
@@ -50,6 +51,7 @@ impl OracleWorker<'_> {
             Some(Ok(problem)) => problem,
             Some(Err(failure)) => {
                 let failure = failure.clone();
+                // The solver is put back: the failure is that of the row.
                 self.solver = Some(solver);
                 return Err(failure);
             }

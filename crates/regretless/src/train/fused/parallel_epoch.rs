@@ -86,8 +86,6 @@ impl<'a> ParallelEpoch<'a> {
             grams: PartialSums::new(groups, width * width),
             projected_grams: PartialSums::new(projected_groups, width * width),
             gradient_sums: projection_sums(),
-            // After an interruption the sums of later steps are missing; a loss that is not finite
-            // is reported by the caller instead.
             parameter_sums: projection_sums(),
             loss_sums: PartialSums::new(1, plan.len()),
             evaluation_sums: PartialSums::new(groups, evaluation_plan.len()),

@@ -63,6 +63,7 @@ impl FusedNetwork<'_> {
         let batch = context.prepared.settings().batch_size;
         let workers = context
             .workers_for(batch * context.num_costs())
+            // More workers than groups would be idle.
             .min(INSTANCE_GROUPS);
         let layers = HiddenLayers::new(self.network.clone(), std::mem::take(&mut self.moments));
         let epoch = LongParallelEpoch {
@@ -78,6 +79,8 @@ impl FusedNetwork<'_> {
             loss_sums: PartialSums::new(1, order.len()),
             evaluation_sums: PartialSums::new(1, evaluated_rows.len()),
         };
+        // Every worker has a copy of the network and takes the same steps, so parameters are never
+        // shared.
         let mut scratches: Vec<LongWorkerScratch> = (0..workers)
             .map(|_| LongWorkerScratch::new(context, layers.clone()))
             .collect();
@@ -105,6 +108,7 @@ impl LongParallelEpoch<'_> {
         };
         self.loss_sums.sum_groups(&mut sums.training);
         self.evaluation_sums.sum_groups(&mut sums.evaluation);
+        // A loss that is not finite stops the epoch, too, and is reported by the caller.
         let finite = sums.training.iter().all(|sum| sum.is_finite());
         let interrupted = self.stop.load(Ordering::Relaxed) && finite;
         (!interrupted).then_some(sums)
@@ -120,6 +124,7 @@ impl LongParallelEpoch<'_> {
             for group in groups.clone() {
                 self.group_gradient(scratch, step * batch, rows, group);
             }
+            // Before the barrier, so all workers see the same decision behind it.
             if worker == 0 && self.context.interrupted() {
                 self.stop.store(true, Ordering::Relaxed);
             }
@@ -127,6 +132,7 @@ impl LongParallelEpoch<'_> {
             if self.stop.load(Ordering::Relaxed) {
                 return;
             }
+            // All workers add the groups in the same order: their gradients are equal bit for bit.
             self.gradients.sum_groups(&mut scratch.gradient_sums);
             let gradient = scratch.layers.gradient.iter_mut();
             for (gradient, sum) in gradient.zip(&scratch.gradient_sums) {
@@ -135,6 +141,7 @@ impl LongParallelEpoch<'_> {
             let adam = self.context.adam(self.previous_steps + 1 + step as i32);
             scratch.layers.step(self.context.simd, &adam);
             scratch.load_parameters(self.context, self.items);
+            // Nobody overwrites the groups before all have read them.
             self.barrier.wait();
         }
         for index in even_range(worker, self.workers, self.evaluated_rows.len()) {
