@@ -83,7 +83,7 @@ impl GreedyRounding {
         }
         for (variable, value) in tableau.basics().iter().zip(tableau.values()) {
             if tableau.is_item(*variable) {
-                // Basic items between 0 and 1 are rounded down, which is always feasible.
+                // Basic items between 0 and 1 are rounded down, so they need no capacity.
                 let is_chosen = if variable.is_complemented() {
                     *value < INTEGRALITY_TOLERANCE
                 } else {

@@ -86,6 +86,7 @@ impl LinearSolver {
     /// A solver for a model to be minimized; cost `j` of a solve is that of column `predicted[j]`,
     /// whose cost in the model is 0.
     pub fn new(model: Arc<LinearModel>, predicted: Arc<[usize]>, limits: SearchLimits) -> Self {
+        // Small models have a dense search of their own, which needs no HiGHS.
         let dense = DenseMip::from_model(&model);
         Self {
             model,
@@ -139,6 +140,8 @@ impl LinearSolver {
             .iter()
             .zip(self.present.iter().flat_map(|p| &**p))
         {
+            // Absent costs may be any number; their columns are fixed at 0, but the scale must not
+            // see them.
             if !present {
                 self.costs[*column] = 0.0;
             }
@@ -167,6 +170,7 @@ impl LinearSolver {
         self.dense = Some(dense);
         let proof = proof?;
         self.round_point();
+        // The dense search has tolerances of its own: HiGHS solves again what its point violates.
         self.model.check(&self.point.value).ok()?;
         self.nodes = Some(proof.nodes);
         Some(self.solution(
@@ -181,6 +185,8 @@ impl LinearSolver {
 
     /// Solves from a cold start and stores the rounded point; returns the unscaled dual bound.
     fn search(&mut self, lp: &mut Lp, scale: f64) -> Result<LinearSearchResult, SolveFailure> {
+        // Without a reset HiGHS would start from the last basis, and ties would depend on the order
+        // of the rows.
         lp.reset_basis_and_solution()?;
         if let Some(start) = self.start.take() {
             lp.set_start(&start)?;
@@ -195,6 +201,7 @@ impl LinearSolver {
             solved => solved?,
         };
         match status {
+            // A point without proof is a result too, with its bound.
             LpStatus::Optimal => {}
             LpStatus::NodeLimit | LpStatus::IterationLimit | LpStatus::ObjectiveBound
                 if lp.has_point() => {}
@@ -221,6 +228,7 @@ impl LinearSolver {
             c"mip_feasibility_tolerance",
             TIGHT_MIP_FEASIBILITY_TOLERANCE,
         )?;
+        // The option is restored whatever the search returned, since HiGHS is kept.
         let result = self.search(lp, scale);
         lp.set_option(c"mip_feasibility_tolerance", MIP_FEASIBILITY_TOLERANCE)?;
         let result = result?;
@@ -239,6 +247,7 @@ impl LinearSolver {
         for column in &integer {
             lp.set_column_bounds(*column, [self.point.value[*column]; 2])?;
         }
+        // The bounds are restored before the result is looked at.
         let result = self.search(lp, scale);
         for column in &integer {
             lp.set_column_bounds(*column, model.column_bounds[*column])?;
@@ -260,6 +269,7 @@ impl LinearSolver {
         let mut result = self.search(lp, scale)?;
         match self.model.check(&self.point.value) {
             Ok(()) => {}
+            // Only rounding integer columns can make a point of HiGHS infeasible by this much.
             Err(_) if self.is_integral() => {
                 result = self.search_with_tight_integrality(lp, scale)?;
             }
@@ -286,6 +296,7 @@ impl LinearSolver {
         self.costs.fill(0.0);
         lp.reset_basis_and_solution()?;
         lp.set_costs(0, &self.costs)?;
+        // Infeasible models stay so without costs.
         Ok(if lp.solve()? == LpStatus::Optimal {
             SolveFailure::Unbounded
         } else {
@@ -323,6 +334,7 @@ impl Solver for LinearSolver {
         }
         let mut lp = self.take_solver()?;
         let mut result = self.solve_with(&mut lp, costs);
+        // The dual simplex method has failed: a new instance tries the primal one.
         if matches!(result, Err(SolveFailure::SolverError(_))) && !self.is_integral() {
             lp = Self::build(&self.model, &self.limits)?;
             result = self.solve_by_primal(&mut lp, costs);
@@ -337,6 +349,7 @@ impl Solver for LinearSolver {
         costs: &[f64],
         warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
+        // A search that may stop early depends on its incumbent: it always starts cold.
         if self.is_integral() && self.limits.may_stop_early() {
             self.solve(costs)
         } else {

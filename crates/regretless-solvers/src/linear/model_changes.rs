@@ -47,11 +47,13 @@ impl LinearSolver {
             (Some(previous), Some(moved)) => Some(moved.with_buffers(previous)),
             (_, moved) => moved,
         };
+        // The relaxation is kept, too, since it was built for certificates of the same shape.
         if let Some(relaxation) = &mut self.relaxation {
             relaxation.move_to(&relaxed(model), predicted, present.clone());
         }
         self.model = Arc::clone(model);
         self.present = present;
+        // Nothing of the last solve may show in the next one.
         self.point = PrimalDualPoint::default();
         (self.start, self.nodes, self.work) = (None, None, 0);
         true
@@ -87,6 +89,7 @@ impl LinearSolver {
 
 /// Moves HiGHS from one model to another with the same columns and the same number of rows.
 fn move_lp(mut lp: Lp, from: &LinearModel, to: &LinearModel) -> Result<Lp, SolveFailure> {
+    // Models that share their matrix differ in bounds only.
     if !Arc::ptr_eq(&from.rows, &to.rows) {
         lp.replace_model(to)?;
         lp.use_presolve(needs_presolve(to, &lp))?;

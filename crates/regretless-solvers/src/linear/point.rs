@@ -30,12 +30,15 @@ impl LinearSolver {
             } else {
                 CONTINUOUS_ROUNDING_TOLERANCE
             };
+            // Integer columns, and continuous ones that are integral up to rounding.
             if (*value - value.round()).abs() <= tolerance {
                 *value = value.round();
             } else if !self.model.integer[column] {
+                // The unit is a power of two, so rounding to it is exact.
                 let unit = (value.abs().log2().floor() - ROUNDING_BITS).exp2();
                 *value = (*value / unit).round() * unit;
             }
+            // Rounding may leave the bounds.
             let [lower, upper] = self.model.column_bounds[column];
             *value = value.max(lower).min(upper);
         }
@@ -76,6 +79,7 @@ impl LinearSolver {
         let decision = Decision::from_dense(&values).with_fixed(self.fixed_cost());
         let objective = decision.dot(costs);
         let difference = objective - result.bound;
+        // The objective's own size, or that of the scaled costs where terms cancel.
         let tolerance = OPTIMALITY_TOLERANCE * objective.abs().max(SCALED_MAX_COST / result.scale);
         if result.is_complete && difference <= tolerance {
             return Solution::optimal(decision, objective);
@@ -89,6 +93,7 @@ impl LinearSolver {
         Solution {
             decision,
             objective,
+            // Rounding may put the bound above the objective.
             bound: result.bound.min(objective),
             status,
             work: 0,
@@ -99,6 +104,7 @@ impl LinearSolver {
     fn fixed_cost(&self) -> f64 {
         let mut sum = 0.0;
         for (cost, value) in self.model.cost.iter().zip(&self.point.value) {
+            // Most columns have no cost of their own; infinite values times 0 would be NaN.
             if *cost != 0.0 {
                 sum += cost * value;
             }

@@ -58,6 +58,7 @@ impl LinearSolver {
         let iterations = lp.iterations().map_or(0, u64::from);
         let entries = lp.num_entries() as u64;
         let matrix = if self.is_integral() {
+            // Saturating: a large model must not seem small because of an overflow.
             let entry_pairs = entries.saturating_mul(entries) / columns.max(1);
             ENTRY_PAIR_WORK_NS.saturating_mul(entry_pairs)
         } else {

@@ -192,8 +192,7 @@ impl CoreSearch {
             }
             if let Some(group) = groups.last_mut() {
                 group.end += 1;
-                // The change of weight is not 0: of equal weights only the cheapest offer is near
-                // the price; a quotient by 0 would be infinite, and exclude nothing.
+                // An offer of the same weight has an infinite ratio, or NaN, which `min` ignores.
                 let ratio = change.loss / change.weight.abs();
                 if change.weight > 0.0 {
                     group.heavier_ratio = group.heavier_ratio.min(ratio);

@@ -279,8 +279,7 @@ fn window_minimum(
     let mut inside: VecDeque<LevelPoint> = VecDeque::new();
     let mut entered = 0;
     for (number, level) in events.iter().enumerate() {
-        // The breakpoints of the closed window between this event and the next.
-        // Both closed ends belong to the window: the middle decides what is in it.
+        // The breakpoints of the closed window between this event and the next, by its middle.
         let next = events.get(number + 1).copied().unwrap_or(*level);
         let middle = 0.5 * (level + next);
         while let Some(point) = tilted.points.get(entered)

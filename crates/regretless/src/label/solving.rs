@@ -36,6 +36,27 @@ fn seconds_per_solve(started: Instant, solves: usize, oracle: &Oracle) -> Option
     (solves > 0).then(|| started.elapsed().as_secs_f64() * threads as f64 / solves as f64)
 }
 
+/// Solves every row; returns the results and the measured seconds of one solve.
+fn solve_rows(
+    data: &Dataset,
+    oracle: &Oracle,
+    observer: &dyn Observer,
+) -> Result<(Vec<SolveResult>, Option<f64>)> {
+    if let Some(warning) = coarse_costs(data.costs()) {
+        observer.warn(&warning);
+    }
+    observer.begin("labeling", data.len() as u64);
+    let started = Instant::now();
+    let mut results = oracle.solve_all(data.costs(), observer)?;
+    // Before the refusals, which solve nothing.
+    let solve_seconds = seconds_per_solve(started, results.len(), oracle);
+    for (row, result) in results.iter_mut().enumerate() {
+        refuse_unusable_costs(data.costs(), oracle, row, result);
+    }
+    observer.end();
+    Ok((results, solve_seconds))
+}
+
 /// Adds the known parts of costs and marks absent ones, where the problem has them. A row whose
 /// parameters define no problem keeps its costs: its label will fail with the reason.
 fn complete_costs(data: &mut Dataset, oracle: &Oracle, sense: Sense) -> Result<()> {
@@ -124,17 +145,7 @@ impl LabeledDataset {
     /// interrupts.
     pub fn solve(mut data: Dataset, oracle: &Oracle, observer: &dyn Observer) -> Result<Self> {
         let sense = Self::prepare_costs(&mut data, oracle)?;
-        if let Some(warning) = coarse_costs(data.costs()) {
-            observer.warn(&warning);
-        }
-        observer.begin("labeling", data.len() as u64);
-        let started = Instant::now();
-        let mut results = oracle.solve_all(data.costs(), observer)?;
-        let solve_seconds = seconds_per_solve(started, results.len(), oracle);
-        for (row, result) in results.iter_mut().enumerate() {
-            refuse_unusable_costs(data.costs(), oracle, row, result);
-        }
-        observer.end();
+        let (results, solve_seconds) = solve_rows(&data, oracle, observer)?;
         let mut labels = Vec::with_capacity(results.len());
         for (instance, result) in results.into_iter().enumerate() {
             labels.push(result.map_err(|failure| Error::solver(instance, failure))?);
@@ -160,17 +171,7 @@ impl LabeledDataset {
         observer: &dyn Observer,
     ) -> Result<(Self, Vec<(usize, SolveFailure)>)> {
         let sense = Self::prepare_costs(&mut data, oracle)?;
-        if let Some(warning) = coarse_costs(data.costs()) {
-            observer.warn(&warning);
-        }
-        observer.begin("labeling", data.len() as u64);
-        let started = Instant::now();
-        let mut results = oracle.solve_all(data.costs(), observer)?;
-        let solve_seconds = seconds_per_solve(started, results.len(), oracle);
-        for (row, result) in results.iter_mut().enumerate() {
-            refuse_unusable_costs(data.costs(), oracle, row, result);
-        }
-        observer.end();
+        let (results, solve_seconds) = solve_rows(&data, oracle, observer)?;
         let mut failed = Vec::new();
         let mut labeled = Self::from_partial_results(data, sense, results, &mut failed)?;
         labeled.solve_seconds = solve_seconds;

@@ -201,8 +201,7 @@ impl<'a> TspCutTree<'a> {
         parent_bound: f64,
         incumbent: &mut TspIncumbent,
     ) -> Result<TspCutNodeOutcome, SolveFailure> {
-        // The dual simplex method raises its objective monotonically, so it may stop above the
-        // cutoff.
+        // The dual simplex method raises its objective, so it may stop above the cutoff.
         self.master.set_objective_bound(incumbent.cutoff)?;
         let mut status = self.master.solve(SimplexMethod::Dual)?;
         let mut tailing_off = TailingOff::new(parent_bound, MAX_TAILING_ROUNDS);
@@ -219,7 +218,6 @@ impl<'a> TspCutTree<'a> {
                     status = self.continue_solve()?;
                     continue;
                 }
-                // Infeasible with all edges that a better tour may use.
                 LpStatus::Infeasible if self.spare_edges.is_empty() => {
                     return Ok(TspCutNodeOutcome::Closed);
                 }
@@ -254,7 +252,6 @@ impl<'a> TspCutTree<'a> {
             let are_required = self.support.is_integral();
             let objective = self.master.objective();
             let min_gain = MIN_RELATIVE_GAIN * (incumbent.cutoff - objective);
-            // Cuts are tried before columns: they keep the basis dual feasible.
             if !cuts.is_empty()
                 && (are_required || !tailing_off.is_tailing_off(objective, min_gain))
             {

@@ -5,7 +5,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::FusedContext;
-use super::adam::AdamCoefficients;
 use super::barrier::Barrier;
 use super::epoch::UPDATE_BLOCK_TILES;
 use super::kernel;
@@ -138,7 +137,6 @@ impl<'a> ParallelEpoch<'a> {
                 &mut projection,
             );
             self.barrier.wait();
-
             self.row_sums.sum_groups(&mut totals);
             let (loss_sums, slope_dot_costs) = totals.split_at(batch_size);
             row_constants.normalization_correction(
@@ -149,16 +147,11 @@ impl<'a> ParallelEpoch<'a> {
                 slope_dot_costs,
                 &mut normalization_correction,
             );
-            let adam = context.adam(self.previous_steps + 1 + step as i32);
-            let correction = &normalization_correction.interleaved;
-            if let Some(projection) = &mut projection {
-                projection.solve_gradient(&self.gradient_sums, correction);
-            }
             self.update_pass(
                 columns,
                 context,
-                correction,
-                &adam,
+                step,
+                &normalization_correction.interleaved,
                 &mut projection,
                 &mut scratch.tile,
             );
@@ -166,7 +159,6 @@ impl<'a> ParallelEpoch<'a> {
                 self.record_loss_sums(context, step, &loss_sums[..rows.len()]);
             }
             self.barrier.wait();
-
             if self.stop.load(Ordering::Relaxed) {
                 return;
             }
@@ -199,17 +191,21 @@ impl<'a> ParallelEpoch<'a> {
         &self,
         columns: &mut WorkerColumns<'_>,
         context: &FusedContext<'_>,
+        step: usize,
         correction: &[[f32; ROWS_PER_PANEL]],
-        adam: &AdamCoefficients,
         projection: &mut Option<ProjectionWorker<'_>>,
         scratch: &mut TileScratch,
     ) {
+        let adam = context.adam(self.previous_steps + 1 + step as i32);
+        if let Some(projection) = projection {
+            projection.solve_gradient(&self.gradient_sums, correction);
+        }
         columns.for_each_block(context, UPDATE_BLOCK_TILES, |position, block| {
             kernel::update_pass(
                 context.simd,
                 block,
                 correction,
-                adam,
+                &adam,
                 projection.as_mut(),
                 scratch,
             );

@@ -91,7 +91,12 @@ impl FusedNetwork<'_> {
             });
         // All copies are equal.
         let layers = scratches.swap_remove(0).layers;
-        let sums = epoch.loss_sums();
+        let sums = EpochSums::of(
+            &epoch.loss_sums,
+            &epoch.evaluation_sums,
+            &epoch.stop,
+            [order, evaluated_rows],
+        );
         self.network = layers.network;
         self.moments = layers.moments;
         self.steps += order.len().div_ceil(batch) as i32;
@@ -100,20 +105,6 @@ impl FusedNetwork<'_> {
 }
 
 impl LongParallelEpoch<'_> {
-    /// Loss sums of all rows; `None` if the epoch was interrupted.
-    fn loss_sums(&self) -> Option<EpochSums> {
-        let mut sums = EpochSums {
-            training: vec![0.0; self.order.len()],
-            evaluation: vec![0.0; self.evaluated_rows.len()],
-        };
-        self.loss_sums.sum_groups(&mut sums.training);
-        self.evaluation_sums.sum_groups(&mut sums.evaluation);
-        // A loss that is not finite stops the epoch, too, and is reported by the caller.
-        let finite = sums.training.iter().all(|sum| sum.is_finite());
-        let interrupted = self.stop.load(Ordering::Relaxed) && finite;
-        (!interrupted).then_some(sums)
-    }
-
     /// The loop of one worker over all steps, then the evaluation.
     fn run_worker(&self, worker: usize, scratch: &mut LongWorkerScratch) {
         let _guard = self.barrier.guard();

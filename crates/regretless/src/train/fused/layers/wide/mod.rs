@@ -147,15 +147,26 @@ impl FusedNetwork<'_> {
         // All copies of the hidden layers are equal.
         let hidden = columns.swap_remove(0).hidden;
         drop(columns);
-        let sums = epoch.loss_sums();
+        let sums = EpochSums::of(
+            &epoch.loss_sums,
+            &epoch.evaluation_sums,
+            &epoch.stop,
+            [order, evaluated_rows],
+        );
         self.steps += order.len().div_ceil(batch) as i32;
         if let Some(hidden) = hidden {
-            let parameters = hidden.network.parameters();
-            self.network.parameters_mut()[..hidden_count].copy_from_slice(parameters);
-            self.moments.first[..hidden_count].copy_from_slice(&hidden.moments.first);
-            self.moments.second[..hidden_count].copy_from_slice(&hidden.moments.second);
+            self.store_hidden_layers(&hidden);
         }
         sums
+    }
+
+    /// Overwrites the layers before the last, which have the first parameters.
+    fn store_hidden_layers(&mut self, hidden: &HiddenLayers) {
+        let parameters = hidden.network.parameters();
+        let count = parameters.len();
+        self.network.parameters_mut()[..count].copy_from_slice(parameters);
+        self.moments.first[..count].copy_from_slice(&hidden.moments.first);
+        self.moments.second[..count].copy_from_slice(&hidden.moments.second);
     }
 
     /// A copy of the layers before the last, which have the first `count` parameters; `None` for a
@@ -199,19 +210,6 @@ impl<'a> WideParallelEpoch<'a> {
             loss_sums: PartialSums::new(1, order.len()),
             evaluation_sums: PartialSums::new(1, evaluated_rows.len()),
         }
-    }
-
-    /// Loss sums of all rows; `None` if the epoch was interrupted.
-    fn loss_sums(&self) -> Option<EpochSums> {
-        let mut sums = EpochSums {
-            training: vec![0.0; self.order.len()],
-            evaluation: vec![0.0; self.evaluated_rows.len()],
-        };
-        self.loss_sums.sum_groups(&mut sums.training);
-        self.evaluation_sums.sum_groups(&mut sums.evaluation);
-        let finite = sums.training.iter().all(|sum| sum.is_finite());
-        let interrupted = self.stop.load(Ordering::Relaxed) && finite;
-        (!interrupted).then_some(sums)
     }
 
     /// The loop of one worker over all steps, then the evaluation.
