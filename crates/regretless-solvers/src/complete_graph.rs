@@ -17,6 +17,7 @@ pub fn num_edges(nodes: usize) -> usize {
 /// Index of the edge that joins two different nodes, in any order.
 pub fn edge_index(nodes: usize, first: usize, second: usize) -> usize {
     let (i, j) = (first.min(second), first.max(second));
+    // The rows before row i have (n − 1) + (n − 2) + … entries.
     i * (2 * nodes - i - 1) / 2 + (j - i - 1)
 }
 
@@ -59,6 +60,7 @@ pub fn edges_within(nodes: usize, set: &[usize]) -> impl Iterator<Item = usize> 
 pub fn edge_ends(nodes: usize, edges: &[u32]) -> impl Iterator<Item = (usize, usize)> + '_ {
     let (mut row, mut start) = (0, 0);
     edges.iter().map(move |edge| {
+        // Indices increase, so the row only moves forward: all ends take linear time.
         while *edge as usize - start >= nodes - row - 1 {
             start += nodes - row - 1;
             row += 1;
@@ -85,6 +87,7 @@ pub fn tour_order(nodes: usize, edges: &[u32]) -> Vec<u32> {
     for _ in 0..count {
         order.push(node);
         let [first, second] = neighbors[node as usize];
+        // The neighbor that is not the one before continues the tour.
         (previous, node) = (node, if first == previous { second } else { first });
     }
     order
@@ -121,6 +124,7 @@ impl EdgeCostMatrix {
         debug_assert_eq!(costs.len(), num_edges(nodes));
         self.nodes = nodes;
         self.values.clear();
+        // The diagonal stays infinite, so no edge from a node to itself is ever the cheapest.
         self.values.resize(nodes * nodes, f64::INFINITY);
         let mut remaining = costs;
         for i in 0..nodes {
@@ -165,6 +169,7 @@ impl EdgeCostMatrix {
     pub fn reduce(&mut self, original: &Self, multipliers: &[f64]) {
         self.nodes = original.nodes;
         self.scale = original.scale;
+        // Reduced costs are no multiples of a unit.
         self.granularity = None;
         self.values.clear();
         let rows = original.values.chunks_exact(original.nodes.max(1));
@@ -211,6 +216,7 @@ impl EdgeCostMatrix {
             let (before, after) = self.row(node as u32).split_at(node);
             *potential = before.iter().chain(&after[1..]).sum();
         }
+        // The normal equations: row sums are (n − 2) a_i + Σ a, and their sum gives Σ a.
         let total = potentials.iter().sum::<f64>() / (2.0 * (nodes - 1.0));
         potentials
             .iter_mut()
@@ -258,6 +264,7 @@ const MULTIPLE_TOLERANCE: f64 = 4.0 * f64::EPSILON;
 fn all_multiples(costs: &[f64], granularity: f64) -> bool {
     costs.iter().all(|cost| {
         let units = cost / granularity;
+        // Relative to the multiple, since dividing a large cost rounds more.
         (units - units.round()).abs() <= MULTIPLE_TOLERANCE * units.abs()
     })
 }
@@ -267,6 +274,7 @@ fn all_multiples(costs: &[f64], granularity: f64) -> bool {
 pub fn routes_from_edges(nodes: usize, uses: &Decision) -> Vec<Vec<u32>> {
     let mut neighbors = vec![Vec::new(); nodes];
     for ((i, j), (_, times)) in edge_ends(nodes, uses.indices()).zip(uses.iter()) {
+        // A route of one customer uses its depot edge twice.
         for _ in 0..times.round() as usize {
             neighbors[i].push(j as u32);
             neighbors[j].push(i as u32);
@@ -277,6 +285,7 @@ pub fn routes_from_edges(nodes: usize, uses: &Decision) -> Vec<Vec<u32>> {
     let mut served = vec![false; nodes];
     for first in firsts {
         let mut route = Vec::new();
+        // A customer may be the first and the last of its route: it is met twice at the depot.
         let mut next = Some(first).filter(|first| !served[*first as usize]);
         while let Some(customer) = next {
             served[customer as usize] = true;

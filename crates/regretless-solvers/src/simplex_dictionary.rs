@@ -120,9 +120,11 @@ impl SimplexDictionary {
             let products = terms.map(|(coefficient, cost)| coefficient * cost);
             let reduced = column_cost - products.sum::<f64>();
             for up in [true, false] {
+                // A variable at a bound limits the range in the direction that it can move.
                 if variable.slack(up) <= variable.bound_tolerance() {
                     continue;
                 }
+                // Rounding may give a reduced cost the wrong sign.
                 let reduced = if up {
                     reduced.max(0.0)
                 } else {
@@ -134,6 +136,8 @@ impl SimplexDictionary {
                 } else {
                     &mut ranges.upper
                 };
+                // Raising the cost of a variable that can only rise keeps the basis optimal, and
+                // vice versa.
                 if let Some(end) = ends.get_mut(variable.number as usize) {
                     *end = column_cost - reduced;
                 }
@@ -154,6 +158,7 @@ impl SimplexDictionary {
         let coefficients = self.column(column);
         let min = ZERO_TOLERANCE * max_abs_coefficient(coefficients);
         for ([lower, upper], coefficient) in row_ranges.iter_mut().zip(coefficients) {
+            // Rounding errors would make the range arbitrarily small.
             if coefficient.abs() <= min {
                 continue;
             }
@@ -168,6 +173,7 @@ impl SimplexDictionary {
 
     /// Differences to the adjacent vertices, in the order of the traversal.
     pub(super) fn adjacent_vertices(mut self) -> Vec<EdgeDirection> {
+        // Fixed basic variables would block every step at 0.
         self.pivot_out_fixed();
         let mut traversal = BasisTraversal {
             is_degenerate: self.is_degenerate(),
@@ -175,9 +181,11 @@ impl SimplexDictionary {
         };
         traversal.bases.insert(self.basis());
         let mut stack = vec![(traversal.visit(&self), None)];
+        // Depth first with an explicit stack: the number of bases bounds the depth.
         while let Some((exchanges, undo)) = stack.last_mut() {
             match exchanges.pop() {
                 None => {
+                    // The same exchange undoes the pivot, so no dictionary is copied.
                     if let Some((row, column)) = *undo {
                         self.pivot(row, column);
                     }
@@ -201,6 +209,7 @@ impl SimplexDictionary {
             let movable =
                 (0..self.nonbasics.len()).filter(|column| !self.nonbasics[*column].is_fixed());
             let largest =
+                // Ties go to the smaller column, so the traversal has one order.
                 movable.max_by(|a, b| magnitude(a).total_cmp(&magnitude(b)).then(b.cmp(a)));
             if let Some(column) = largest
                 && self.basics[row].is_fixed()
@@ -237,6 +246,8 @@ impl SimplexDictionary {
                 continue;
             }
             let slack = self.basics[row].slack((*coefficient < 0.0) == up);
+            // Blocked at step 0: the basis is degenerate, and another basis of the vertex has this
+            // edge or none.
             if slack <= self.basics[row].bound_tolerance() {
                 blocking.push(row);
             }
@@ -272,6 +283,7 @@ impl SimplexDictionary {
         let inverse = 1.0 / pivot_column[row];
         for (other, coefficients) in self.coefficients.chunks_exact_mut(height).enumerate() {
             let factor = coefficients[row] * inverse;
+            // The pivot column becomes that of the variable that left.
             if other == column {
                 for coefficient in &mut *coefficients {
                     *coefficient *= -inverse;
@@ -317,6 +329,7 @@ impl BasisTraversal {
                     RatioTest::Blocked(rows) => {
                         let coefficients = dictionary.column(column);
                         let min = PIVOT_TOLERANCE * max_abs_coefficient(coefficients);
+                        // Smaller pivots would spoil the dictionary for all that follow.
                         for row in rows {
                             if coefficients[row].abs() > min {
                                 exchanges.push((row, column));
@@ -326,6 +339,7 @@ impl BasisTraversal {
                 }
             }
         }
+        // The stack takes the last one first.
         exchanges.reverse();
         exchanges
     }
@@ -334,6 +348,7 @@ impl BasisTraversal {
         if step.is_finite() && self.directions.len() < MAX_ADJACENT_VERTICES {
             let direction = dictionary.edge_direction(column, step);
             let numbers = direction.iter().map(|(number, _)| *number);
+            // Several bases have the same edge: the variables that change identify it.
             if !self.is_degenerate || self.edges.insert(numbers.collect()) {
                 self.directions.push(direction);
             }
@@ -349,6 +364,7 @@ impl BasisTraversal {
         let leaving = dictionary.basics[row].number;
         numbers.retain(|number| *number != leaving);
         let entering = dictionary.nonbasics[column].number;
+        // Kept sorted, so equal bases have equal lists.
         numbers.insert(
             numbers.partition_point(|number| *number < entering),
             entering,

@@ -28,6 +28,7 @@ impl Distances {
     fn close(&mut self) -> Result<(), SolveFailure> {
         let nodes = self.nodes;
         let mut onward = vec![0.0; nodes];
+        // Floyd and Warshall: all pairs at once, since every pair has a range.
         for middle in 0..nodes {
             check_not_stopped()?;
             onward.copy_from_slice(self.from(middle));
@@ -35,6 +36,7 @@ impl Distances {
                 let to_middle = lengths[middle];
                 for (length, onward) in lengths.iter_mut().zip(&onward) {
                     let through = to_middle + onward;
+                    // A comparison instead of `min`, which compiles to one instruction.
                     *length = if through < *length { through } else { *length };
                 }
             }
@@ -54,6 +56,7 @@ impl AssignmentSolver {
             let assigned = *column as usize;
             let row_potential = row[assigned] - potentials[assigned];
             let columns = row.iter().zip(potentials);
+            // The potentials of rows follow from the assigned pairs, whose reduced cost is 0.
             reduced.extend(columns.map(|(cost, v)| (cost - v - row_potential).max(0.0)));
         }
         reduced

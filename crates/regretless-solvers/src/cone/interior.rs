@@ -52,6 +52,7 @@ fn multipliers(
     if count == 0 {
         return Ok(Vec::new());
     }
+    // The quadratic program in multipliers: ½ m'(2 N N')m − 2 m'N v.
     let coefficient =
         |normal: &SparseNormal| -2.0 * normal.iter().map(|(j, n)| n * vector[*j]).sum::<f64>();
     let linear_term: Vec<f64> = normals.iter().map(coefficient).collect();
@@ -65,6 +66,8 @@ fn multipliers(
     let settings = DefaultSettings {
         max_iter: u32::try_from(steps).unwrap_or(u32::MAX),
         verbose: false,
+        // The method is defined by the iterate of this solver on this very program: presolve and
+        // scaling would change it.
         presolve_enable: false,
         equilibrate_enable: false,
         ..DefaultSettings::default()
@@ -103,6 +106,7 @@ fn normals(cone: &NormalCone) -> Vec<SparseNormal> {
             .map(|(j, value)| (j, value * cone.norms[row]))
             .collect();
         if is_equation {
+            // Clarabel's rays are nonnegative, so an equation is two opposite rays.
             normals.push(normal.iter().map(|(j, value)| (*j, -value)).collect());
         }
         normals.push(normal);
@@ -115,6 +119,7 @@ fn doubled_gram_matrix(normals: &[SparseNormal], width: usize) -> CscMatrix<f64>
     let (mut starts, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
     // The normals processed so far, by the variables of their entries.
     let mut by_variable: Vec<SparseNormal> = vec![Vec::new(); width];
+    // Only products of normals that share a variable are not 0.
     let (mut column, mut touched) = (vec![0.0; normals.len()], Vec::new());
     for (index, normal) in normals.iter().enumerate() {
         for (j, value) in normal {

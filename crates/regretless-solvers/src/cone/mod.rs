@@ -65,6 +65,7 @@ impl BoundStatus {
             Self::Upper => (f64::NEG_INFINITY, 0.0),
             Self::Fixed | Self::Absent => (0.0, 0.0),
         };
+        // `max` first: NaN residuals become the bound instead of spreading.
         value.max(min).min(max)
     }
 }
@@ -152,6 +153,7 @@ impl NormalCone {
         entries: impl IntoIterator<Item = (usize, f64)>,
     ) {
         match BoundStatus::new(activity, bounds) {
+            // The normal of a lower bound points the other way.
             BoundStatus::Lower => self.add(entries, -1.0, false),
             BoundStatus::Between => {}
             BoundStatus::Upper => self.add(entries, 1.0, false),
@@ -173,6 +175,7 @@ impl NormalCone {
         }
         let squares = self.values[first..].iter().map(|value| value * value);
         let norm = squares.sum::<f64>().sqrt();
+        // A row of zeros has no direction and binds nothing.
         if norm > 0.0 {
             for value in &mut self.values[first..] {
                 *value *= sign / norm;
@@ -211,6 +214,7 @@ impl NormalCone {
             BoundStatus::Lower => (-1.0, 1),
             BoundStatus::Between | BoundStatus::Absent => (0.0, 0),
             BoundStatus::Upper => (1.0, 1),
+            // Two opposite rays cancel in the sum, and count as two.
             BoundStatus::Fixed => (0.0, 2),
         };
         let mut mean: Vec<f64> = self.statuses.iter().map(|status| ray(status).0).collect();
@@ -225,6 +229,7 @@ impl NormalCone {
             }
         }
         for entry in &mut mean {
+            // Without rays the mean is 0; the maximum avoids a division by 0.
             *entry /= f64::from(count.max(1));
         }
         mean

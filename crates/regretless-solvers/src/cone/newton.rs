@@ -85,6 +85,7 @@ impl<'a> SemismoothNewton<'a> {
             trial_multipliers: vec![0.0; cone.num_rows()],
             trial_residual: vec![0.0; vector.len()],
         };
+        // A step of length 0 computes residual and objective of the start.
         let objective = newton.try_step(0.0, &[]);
         newton.swap_with_trial(objective);
         newton
@@ -100,6 +101,8 @@ impl<'a> SemismoothNewton<'a> {
         self.nonzero_columns.resize(self.residual.len(), 0);
         let mut count = 0;
         for (column, residual) in self.residual.iter().enumerate() {
+            // Every column is written, and only kept if the counter advances: no branch to
+            // mispredict.
             self.nonzero_columns[count] = column as u32;
             count += usize::from(*residual != 0.0);
         }
@@ -112,15 +115,19 @@ impl<'a> SemismoothNewton<'a> {
         self.free_rows.clear();
         for (row, slope) in gradient.iter_mut().enumerate() {
             if self.is_at_active_bound(row, *slope) {
+                // The multiplier would become negative: it stays at 0 and leaves the system.
                 *slope = 0.0;
             } else {
                 self.free_rows.push(row as u32);
             }
         }
         let norm = max_norm(&gradient);
+        // The gradient is as small as rounding allows.
         if norm <= GRADIENT_TOLERANCE * self.vector_norm {
             return false;
         }
+        // Far from the optimum a larger shift, as in Levenberg and Marquardt: steps are shorter and
+        // always descend.
         let mut hessian = self.hessian(MIN_DIAGONAL_SHIFT.max(norm / self.vector_norm));
         let rows = self.free_rows.iter();
         let mut changes: Vec<f64> = rows.map(|row| -gradient[*row as usize]).collect();
@@ -171,6 +178,7 @@ impl<'a> SemismoothNewton<'a> {
                 }
             }
             for (i, (row, value)) in entries.iter().enumerate() {
+                // The lower triangle only, as the solver of the system reads it.
                 for (other, factor) in &entries[..=i] {
                     matrix[row * size + other] += value * factor;
                 }

@@ -75,6 +75,7 @@ impl CvrpBranchPath {
         let [lower, upper] = self.target.bounds(master);
         // Reduced cost fixing with a better incumbent may exclude the decision. It is enforced
         // nevertheless, because the LP solver rejects a lower bound above the upper one; the node
+        // Bounds that cross would be an error of the LP solver, not an infeasible node.
         // is then pruned by its bound.
         let bounds = [
             lower.max(self.bounds[0]).min(self.bounds[1]),
@@ -124,17 +125,22 @@ impl BranchingRule {
         let candidates = self.candidates(master, branch_sets)?;
         let is_set = |target: &BranchTarget| matches!(target, BranchTarget::Set(_));
         // The row of a set may have replaced other rows.
+        // All candidates must be tried from the same basis, or else their gains could not be
+        // compared.
         if let Some(basis) = basis
             && candidates.iter().any(|(target, _)| is_set(target))
         {
             master.restore(basis)?;
         }
+        // Without an incumbent the cutoff is infinite, and so would be all scores.
         let gap = if cutoff.is_finite() {
             cutoff - objective
         } else {
             ASSUMED_RELATIVE_GAP * objective.abs()
         };
         let max_gain = gap.max(MIN_RELATIVE_GAP * (1.0 + objective.abs())) * MAX_GAIN_FACTOR;
+        // A few iterations rank the candidates as well as full solves do, as long as all have the
+        // same number.
         master.limit_iterations(Some(STRONG_BRANCHING_ITERATIONS))?;
         let mut chosen: Option<(f64, BranchingChoice)> = None;
         for (target, value) in candidates {
@@ -142,12 +148,15 @@ impl BranchingRule {
             let children = [[lower, value.floor()], [value.ceil(), upper]];
             let changes = [value - value.floor(), value.ceil() - value];
             let mut gains = [0.0; 2];
+            // Each target is tried once: later gains follow from the pseudocost, the gain per unit
+            // of change.
             for side in 0..2 {
                 let pseudocosts = self.pseudocosts.get(&target);
                 gains[side] = match pseudocosts.and_then(|both_sides| both_sides[side]) {
                     Some(pseudocost) => (pseudocost * changes[side]).min(max_gain),
                     None => {
                         let child_objective = probe(master, target, children[side], basis)?;
+                        // Rounding may put the child's objective below the parent's.
                         (child_objective - objective).clamp(0.0, max_gain)
                     }
                 };
@@ -155,8 +164,12 @@ impl BranchingRule {
                     .get_or_insert(gains[side] / changes[side]);
             }
             let offset = SCORE_OFFSET * max_gain;
+            // The product rule prefers targets of which both children gain.
             let score = (gains[0] + offset) * (gains[1] + offset);
+            // Strictly greater: ties keep the first candidate, which is the most fractional one.
             if chosen.is_none_or(|(max_score, _)| score > max_score) {
+                // The child of smaller gain is entered next; the other one is likelier to be pruned
+                // from the queue.
                 let children = if gains[0] <= gains[1] {
                     children
                 } else {
@@ -177,6 +190,7 @@ impl BranchingRule {
     ) -> Result<Vec<(BranchTarget, f64)>, SolveFailure> {
         let mut candidates = fractional_edges(master.values());
         for set in sets_nearest_target(branch_sets) {
+            // A set that was branched on before has a row in the pool.
             let cut = match self.set_cuts.get(&set) {
                 Some(cut) => *cut,
                 None => {
@@ -186,6 +200,7 @@ impl BranchingRule {
                 }
             };
             let value = master.activity(cut);
+            // A set with an integral activity would leave both children as they are.
             if (value - value.round()).abs() > INTEGRALITY_TOLERANCE {
                 candidates.push((BranchTarget::Set(cut), value));
             }
@@ -198,6 +213,7 @@ impl BranchingRule {
 fn fractional_edges(values: &[f64]) -> Vec<(BranchTarget, f64)> {
     let mut edges: Vec<(f64, usize)> = Vec::new();
     for (column, value) in values.iter().enumerate() {
+        // The distance to the nearest integer: depot edges may be used twice.
         let fractionality = (value - value.floor()).min(value.ceil() - value);
         if fractionality > INTEGRALITY_TOLERANCE {
             edges.push((fractionality, column));
@@ -216,6 +232,7 @@ fn sets_nearest_target(branch_sets: &[(f64, Vec<u32>)]) -> impl Iterator<Item = 
     let mut sets: Vec<(f64, Vec<u32>)> = Vec::with_capacity(branch_sets.len());
     for (crossings, set) in branch_sets {
         let mut set = set.clone();
+        // Sorted, so a set is recognized however it was grown.
         set.sort_unstable();
         sets.push(((crossings - TARGET_CROSSINGS).abs(), set));
     }
@@ -234,6 +251,7 @@ fn probe(
     let previous = target.bounds(master);
     target.set_bounds(master, bounds)?;
     let objective = match master.run()? {
+        // Both are pruned: the child cannot contain better routes.
         LpStatus::Infeasible | LpStatus::ObjectiveBound => f64::INFINITY,
         LpStatus::Optimal | LpStatus::IterationLimit => master.objective(),
         other @ (LpStatus::Unbounded | LpStatus::UnboundedOrInfeasible | LpStatus::NodeLimit) => {
@@ -241,6 +259,7 @@ fn probe(
             return Err(SolveFailure::SolverError(message));
         }
     };
+    // Bounds and basis are those of the node again before the next candidate.
     target.set_bounds(master, previous)?;
     if let Some(basis) = basis {
         master.restore(basis)?;

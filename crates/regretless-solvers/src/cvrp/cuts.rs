@@ -69,6 +69,8 @@ impl CvrpCut {
         for node in &self.set {
             inside[*node as usize] = true;
         }
+        // With the degree equations of the customers, x(δ(S))/2 = |S| − x(E(S)): only edges inside
+        // the set have nonzeros.
         let inside_form = |[i, j]: EdgeEnds| {
             if inside[i as usize] && inside[j as usize] {
                 -1.0
@@ -76,6 +78,8 @@ impl CvrpCut {
                 0.0
             }
         };
+        // The same sum in terms of the edges outside, by the degree equations of the other
+        // customers.
         let outside_form = |[i, j]: EdgeEnds| match (i, inside[i as usize], inside[j as usize]) {
             (0, _, true) => 0.5,
             (0, _, false) => -0.5,
@@ -89,11 +93,14 @@ impl CvrpCut {
                 .count()
         };
         let (coefficient, size): (&dyn Fn(EdgeEnds) -> f64, usize) =
+            // Both forms are equal on the degree equations; fewer nonzeros make the LP faster.
             if nonzeros(&inside_form) <= nonzeros(&outside_form) {
                 (&inside_form, self.set.len())
             } else {
                 (&outside_form, nodes - 1 - self.set.len())
             };
+        // Teeth are subtracted in either form: they leave the set, so the first form has no entry
+        // for them.
         let tooth_coefficient =
             |ends: &EdgeEnds| if self.teeth.contains(ends) { -1.0 } else { 0.0 };
         let mut entries = Vec::new();
@@ -104,6 +111,7 @@ impl CvrpCut {
             }
         }
         let constant = size as f64;
+        // The constant moves to the bounds, since rows have no constant term.
         let bounds = self.bounds.map(|bound| bound - constant);
         (CutRow { bounds, entries }, constant)
     }

@@ -39,6 +39,7 @@ impl GiantTour {
         self.depots.clear();
         for (position, node) in self.order.iter().enumerate() {
             self.position[*node as usize] = position as u32;
+            // All copies of the depot are node 0: only their positions tell them apart.
             if *node == 0 {
                 self.depots.push(position as u32);
             }
@@ -92,10 +93,12 @@ impl GiantTour {
     /// The nonempty routes.
     pub(super) fn routes(&self) -> Vec<Vec<u32>> {
         let first = self.depots.first().map_or(0, |first| *first as usize);
+        // Routes begin at a depot, so the sequence is cut there and not where the array begins.
         let (before, after) = self.order.split_at(first);
         let order = [after, before].concat();
         order
             .split(|node| *node == 0)
+            // Unused vehicles are two depot copies in a row.
             .filter(|route| !route.is_empty())
             .map(<[u32]>::to_vec)
             .collect()
@@ -141,6 +144,8 @@ impl LocalMove {
     pub(super) fn joining(at: usize, other: usize, size: usize) -> impl Iterator<Item = Self> {
         let after = |position: usize, by: usize| wrap_position(position + by, size);
         let before = |position: usize, by: usize| wrap_position(position + size - by, size);
+        // The array is filled in a fixed order of moves; a placeholder is never returned, as every
+        // slot is overwritten.
         let placeholder = Self::Swap {
             first: at,
             second: at,
@@ -156,6 +161,7 @@ impl LocalMove {
         };
         for count in 1..=MAX_OR_OPT_SEGMENT {
             // The segment begins or ends at `at`, and is inserted after or before `other`.
+            // A segment that ends at `at` begins `count − 1` positions before it.
             let (starting_at, ending_at) = (at, before(at, count - 1));
             let (after_other, before_other) = (other, before(other, 1));
             let or_opt = |first: usize, to: usize, reversed: bool| Self::OrOpt {
@@ -187,6 +193,7 @@ impl LocalMove {
     fn is_possible(self, size: usize) -> bool {
         match self {
             Self::TwoOpt { first, last } => {
+                // Reversing one node, or all but one, changes nothing in a cycle.
                 let count = wrap_position(last + size - first, size) + 1;
                 count > 1 && count + 1 < size
             }
@@ -194,10 +201,14 @@ impl LocalMove {
                 first, count, to, ..
             } => {
                 let distance = wrap_position(to + size - first, size);
+                // The place of insertion must be outside of the segment, and not next to where it
+                // is now.
                 distance >= count && distance + 1 < size && count + 2 < size
             }
             Self::Swap { first, second } => {
                 let distance = wrap_position(second + size - first, size);
+                // Adjacent nodes are exchanged by other moves; here their common edge would be
+                // counted twice.
                 distance > 1 && distance + 1 < size
             }
         }
@@ -254,10 +265,13 @@ impl LocalMove {
         out.clear();
         match self {
             Self::TwoOpt { first, last } => {
+                // The last position may be before the first one, since the segment is cyclic.
                 let count = wrap_position(last + size - first, size) + 1;
                 out.extend(
                     (0..count).map(|offset| order[wrap_position(last + size - offset, size)]),
                 );
+                // The rest follows in its direction: the written order begins at the segment, which
+                // is the same cycle.
                 out.extend((count..size).map(|offset| order[wrap_position(first + offset, size)]));
             }
             Self::OrOpt {
@@ -266,6 +280,8 @@ impl LocalMove {
                 to,
                 reversed,
             } => {
+                // The nodes between the segment and its new place come first, then the segment,
+                // then the rest.
                 let last = wrap_position(to + size - first, size);
                 out.extend((count..=last).map(|offset| order[wrap_position(first + offset, size)]));
                 let segment = (0..count).map(|offset| {
@@ -290,6 +306,8 @@ impl LocalMove {
     pub(super) fn changed_positions(self, size: usize) -> [usize; 6] {
         let next = |position: usize, by: usize| wrap_position(position + by, size);
         match self {
+            // At most six positions change; a shorter list is padded with repetitions, which
+            // activate no other nodes.
             Self::TwoOpt { first, last } => [
                 first,
                 last,

@@ -29,6 +29,7 @@ impl CvrpIncumbent {
         costs: &[f64],
         pruning: &PruningRule,
     ) -> bool {
+        // Sorted before the sum: equal routes then have bitwise equal costs.
         uses.sort_unstable_by_key(|(edge, _)| *edge);
         let terms = uses
             .iter()

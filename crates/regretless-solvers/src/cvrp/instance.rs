@@ -38,6 +38,8 @@ impl CvrpInstance {
     /// Right-hand side of the rounded capacity inequality: ⌈load / capacity⌉, at least one.
     #[inline]
     pub fn min_vehicles(&self, load: f64) -> f64 {
+        // The tolerance is subtracted before rounding up: a load that exceeds k vehicles by
+        // rounding needs k of them. An empty set counts as one vehicle.
         (load / self.capacity - CAPACITY_TOLERANCE).ceil().max(1.0)
     }
 

@@ -67,6 +67,7 @@ impl<'a> IteratedLocalSearch<'a> {
         let mut costs = Vec::with_capacity(nodes * nodes);
         for node in 0..nodes {
             costs.extend_from_slice(edge_costs.row(node as u32));
+            // An edge between two copies of the depot costs nothing: the vehicle is not used.
             costs[node * (nodes + 1)] = 0.0;
         }
         let rows = costs.chunks(nodes);
@@ -92,6 +93,7 @@ impl<'a> IteratedLocalSearch<'a> {
             neighbors.push(nearest.map(|(_, other)| *other).collect());
         }
         let cost_spread = if cost_spread > 0.0 {
+            // Without differences between neighbors the largest cost is the only scale there is.
             cost_spread
         } else {
             edge_costs.scale().max(MIN_COST_SPREAD)
@@ -102,6 +104,8 @@ impl<'a> IteratedLocalSearch<'a> {
             costs,
             neighbors,
             cost_spread,
+            // A gain below rounding errors could be undone by the same errors: the search would
+            // cycle.
             min_gain: (RELATIVE_SPREAD_TOLERANCE * cost_spread).max(scale_tolerance),
             feasible_only: false,
             stream: RandomStream::new(Purpose::Oracle, 0, [0, 0]),
@@ -111,6 +115,7 @@ impl<'a> IteratedLocalSearch<'a> {
     /// The best feasible routes after this many kicks, if there are any.
     pub(super) fn search(&mut self, kicks: usize) -> Option<Vec<Vec<u32>>> {
         let is_better = |trial: &GiantTour, best: &GiantTour| {
+            // Feasible tours are better than infeasible ones, whatever they cost.
             (trial.is_feasible(), -trial.penalized_cost())
                 > (best.is_feasible(), -best.penalized_cost())
         };
@@ -119,12 +124,15 @@ impl<'a> IteratedLocalSearch<'a> {
         let mut best = current.clone();
         let mut trial = current.clone();
         for _ in 0..kicks {
+            // Kicks start from the current tour, which may be worse than the best one.
             trial.clone_from(&current);
             self.kick(&mut trial);
             self.improve(&mut trial);
             if is_better(&trial, &best) {
                 best.clone_from(&trial);
             }
+            // The logarithm of a uniform number is exponentially distributed: increases are
+            // accepted as in simulated annealing at a constant temperature.
             let log_draw = self.stream.standard_uniform().max(MIN_ACCEPTANCE_DRAW).ln();
             let max_increase = -(ACCEPTANCE_TEMPERATURE * self.cost_spread * log_draw);
             if trial.penalized_cost() < current.penalized_cost() + max_increase {
@@ -138,16 +146,19 @@ impl<'a> IteratedLocalSearch<'a> {
     /// routes are infeasible.
     pub(super) fn descend(&mut self, routes: &[Vec<u32>]) -> Option<Vec<Vec<u32>>> {
         let vehicles = self.instance.vehicles.min(self.instance.nodes());
+        // Unused vehicles are empty routes, so moves can open a route.
         let unused = vehicles.saturating_sub(routes.len());
         let mut order = Vec::new();
         for route in routes {
             order.push(0);
             order.extend_from_slice(route);
         }
+        // Depot copies at the end are empty routes.
         order.resize(order.len() + unused, 0);
         self.feasible_only = true;
         let mut giant_tour = self.with_cost(GiantTour::new(order, self.instance.nodes()));
         let served: usize = routes.iter().map(Vec::len).sum();
+        // Costs are not checked here: routes that do not serve every customer once are no start.
         if !giant_tour.is_feasible() || served + 1 != self.instance.nodes() {
             return None;
         }
@@ -159,11 +170,14 @@ impl<'a> IteratedLocalSearch<'a> {
     fn initial_tour(&self) -> GiantTour {
         let mut customers: Vec<u32> = (1..self.instance.nodes() as u32).collect();
         let demand = |customer: u32| self.instance.demands[customer as usize];
+        // A stable sort, so equal demands stay in the order of the customers.
         customers.sort_by(|a, b| demand(*b).total_cmp(&demand(*a)));
         let vehicles = self.instance.vehicles.min(self.instance.nodes());
         let mut loads = vec![0.0; vehicles];
         let mut routes = vec![Vec::new(); vehicles];
         for customer in customers {
+            // Large demands first, each to the emptiest vehicle: loads become as equal as possible,
+            // and the first tour is rarely overloaded.
             let smallest = (0..vehicles).reduce(|a, b| if loads[b] < loads[a] { b } else { a });
             if let Some(vehicle) = smallest {
                 loads[vehicle] += demand(customer);
@@ -195,6 +209,8 @@ impl<'a> IteratedLocalSearch<'a> {
         let Some(first) = order.iter().position(|node| *node == 0) else {
             return f64::INFINITY;
         };
+        // Starting behind a depot, every route is met as a whole, and the last one ends with that
+        // depot.
         let (mut overload, mut single_routes) = (0.0, 0);
         let (mut load, mut customers) = (0.0, 0);
         let (before, after) = order.split_at(first + 1);
@@ -210,6 +226,8 @@ impl<'a> IteratedLocalSearch<'a> {
             if self.feasible_only && (!fits || is_forbidden_single) {
                 return f64::INFINITY;
             }
+            // The offset makes every overloaded route cost at least something that is worth
+            // removing.
             if !fits {
                 overload += OVERLOAD_OFFSET + load / self.instance.capacity - 1.0;
             }
@@ -223,19 +241,23 @@ impl<'a> IteratedLocalSearch<'a> {
     fn kick(&mut self, giant_tour: &mut GiantTour) {
         let size = giant_tour.order.len();
         let max_length = MAX_KICK_SEGMENT.min(size / 2).max(1);
+        // Segments are drawn before the check, so the number of draws does not depend on the tour.
         let first_length = 1 + self.stream.index_below(max_length);
         let second_length = 1 + self.stream.index_below(max_length);
         let start = self.stream.index_below(size);
         let end = first_length + second_length;
         if end < size {
+            // Rotated to the front, so neither segment crosses the end of the array.
             giant_tour.order.rotate_left(start);
             giant_tour.order[..end].rotate_left(first_length);
             giant_tour.update_positions();
+            // The six nodes at the three changed edges.
             let changed = [0, second_length - 1, second_length, end - 1, end, size - 1];
             for position in changed {
                 giant_tour.activate(giant_tour.order[position]);
             }
         }
+        // Computed anew, so rounding errors of the gains do not accumulate over kicks.
         giant_tour.cost = giant_tour.pairs().map(|(i, j)| self.between(i, j)).sum();
         giant_tour.penalty = self.penalty(&giant_tour.order);
     }
@@ -259,10 +281,13 @@ impl<'a> IteratedLocalSearch<'a> {
             let added = self.between(customer, *neighbor);
             // A removed edge must be more expensive than the added one, unless the move may also
             // reduce the penalty.
+            // Every move removes an edge at the customer or at its neighbor; the neighbor is tried
+            // from its own side.
             if added >= max_removed && giant_tour.penalty == 0.0 {
                 continue;
             }
             let is_depot = *neighbor == 0;
+            // The depot has a copy per vehicle, and each is another place in the sequence.
             let copies = if is_depot { giant_tour.depots.len() } else { 1 };
             for copy in 0..copies {
                 let other = if is_depot {
@@ -288,6 +313,8 @@ impl<'a> IteratedLocalSearch<'a> {
         buffer: &mut Vec<u32>,
     ) -> bool {
         let gain = local_move.gain(&giant_tour.order, |i, j| self.between(i, j));
+        // Without any penalty after the move the gain would still be too small: no need to compute
+        // it.
         if gain + giant_tour.penalty <= self.min_gain {
             return false;
         }
@@ -296,6 +323,7 @@ impl<'a> IteratedLocalSearch<'a> {
         if gain + giant_tour.penalty - penalty <= self.min_gain {
             return false;
         }
+        // Before the order is replaced: these are positions of the old order.
         for position in local_move.changed_positions(giant_tour.order.len()) {
             giant_tour.activate(giant_tour.order[position]);
         }

@@ -56,12 +56,16 @@ impl Solver for CvrpLocalSearch {
         self.edge_costs.fill(nodes, costs);
         let mut kicks = self.kicks.max(1);
         for _ in 0..MAX_ATTEMPTS {
+            // The random stream starts anew, so a longer attempt begins with the kicks of the
+            // shorter one.
             let mut search = IteratedLocalSearch::new(&self.instance, &self.edge_costs);
             if let Some(routes) = search.search(kicks) {
                 return Ok(self.to_solution(&routes, costs));
             }
             kicks = kicks.saturating_mul(KICK_GROWTH);
         }
+        // Feasibility is a packing problem, which local search may fail to solve; branch and cut
+        // decides it.
         CvrpBranchAndCut::new(self.instance.clone(), self.limits).solve(costs)
     }
 
@@ -72,6 +76,7 @@ impl Solver for CvrpLocalSearch {
         let mut search = IteratedLocalSearch::new(&self.instance, &self.edge_costs);
         match search.descend(&routes_from_edges(nodes, start)) {
             Some(routes) => Ok(self.to_solution(&routes, costs)),
+            // The given routes are infeasible, as those of another row may be.
             None => self.solve(costs),
         }
     }

@@ -44,10 +44,12 @@ impl CvrpMasterLp {
         edge_costs: &EdgeCostMatrix,
     ) -> Result<Self, SolveFailure> {
         let nodes = instance.nodes() as u32;
+        // Every route has two edges at the depot; fewer vehicles may be used.
         let max_depot_degree = 2.0 * instance.vehicles as f64;
         let (mut edges, mut costs, mut global_bounds) = (Vec::new(), Vec::new(), Vec::new());
         for i in 0..nodes {
             for j in i + 1..nodes {
+                // Edges that no routes can use are no columns.
                 let max_uses = instance.max_edge_uses([i, j]);
                 if max_uses > 0.0 {
                     edges.push([i, j]);
@@ -90,6 +92,7 @@ impl CvrpMasterLp {
     /// Adds cuts to the pool and as rows; returns the pool index of the first.
     pub(super) fn add_cuts(&mut self, cuts: &[CvrpCut]) -> Result<u32, SolveFailure> {
         let (row_bounds, cut_pool) = (&self.row_bounds, &self.cut_pool);
+        // Rows that branching has tightened stay: their bounds are not those of the cut.
         let is_branched_on = |cut: u32| row_bounds[cut as usize] != cut_pool[cut as usize].bounds;
         self.relaxation.delete_old_rows(is_branched_on)?;
         for cut in cuts {
@@ -117,6 +120,7 @@ impl CvrpMasterLp {
 
     /// Deletes the marked columns except basic ones; returns which were deleted.
     pub(super) fn drop_edges(&mut self, delete: Vec<bool>) -> Result<Vec<bool>, SolveFailure> {
+        // Basic columns are not deleted, so the basis stays valid.
         let deleted = self.relaxation.drop_columns(delete)?;
         let mut num_kept = 0;
         let mut new_columns: Vec<Option<u32>> = Vec::with_capacity(deleted.len());
@@ -124,6 +128,7 @@ impl CvrpMasterLp {
             new_columns.push((!deleted).then_some(num_kept));
             num_kept += u32::from(!deleted);
         }
+        // Cuts of the pool that have no row at the moment refer to columns too.
         for row in &mut self.cut_pool {
             let entries = row.entries.iter();
             row.entries = entries
@@ -165,11 +170,13 @@ impl CvrpMasterLp {
         cut: u32,
         bounds: [f64; 2],
     ) -> Result<(), SolveFailure> {
+        // Most bounds do not change from node to node: the comparison saves calls of the solver.
         if self.row_bounds[cut as usize] == bounds {
             return Ok(());
         }
         self.row_bounds[cut as usize] = bounds;
         match self.relaxation.row(cut) {
+            // The row of a cut of the pool may have been deleted as slack.
             None => self.add_rows(&[cut]),
             Some(row) => self.relaxation.lp.set_row_bounds(row, bounds),
         }
@@ -186,6 +193,7 @@ impl CvrpMasterLp {
             self.set_bounds(column, self.global_bounds[column])?;
         }
         for cut in 0..self.cut_pool.len() {
+            // Afterwards the decisions of a node are applied, from the node up to the root.
             self.set_row_bounds(cut as u32, self.cut_pool[cut].bounds)?;
         }
         Ok(())
@@ -222,8 +230,11 @@ impl CvrpMasterLp {
     /// `reduced` with the reduced costs of all columns. Duals of the wrong sign count as zero, so
     /// the bound is valid for any duals.
     pub(super) fn bound(&self, reduced: &mut Vec<f64>) -> f64 {
+        // Reduced costs are computed here, and not read from the solver, so they belong to duals of
+        // the right sign.
         reduced.clone_from(&self.costs);
         let dual = |row: usize| self.relaxation.point.dual[row] / self.cost_factor;
+        // A row with an upper bound only has a nonpositive dual in a minimization.
         let depot = dual(0).min(0.0);
         let mut total =
             depot * self.max_depot_degree + (1..self.nodes).map(|row| 2.0 * dual(row)).sum::<f64>();
@@ -232,7 +243,10 @@ impl CvrpMasterLp {
         }
         for (row, cut) in self.relaxation.cut_indices().iter().enumerate() {
             let (dual, [lower, upper]) = (dual(self.nodes + row), self.row_bounds[*cut as usize]);
+            // A positive dual presses against the lower bound, a negative one against the upper.
             let bound = if dual > 0.0 { lower } else { upper };
+            // A dual whose bound is infinite is a rounding error: without its term the bound is
+            // still valid.
             if dual != 0.0 && bound.is_finite() {
                 total += dual * bound;
                 for (column, value) in &self.cut_pool[*cut as usize].entries {
@@ -242,6 +256,7 @@ impl CvrpMasterLp {
         }
         let columns = reduced.iter().zip(self.relaxation.bounds());
         let terms = columns
+            // Each column contributes at the bound that minimizes its term.
             .map(|(reduced, [lower, upper])| reduced * if *reduced < 0.0 { upper } else { lower });
         total + terms.sum::<f64>()
     }

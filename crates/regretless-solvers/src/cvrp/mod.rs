@@ -75,6 +75,7 @@ impl CvrpBranchAndCut {
     fn run(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         let nodes = self.instance.nodes();
         self.edge_costs.fill(nodes, costs);
+        // More terms in the sum mean larger rounding errors.
         // Routes use up to twice as many edges as a tour.
         let tolerance = 2.0 * self.edge_costs.tolerance();
         let pruning = PruningRule {
@@ -105,6 +106,7 @@ impl CvrpBranchAndCut {
         pruning: &PruningRule,
         result: &SearchResult,
     ) -> Result<Solution, SolveFailure> {
+        // No routes: the search says whether there are none, or none were found.
         if incumbent.uses.is_empty() {
             let nodes = self.limits.nodes;
             return Err(if result.complete {
@@ -128,6 +130,7 @@ fn edge_uses(nodes: usize, routes: &[Vec<u32>]) -> Vec<(u32, f64)> {
     for route in routes {
         match route[..] {
             [] => {}
+            // A route of one customer goes along its depot edge twice.
             [single] => uses.push((edge(0, single), 2.0)),
             [first, .., last] => {
                 uses.extend([(edge(0, first), 1.0), (edge(0, last), 1.0)]);

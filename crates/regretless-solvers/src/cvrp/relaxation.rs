@@ -86,6 +86,8 @@ impl CvrpRelaxation {
         self.support
             .fill(self.instance.nodes(), &master.edges, master.values());
         let mut cuts = self.separator.find(&self.support, &self.instance);
+        // The tight relaxation is defined by the capacity inequalities alone; blossoms would make
+        // it another one.
         cuts.retain(|cut| cut.teeth.is_empty());
         if !cuts.is_empty() {
             master.add_cuts(&cuts)?;
@@ -128,6 +130,7 @@ impl CostRanging for CvrpRelaxation {
         let column_ranges = master.cost_ranges()?;
         for (ends, [lower, upper]) in master.edges.iter().zip(column_ranges) {
             let edge = edge_index_u32(nodes, *ends) as usize;
+            // The current cost is in its range, whatever the rounding of the solver's ranging.
             ranges.lower[edge] = lower.min(costs[edge]);
             ranges.upper[edge] = upper.max(costs[edge]);
         }

@@ -99,6 +99,7 @@ impl<'a> CvrpSearchTree<'a> {
     }
 
     fn search(&mut self, incumbent: &mut CvrpIncumbent) -> Result<SearchResult, SolveFailure> {
+        // The root is not counted as a node of the search.
         let Some(mut bound) = self.solve_root(incumbent)? else {
             return Ok(self.node_queue.final_result());
         };
@@ -112,6 +113,7 @@ impl<'a> CvrpSearchTree<'a> {
             self.node_queue.count_node();
             match self.explore(bound, incumbent)? {
                 CvrpNodeOutcome::Branch { bound: raised } => {
+                    // The bound of a child is at least that of its parent.
                     bound = raised.max(bound);
                     self.node_bound = bound;
                     path = self.branch(bound, Some(&path), incumbent)?;
@@ -131,12 +133,14 @@ impl<'a> CvrpSearchTree<'a> {
     /// Solves the root twice: with all edges, and after reduced cost fixing. Returns its bound
     /// unless it is closed.
     fn solve_root(&mut self, incumbent: &mut CvrpIncumbent) -> Result<Option<f64>, SolveFailure> {
+        // The first solve has no bound to prune with but the incumbent.
         let CvrpNodeOutcome::Branch { bound } = self.explore(f64::NEG_INFINITY, incumbent)? else {
             return Ok(None);
         };
         self.root_bound = bound;
         self.root_reduced_costs.clone_from(&self.reduced_costs);
         self.fix_edges(incumbent)?;
+        // With fewer columns the separation is faster, and finds further cuts.
         match self.explore(bound, incumbent)? {
             CvrpNodeOutcome::Branch { bound: raised } => Ok(Some(raised.max(bound))),
             CvrpNodeOutcome::Closed => Ok(None),
@@ -151,6 +155,7 @@ impl<'a> CvrpSearchTree<'a> {
         let Some(node) = self.node_queue.next(incumbent.cutoff) else {
             return Ok(None);
         };
+        // Rows and columns still have the bounds of the last node.
         self.master.reset_bounds()?;
         node.branch_path.apply(&mut self.master)?;
         if let Some(basis) = &node.basis {
@@ -175,6 +180,8 @@ impl<'a> CvrpSearchTree<'a> {
                     return Ok(CvrpNodeOutcome::Closed);
                 }
                 LpStatus::ObjectiveBound => {
+                    // The LP's stop is subject to tolerances: the duals do not prove it, so the
+                    // solve goes on to the optimum.
                     self.master.set_objective_bound(f64::INFINITY)?;
                     continue;
                 }
@@ -188,12 +195,14 @@ impl<'a> CvrpSearchTree<'a> {
                     )));
                 }
             }
+            // Only the root has no bound yet.
             if self.node_bound == f64::NEG_INFINITY {
                 // A search that is stopped at the root has the bound of its last round.
                 self.root_bound = self
                     .root_bound
                     .max(self.master.bound(&mut self.reduced_costs));
             }
+            // The objective alone is no proof; `is_pruned` computes the bound from the duals.
             if self.master.objective() > incumbent.cutoff && self.is_pruned(incumbent) {
                 return Ok(CvrpNodeOutcome::Closed);
             }
@@ -207,9 +216,12 @@ impl<'a> CvrpSearchTree<'a> {
             // added.
             let cuts_are_required = self.support.is_integral();
             let objective = self.master.objective();
+            // An infinite cutoff gives no gap: a fraction of the objective takes its place.
             let gap = (incumbent.cutoff - objective).min(MAX_RELATIVE_GAP * objective.abs());
             let min_gain = MIN_RELATIVE_GAIN * gap;
             let may_stop = cuts.is_empty()
+                // At an integral point separation does not stop, since branching is impossible
+                // there.
                 || (!cuts_are_required && tailing_off.is_tailing_off(objective, min_gain));
             if may_stop {
                 return self.finish(incumbent);
@@ -242,6 +254,7 @@ impl<'a> CvrpSearchTree<'a> {
         let nodes = self.support.nodes;
         let edges = self.support.edges.iter();
         let uses: Vec<(u32, f64)> = edges
+            // Values are whole numbers up to the tolerance of the LP.
             .map(|(ends, value)| (edge_index_u32(nodes, *ends), value.round()))
             .collect();
         let costs = self.input.costs;
@@ -249,9 +262,12 @@ impl<'a> CvrpSearchTree<'a> {
             .iter()
             .map(|(edge, count)| count * costs[*edge as usize]);
         let cost: f64 = terms.sum();
+        // The point costs more than its bound by more than rounding: the bound then limits what is
+        // proven.
         if bound < cost - INTEGRAL_GAP_TOLERANCES * self.input.pruning.tolerance {
             self.node_queue.record_pruned(bound);
         }
+        // A better incumbent tightens the bounds of all further nodes.
         if incumbent.offer(uses, costs, &self.input.pruning) {
             self.tighten(incumbent)?;
         }
@@ -263,6 +279,8 @@ impl<'a> CvrpSearchTree<'a> {
         let bound = self.root_bound;
         let reduced = self.root_reduced_costs.iter();
         let delete = reduced
+            // A column of reduced cost r in the routes raises their cost to at least the root's
+            // bound plus r.
             .map(|reduced| bound + reduced > incumbent.cutoff)
             .collect();
         let deleted = self.master.drop_edges(delete)?;
@@ -283,11 +301,16 @@ impl<'a> CvrpSearchTree<'a> {
             return Ok(());
         }
         for (column, reduced) in self.root_reduced_costs.iter().enumerate() {
+            // How many uses the gap allows before the bound exceeds the cutoff.
             let max_change = ((incumbent.cutoff - bound) / reduced.abs()).floor();
             let [lower, upper] = self.master.global_bounds[column];
             if lower < upper && max_change < upper - lower && *reduced != 0.0 {
+                // Routes beyond the new bound cost at least this: part of the lower bound of the
+                // whole search.
                 self.node_queue
                     .record_pruned(bound + (max_change + 1.0) * reduced.abs());
+                // A positive reduced cost belongs to a column at its lower bound, a negative one to
+                // one at its upper bound.
                 self.master.global_bounds[column] = if *reduced > 0.0 {
                     [lower, lower + max_change]
                 } else {
@@ -298,6 +321,8 @@ impl<'a> CvrpSearchTree<'a> {
         for column in 0..self.root_reduced_costs.len() {
             let [current_lower, current_upper] = self.master.bounds(column);
             let [lower, upper] = self.master.global_bounds[column];
+            // If the ranges do not meet, the node is pruned by its bound; crossing bounds would be
+            // an error of the solver.
             if current_lower <= upper && current_upper >= lower {
                 let bounds = [current_lower.max(lower), current_upper.min(upper)];
                 self.master.set_bounds(column, bounds)?;
@@ -314,6 +339,7 @@ impl<'a> CvrpSearchTree<'a> {
         incumbent: &CvrpIncumbent,
     ) -> Result<Rc<CvrpBranchPath>, SolveFailure> {
         let basis = self.master.snapshot().map(Rc::new);
+        // Taken: the candidates belong to the point that is branched on.
         let branch_sets = std::mem::take(&mut self.separator.branch_sets);
         let choice = self.branching.choose(
             &mut self.master,
@@ -333,6 +359,7 @@ impl<'a> CvrpSearchTree<'a> {
                 parent: parent.cloned(),
             })
         });
+        // The node's own basis: the sibling starts where this node ended.
         self.node_queue.add(bound, second, basis);
         first.enforce(&mut self.master)?;
         Ok(first)

@@ -60,8 +60,12 @@ impl CandidateSet {
     fn toggle(&mut self, support: &CvrpSupportGraph, instance: &CvrpInstance, customer: u32) {
         let index = customer as usize;
         let sign = if self.contains[index] { -1.0 } else { 1.0 };
+        // By the degree equations, a customer adds 2 − 2·(its edges to the set) to x(δ(S)), here
+        // halved.
         self.crossings += sign * (1.0 - self.adjacency[index]);
         self.load += sign * instance.demands[index];
+        // The exclusive or makes the hash independent of the order, and lets a customer be removed
+        // as it was added.
         self.fingerprint ^= fingerprint(customer);
         for (adjacency, value) in self.adjacency.iter_mut().zip(support.row(customer)) {
             *adjacency += sign * value;
@@ -119,12 +123,16 @@ impl CutSeparator {
         self.checked.clear();
         self.grown.clear();
         self.check_components(support, instance);
+        // Integral points: components and their complements are enough, since every violated set
+        // contains one.
         if !support.is_integral() {
             for seed in 1..support.nodes as u32 {
                 self.grow(seed, support, instance);
             }
         }
         let mut cuts = Vec::new();
+        // Ties are broken by the set, so the cuts do not depend on the order in which sets were
+        // found.
         self.capacity_sets
             .sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         for (_, set) in self.capacity_sets.drain(..).take(MAX_CUTS_PER_ROUND) {
@@ -142,6 +150,8 @@ impl CutSeparator {
     /// Checks the connected components without the depot, and their complements.
     fn check_components(&mut self, support: &CvrpSupportGraph, instance: &CvrpInstance) {
         for component in support.components() {
+            // A capacity inequality of the complement can be violated where that of the component
+            // is not.
             let customers = 1..support.nodes as u32;
             let complement = customers
                 .filter(|customer| !component.contains(customer))
@@ -165,10 +175,12 @@ impl CutSeparator {
         let mut next = Some(seed);
         while let Some(customer) = next {
             self.set.toggle(support, instance, customer);
+            // Greedy growth depends on the set alone, so two seeds that meet stay together.
             if !self.grown.insert(self.set.fingerprint) {
                 // Greedy growth reached this set before, and so all sets that follow.
                 return;
             }
+            // The same set may have been checked by an improvement, without being grown.
             if self.checked.insert(self.set.fingerprint) {
                 self.check_set(support, instance);
             }
@@ -183,6 +195,7 @@ impl CutSeparator {
             self.capacity_sets
                 .push((violation, self.set.customers.clone()));
         } else {
+            // The handle of a violated capacity inequality needs no second cut.
             self.try_blossom(support, instance);
             let is_between = crossings > MIN_BRANCH_CROSSINGS && crossings < MAX_BRANCH_CROSSINGS;
             if is_between && self.set.customers.len() > 1 {
@@ -190,6 +203,7 @@ impl CutSeparator {
                     .push((crossings, self.set.customers.clone()));
             }
         }
+        // Sets that are close to violated can become violated by few changes.
         if violation > -IMPROVEMENT_THRESHOLD {
             self.improve(support, instance);
         }
@@ -206,9 +220,12 @@ impl CutSeparator {
             if self.set.contains[ends[0] as usize] == self.set.contains[ends[1] as usize] {
                 continue;
             }
+            // Blossom inequalities need teeth that are used at most once; a depot edge of a
+            // single-customer route may be used twice.
             let can_be_tooth = instance.max_edge_uses(*ends) <= 1.0;
             let is_tooth = can_be_tooth && *value > 0.5;
             left_side += if is_tooth { 1.0 - value } else { *value };
+            // Every further edge adds to the left side, so no violation is left.
             if left_side >= 1.0 {
                 return;
             }
@@ -225,12 +242,15 @@ impl CutSeparator {
             }
         }
         if teeth.len().is_multiple_of(2) {
+            // Changing the cheapest edge makes the number of teeth odd; infinite where no edge can
+            // be a tooth.
             left_side += min_flip_cost;
             match teeth.iter().position(|ends| *ends == cheapest) {
                 Some(index) => drop(teeth.remove(index)),
                 None => teeth.push(cheapest),
             }
         }
+        // In units of vehicles, as the violations of capacity inequalities.
         let violation = (1.0 - left_side) / 2.0;
         if violation > MIN_VIOLATION && !teeth.is_empty() {
             self.blossoms
@@ -241,6 +261,7 @@ impl CutSeparator {
     /// Changes a copy of the current set while that increases its violation.
     fn improve(&mut self, support: &CvrpSupportGraph, instance: &CvrpInstance) {
         let mut set = std::mem::take(&mut self.improved);
+        // A copy whose buffers are kept: the growth continues with the original.
         set.clone_from(&self.set);
         for _ in 0..MAX_SET_CHANGES {
             let Some(change) = best_change(&set, support, instance) else {
@@ -249,6 +270,7 @@ impl CutSeparator {
             for customer in change.into_iter().flatten() {
                 set.toggle(support, instance, customer);
             }
+            // The changes from a set that was checked were tried from there.
             if !self.checked.insert(set.fingerprint) {
                 break;
             }
@@ -263,6 +285,7 @@ impl CutSeparator {
 
 /// The customer outside the set of largest total edge value to it.
 fn most_adjacent(set: &CandidateSet) -> Option<u32> {
+    // Strictly larger keeps the smaller customer.
     let outside = (1..set.adjacency.len()).filter(|customer| !set.contains[*customer]);
     let larger = |a: usize, b: usize| {
         if set.adjacency[b] > set.adjacency[a] {
@@ -280,6 +303,7 @@ fn best_change(
     support: &CvrpSupportGraph,
     instance: &CvrpInstance,
 ) -> Option<[Option<u32>; 2]> {
+    // Above rounding errors, or else the changes could go back and forth.
     let (mut max_violation, mut best) = (set.violation(instance) + MIN_IMPROVEMENT, None);
     let mut offer = |load: f64, crossings: f64, change: [Option<u32>; 2]| {
         let violation = instance.min_vehicles(load) - crossings;
@@ -289,6 +313,7 @@ fn best_change(
     };
     for node in 1..set.adjacency.len() {
         let is_member = set.contains[node];
+        // The empty set has no capacity inequality.
         if is_member && set.customers.len() == 1 {
             continue;
         }
@@ -299,6 +324,7 @@ fn best_change(
         if is_member {
             let row = support.row(node as u32);
             for other in (1..set.adjacency.len()).filter(|other| !set.contains[*other]) {
+                // The edge between both, which was inside of the set, leaves it with the first one.
                 let crossings = crossings + 1.0 - (set.adjacency[other] - row[other]);
                 let exchange = [Some(node as u32), Some(other as u32)];
                 offer(load + instance.demands[other], crossings, exchange);

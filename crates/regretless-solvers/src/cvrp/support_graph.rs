@@ -21,6 +21,7 @@ impl CvrpSupportGraph {
         self.matrix.clear();
         self.matrix.resize(nodes * nodes, 0.0);
         for (ends, value) in edges.iter().zip(values) {
+            // Tiny values are rounding errors of the LP.
             if *value <= INTEGRALITY_TOLERANCE {
                 continue;
             }
@@ -48,6 +49,7 @@ impl CvrpSupportGraph {
     pub(super) fn cut_value(&self, set: &[u32]) -> f64 {
         let row_sum = |i: u32| set.iter().map(|j| self.row(i)[*j as usize]).sum::<f64>();
         let inside: f64 = set.iter().map(|i| row_sum(*i)).sum();
+        // Every customer has degree 2; edges inside the set are counted from both ends.
         2.0 * set.len() as f64 - inside
     }
 

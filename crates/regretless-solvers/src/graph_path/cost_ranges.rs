@@ -37,6 +37,8 @@ impl CostRanging for GraphPathSolver {
     fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure> {
         let distances = self.distances(costs)?;
         let mut ranges = CostRanges::unbounded(costs.len());
+        // A cost that is not paid may rise without limit; it joins a path when the shortest way
+        // through it is as short as the path.
         self.set_lower_ends(costs, &distances, &mut ranges.lower);
         let ends = self.nodes.len() - 1;
         let replaceable = match self.network.graph.cost_place() {
@@ -45,6 +47,7 @@ impl CostRanging for GraphPathSolver {
             CostPlace::Nodes => 1..ends.max(1),
         };
         let mut search = DetourSearch {
+            // Made once: every search resets only what it touched.
             lengths: vec![f64::INFINITY; self.network.graph.num_nodes()],
             touched: Vec::new(),
             heap: DistanceQueue::new(0),
@@ -53,6 +56,8 @@ impl CostRanging for GraphPathSolver {
             check_not_stopped()?;
             let cost = self.path[place] as usize;
             let excess = self.excess_without(place, costs, &distances, &mut search);
+            // A paid cost may rise until the shortest path without it is as short. How far it may
+            // fall is unlimited.
             ranges.upper[cost] = costs[cost] + excess;
         }
         Ok(ranges)
@@ -76,6 +81,8 @@ impl GraphPathSolver {
         let mut way = Vec::new();
         for node in 0..joins.len() as u32 {
             let mut current = node;
+            // Every node is passed at most twice, as the ways that are followed end at nodes that
+            // are known.
             while joins[current as usize] == NEVER
                 && let Some(label) = self.search.labels.get(current)
             {
@@ -89,6 +96,7 @@ impl GraphPathSolver {
         }
         Ok(PathDistances {
             from_source: from_source
+                // The labels begin at 0 behind the source, whose own cost is paid too.
                 .into_iter()
                 .map(|length| length + first)
                 .collect(),
@@ -121,6 +129,7 @@ impl GraphPathSolver {
         let mut set = |cost: u32, through: f64| {
             let place = cost as usize;
             if !is_paid[place] && self.network.is_open(cost) && through < f64::INFINITY {
+                // Rounding may make the way through seem shorter than the shortest one.
                 lower[place] = costs[place] - (through - shortest).max(0.0);
             }
         };
@@ -152,12 +161,15 @@ impl GraphPathSolver {
             CostPlace::Arcs => (&self.nodes[..=place], place),
             CostPlace::Nodes => (&self.nodes[..place], place),
         };
+        // The starts have reduced length 0: they are on a shortest way already.
         search.begin(starts);
         let mut best = f64::INFINITY;
         while let Some(entry) = search.heap.pop() {
+            // The queue is in order of length, so nothing shorter follows.
             if entry.distance >= best {
                 break;
             }
+            // The entry is outdated: its node was reached by a shorter way since.
             if entry.distance > search.lengths[entry.node as usize] {
                 continue;
             }
@@ -168,8 +180,12 @@ impl GraphPathSolver {
                     continue;
                 }
                 let to_target = distances.to_target[arc.node as usize];
+                // Reduced by the distances to the target, lengths are nonnegative (as in A*),
+                // whatever the signs of the costs; rounding may put them slightly below.
                 let reduced = (costs[arc.cost as usize] + to_target - potential).max(0.0);
                 let length = entry.distance + reduced;
+                // Behind the avoided place a shortest way goes on along known nodes, at no reduced
+                // length.
                 if join as usize > end {
                     best = best.min(length);
                 } else if length < best {
@@ -192,6 +208,7 @@ struct DetourSearch {
 
 impl DetourSearch {
     fn begin(&mut self, starts: &[u32]) {
+        // Only what the last search touched is reset: most searches stay near the path.
         for node in self.touched.drain(..) {
             self.lengths[node as usize] = f64::INFINITY;
         }

@@ -68,6 +68,7 @@ impl<'a> GraphDetours<'a> {
     fn enumerate(&mut self) -> Result<(), SolveFailure> {
         let num_nodes = self.places.len();
         // A detour visits no node twice: it has at most as many arcs as there are nodes.
+        // Iterative deepening: shorter detours come first, so a list that is cut off has them.
         for length in 1..=num_nodes {
             let mut is_possible = false;
             for start in 0..self.solver.nodes.len() - 1 {
@@ -75,6 +76,7 @@ impl<'a> GraphDetours<'a> {
                 if self.is_done() {
                     return Ok(());
                 }
+                // Whether a longer detour can exist at all; without one the enumeration ends.
                 is_possible |= self.find_ways_back(start) >= length;
                 self.extend(self.solver.nodes[start], start, length);
             }
@@ -101,6 +103,7 @@ impl<'a> GraphDetours<'a> {
                 let is_off_path = self.places[arc.node as usize] == NEVER;
                 let arcs_back = &mut self.arcs_back[arc.node as usize];
                 if is_off_path && *arcs_back == NEVER && network.is_open(arc.cost) {
+                    // Marked first, so the node is not entered again.
                     *arcs_back = 0;
                     let hops = self.arcs_back[node as usize] + 1;
                     self.arcs_back[arc.node as usize] = hops;
@@ -122,6 +125,7 @@ impl<'a> GraphDetours<'a> {
             }
             self.steps += 1;
             let arcs_back = self.arcs_back[arc.node as usize];
+            // The arc of the path itself is no detour; a parallel arc is one.
             let is_own = self.solver.path.get(start) == Some(&arc.cost);
             if is_own || self.is_visited[arc.node as usize] || !network.is_open(arc.cost) {
                 continue;
@@ -131,8 +135,10 @@ impl<'a> GraphDetours<'a> {
                 let end = self.places[arc.node as usize] as usize;
                 let delta = self.delta(start..end);
                 self.deltas.push(delta);
+            // With more arcs to the path than are left, no way of this length returns.
             } else if arcs_back > 0 && arcs_back != NEVER && (arcs_back as usize) < length {
                 self.is_visited[arc.node as usize] = true;
+                // Off the path again, so other detours may pass the node.
                 self.extend(arc.node, start, length - 1);
                 self.is_visited[arc.node as usize] = false;
             }
@@ -144,6 +150,7 @@ impl<'a> GraphDetours<'a> {
         let removed = self.solver.path[replaced].iter().map(|arc| (*arc, -1.0));
         let added = self.arcs.iter().map(|arc| (*arc, 1.0));
         let mut entries: Vec<(u32, f64)> = removed.chain(added).collect();
+        // Sorted, as entries of decisions must be.
         entries.sort_unstable_by_key(|(arc, _)| *arc);
         Decision::from_entries(entries)
     }

@@ -27,6 +27,7 @@ type HeapKey = u128;
 
 #[inline]
 fn key(distance: f64, node: u32) -> HeapKey {
+    // Equal distances are ordered by node, so the order of a search does not depend on the heap.
     HeapKey::from(distance.to_bits()) << u32::BITS | HeapKey::from(node)
 }
 
@@ -67,6 +68,7 @@ impl DistanceQueue {
     /// if that is not known.
     pub fn restart(&mut self, max_cost: f64) {
         self.heap.clear();
+        // Only buckets with entries need to be cleared, and they lie ahead of the current one.
         while self.waiting > 0 {
             self.current += 1;
             let bucket = &mut self.buckets[self.current as usize % NUM_BUCKETS];
@@ -77,6 +79,7 @@ impl DistanceQueue {
         // Two buckets are spare: the first and the last one of a cost are not full.
         let buckets_per_unit = (NUM_BUCKETS - 2) as f64 / max_cost;
         let has_buckets = !self.buckets.is_empty() && max_cost > 0.0;
+        // A subnormal largest cost would give infinitely many buckets.
         self.buckets_per_unit = if has_buckets && buckets_per_unit.is_finite() {
             buckets_per_unit
         } else {
@@ -103,9 +106,12 @@ impl DistanceQueue {
     pub fn push(&mut self, distance: f64, node: u32) {
         let new = key(distance, node);
         let bucket = (distance * self.buckets_per_unit) as u64;
+        // Entries of the current bucket belong into the heap, which decides their order.
         if bucket <= self.current {
             self.push_to_heap(new);
         } else {
+            // The ring is long enough: an entry is at most the largest cost ahead of the current
+            // distance.
             self.buckets[bucket as usize % NUM_BUCKETS].push(new);
             self.waiting += 1;
         }
@@ -124,6 +130,7 @@ impl DistanceQueue {
             self.current += 1;
             let bucket = &mut self.buckets[self.current as usize % NUM_BUCKETS];
             self.waiting -= bucket.len();
+            // Taken out, as the heap is filled through `self`.
             let mut entries = std::mem::take(bucket);
             for entry in entries.drain(..) {
                 self.push_to_heap(entry);
@@ -142,6 +149,7 @@ impl DistanceQueue {
             if new >= self.heap[parent] {
                 break;
             }
+            // Entries move down one by one, and the new one is written once.
             self.heap[place] = self.heap[parent];
             place = parent;
         }
@@ -151,6 +159,7 @@ impl DistanceQueue {
     #[inline]
     pub fn pop(&mut self) -> Option<NearestNode> {
         self.fill_heap();
+        // The last entry fills the gap at the top; for a single entry both are the same.
         let last = self.heap.pop()?;
         let first = self.heap.first().copied().unwrap_or(last);
         let count = self.heap.len();
@@ -160,6 +169,7 @@ impl DistanceQueue {
             if children >= count {
                 break;
             }
+            // Four children per entry: fewer levels than with two, and they share a cache line.
             let mut least = (self.heap[children], children);
             for (child, key) in
                 (children..).zip(&self.heap[children..(children + ARITY).min(count)])

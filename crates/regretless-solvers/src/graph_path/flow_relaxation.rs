@@ -47,6 +47,7 @@ impl FlowRelaxation {
     /// When there is no path, or the search is to stop.
     pub fn solve(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         let usable = costs.iter().zip(&self.limits.upper);
+        // Closed arcs may have costs that are not finite, which no flow pays.
         let usable = usable.map(|(cost, upper)| if *upper > 0.0 { *cost } else { 0.0 });
         self.costs.clear();
         self.costs.extend(usable);
@@ -100,6 +101,7 @@ fn flow_network(graph: &Graph) -> FlowNetwork {
 fn flow_limits(network: &FlowNetwork, path_network: &PathNetwork) -> FlowLimits {
     let (source, target) = (path_network.source, path_network.target);
     let num_nodes = path_network.graph.num_nodes() as u32;
+    // Nodes off every way would only carry cycles of flow.
     let relevant = relevant_nodes(path_network);
     let is_relevant = |node: u32| relevant[(node % num_nodes) as usize];
     let sink = match path_network.graph.cost_place() {
@@ -110,12 +112,14 @@ fn flow_limits(network: &FlowNetwork, path_network: &PathNetwork) -> FlowLimits 
     let upper = (0..).zip(ends).map(|(arc, (tail, head))| {
         let has_cost = (arc as usize) < network.num_costs;
         let is_open = !has_cost || path_network.is_open(arc);
+        // Flow into the source or out of the sink could only run in cycles.
         let leads_on = tail != head && *head != source && *tail != sink;
         let is_usable = is_open && leads_on && is_relevant(*tail) && is_relevant(*head);
         f64::from(u8::from(is_usable))
     });
     let upper: Vec<f64> = upper.collect();
     let mut supply = vec![0.0; network.nodes];
+    // Added, not set: source and sink may be one node.
     supply[source as usize] += 1.0;
     supply[sink as usize] -= 1.0;
     FlowLimits {

@@ -66,6 +66,7 @@ impl LabelCorrecting {
         direction: Direction,
         labels: &mut Labels,
     ) -> Result<PathSearchEnd, SolveFailure> {
+        // Moved out, since the search borrows `self`.
         let relevant = match self.relevant.take() {
             Some(relevant) => relevant,
             None => relevant_nodes(network),
@@ -90,6 +91,8 @@ impl LabelCorrecting {
         let mut steps: u32 = 0;
         while let Some(node) = self.queue.pop_front() {
             self.is_queued[node as usize] = false;
+            // Its way from the root has changed since it was queued: it is queued again when it
+            // returns.
             if !self.is_in_tree[node as usize] {
                 continue;
             }
@@ -114,8 +117,12 @@ impl LabelCorrecting {
                 if !counts {
                     continue;
                 }
+                // The node's subtree has outdated distances: it leaves the tree, and its nodes wait
+                // for their new ones (subtree disassembly, Tarjan 1981).
                 if is_in_tree {
                     let old_parent = labels.get(arc.node).map_or(arc.node, |label| label.parent);
+                    // The new parent is below the node: following parents would not end, so the
+                    // cycle is negative.
                     if arc.node == root || self.disassemble(arc.node, old_parent, node) {
                         let cycle = cycle_through(labels, arc.node, node, direction);
                         return Ok(PathSearchEnd::NegativeCycle(cycle));
@@ -133,6 +140,7 @@ impl LabelCorrecting {
         self.is_queued.fill(false);
         self.children.fill(0);
         self.queue.clear();
+        // A ring of one node.
         self.after[root as usize] = root;
         self.before[root as usize] = root;
         self.is_in_tree[root as usize] = true;
@@ -150,6 +158,7 @@ impl LabelCorrecting {
         let before = self.before[node as usize];
         let mut pending = 1;
         let mut next = node;
+        // In preorder a subtree is consecutive: it ends when all children met were visited.
         while pending > 0 {
             if next == other {
                 return true;
@@ -160,6 +169,7 @@ impl LabelCorrecting {
             self.is_in_tree[next as usize] = false;
             next = self.after[next as usize];
         }
+        // The list is closed over the gap.
         self.after[before as usize] = next;
         self.before[next as usize] = before;
         self.children[parent as usize] -= 1;
@@ -168,6 +178,7 @@ impl LabelCorrecting {
 
     /// Adds a node below another one.
     fn attach(&mut self, node: u32, parent: u32) {
+        // Behind its parent, a leaf is in preorder whatever the parent's other children are.
         let next = self.after[parent as usize];
         self.after[parent as usize] = node;
         self.before[node as usize] = parent;

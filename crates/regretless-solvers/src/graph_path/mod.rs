@@ -58,6 +58,7 @@ impl GraphPathSolver {
     /// Solves another network of the same graph from now on; `false`, with nothing changed, for
     /// another graph.
     pub fn move_to(&mut self, network: &PathNetwork) -> bool {
+        // Another graph has other nodes, which buffers are made for.
         if !Arc::ptr_eq(&self.network.graph, &network.graph) {
             return false;
         }
@@ -81,6 +82,8 @@ impl GraphPathSolver {
     /// Finds the path; returns how its length is proven.
     fn find_path(&mut self, costs: &[f64]) -> Result<PathSearchEnd, SolveFailure> {
         let end = self.search.find_path(&self.network, costs)?;
+        // Without a shortest path, the one that ignores negative costs is returned, together with a
+        // bound.
         if let PathSearchEnd::NegativeCycle(_) = end {
             self.search.find_path_from_both_ends(&self.network, costs)?;
         }
@@ -105,6 +108,7 @@ impl GraphPathSolver {
                 .get(node)
                 .ok_or(SolveFailure::Infeasible)?;
             let parent = label.parent;
+            // The labels do not say which of parallel arcs was followed.
             let cost = self
                 .cheapest_arc(parent, node, costs)
                 .ok_or(SolveFailure::Infeasible)?;
@@ -138,6 +142,8 @@ impl GraphPathSolver {
             .network
             .first_cost()
             .map_or(0.0, |cost| costs[cost as usize].max(0.0));
+        // Every path is at least as long as the shortest one without negative costs, plus all of
+        // these.
         first + self.search.labels.distance(self.network.target) + negative
     }
 
@@ -186,6 +192,8 @@ impl RelaxationSolver for GraphPathSolver {
     fn relax(&mut self, costs: &[f64]) -> Result<Solution, SolveFailure> {
         let solution = self.solve(costs)?;
         match solution.status {
+            // With a negative cycle the search proves nothing; flows are bounded by the arcs'
+            // capacities.
             SolveStatus::LimitReached => self.relax_by_flows(costs),
             SolveStatus::Optimal | SolveStatus::WithinGap(_) => Ok(solution),
         }

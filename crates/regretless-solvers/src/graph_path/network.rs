@@ -32,6 +32,7 @@ impl Adjacency {
     fn new(num_nodes: usize, arcs: impl Iterator<Item = (u32, HalfArc)> + Clone) -> Self {
         let mut starts = vec![0_u32; num_nodes + 1];
         for (node, _) in arcs.clone() {
+            // Counting sort by node, stable in the order in which arcs are given.
             starts[node as usize + 1] += 1;
         }
         for node in 0..num_nodes {
@@ -111,6 +112,7 @@ impl Graph {
                 let near = |at: usize, count: usize| at.saturating_sub(1)..(at + 2).min(count);
                 for to_row in near(row, rows) {
                     for to_col in near(col, cols) {
+                        // Not the node itself, and without diagonals only neighbors at one step.
                         let steps = row.abs_diff(to_row) + col.abs_diff(to_col);
                         if steps == 1 || (steps == 2 && has_diagonals) {
                             let [from, to] = [row * cols + col, to_row * cols + to_col];
@@ -130,6 +132,7 @@ impl Graph {
         let arriving = ends.iter().map(|[from, to]| {
             let arc = HalfArc {
                 node: *from,
+                // Against its direction, too, an arc pays for the node that it leads to.
                 cost: *to,
             };
             (*to, arc)
@@ -198,6 +201,7 @@ fn topological_order(num_nodes: usize, leaving: &Adjacency) -> Option<Topologica
             }
         }
     }
+    // Nodes on or behind a cycle never lose their last arriving arc.
     if nodes.len() < num_nodes {
         return None;
     }
@@ -277,6 +281,7 @@ impl PathNetwork {
             let arcs = self.graph.leaving(*from).iter();
             let open = arcs.filter(|arc| arc.node == *to && self.is_open(arc.cost));
             let lengths = open.map(|arc| costs[arc.cost as usize]);
+            // The cheapest of parallel arcs; infinite where all are closed.
             length += lengths.fold(f64::INFINITY, f64::min);
         }
         length

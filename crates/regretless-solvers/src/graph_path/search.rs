@@ -47,12 +47,14 @@ impl Labels {
 
     /// Forgets all labels but that of the root.
     pub(super) fn restart(&mut self, root: u32) {
+        // After 2³² searches numbers would repeat, and old labels would seem current.
         if self.search == u32::MAX {
             for label in &mut self.labels {
                 label.search = 0;
             }
             self.search = 0;
         }
+        // Labels of earlier searches are recognized by their number, so they need not be cleared.
         self.search += 1;
         self.set(root, 0.0, root);
     }
@@ -129,6 +131,7 @@ impl PathSearch {
         costs: &[f64],
     ) -> Result<PathSearchEnd, SolveFailure> {
         if network.graph.is_acyclic() {
+            // Without cycles one pass in topological order is enough, for costs of any sign.
             self.run_in_order(network, costs, Direction::Forward, Some(network.target));
             return Ok(PathSearchEnd::Exact);
         }
@@ -180,6 +183,7 @@ impl PathSearch {
             return Ok(end);
         }
         // The cycle is negative by rounding only.
+        // On raised costs the cycle is not negative, so the search ends with a path.
         search.run(network, &raised, direction, &mut self.labels)
     }
 
@@ -211,10 +215,12 @@ impl PathSearch {
         self.opposite_heap.push(0.0, target);
         let mut meeting = Meeting {
             node: source,
+            // If source and target are one node, the empty path is the shortest.
             length: if source == target { 0.0 } else { f64::INFINITY },
         };
         let mut steps: u32 = 0;
         while let (Some(near), Some(far)) = (self.heap.first(), self.opposite_heap.first()) {
+            // Every way that is not known yet has a node beyond both radii (Pohl 1971).
             if near + far >= meeting.length {
                 break;
             }
@@ -222,6 +228,7 @@ impl PathSearch {
             if steps.is_multiple_of(STEPS_BETWEEN_POLLS) {
                 check_not_stopped()?;
             }
+            // The side of the smaller radius advances, so both grow alike.
             if near <= far {
                 let mut side = SearchSide {
                     labels: &mut self.labels,
@@ -240,6 +247,7 @@ impl PathSearch {
                 side.advance(network, costs, Direction::Backward, &mut meeting);
             }
         }
+        // Without a meeting there is no path, and the target has no label.
         if meeting.length < f64::INFINITY {
             self.label_from(meeting.node);
         }
@@ -253,6 +261,7 @@ impl PathSearch {
             && label.parent != node
         {
             let rest = self.opposite.distance(label.parent);
+            // The opposite labels count from the target: their difference is the length of the arc.
             let distance = self.labels.distance(node) + label.distance - rest;
             self.labels.set(label.parent, distance, node);
             node = label.parent;
@@ -273,6 +282,8 @@ impl PathSearch {
         self.heap.push(0.0, root);
         let mut steps: u32 = 0;
         while let Some(entry) = self.heap.pop() {
+            // Nodes are queued again when they get a shorter way; only the entry of the shortest
+            // one is current.
             if entry.distance > self.labels.distance(entry.node) {
                 continue;
             }
@@ -311,6 +322,7 @@ impl PathSearch {
         let last = goal.map(|node| order.places[node as usize] as usize);
         match direction {
             Direction::Forward => {
+                // Nodes behind the goal cannot be on a way to it.
                 let end = last.map_or(order.nodes.len(), |place| place.max(first));
                 for node in &order.nodes[first..end] {
                     self.relax(network, costs, direction, *node);
@@ -327,6 +339,7 @@ impl PathSearch {
 
     fn relax(&mut self, network: &PathNetwork, costs: &[f64], direction: Direction, node: u32) {
         let from = self.labels.distance(node);
+        // Not reached: its arcs lead to no distance.
         if from == f64::INFINITY {
             return;
         }
@@ -355,6 +368,8 @@ impl CostBounds {
         const LANES: usize = 8;
         let (mut lowest, mut highest) = ([0.0_f64; LANES], [0.0_f64; LANES]);
         let mut add = |lane: usize, cost: f64| {
+            // Comparisons instead of `min`: they compile to one instruction, since NaN needs no
+            // care.
             lowest[lane] = if cost < lowest[lane] {
                 cost
             } else {
@@ -443,16 +458,21 @@ impl SearchSide<'_> {
             if !network.is_open(arc.cost) {
                 continue;
             }
+            // For a path that ignores negative costs; where there are none, this changes nothing.
             let distance = entry.distance + costs[arc.cost as usize].max(0.0);
+            // The known way is as short.
             if distance >= self.labels.distance(arc.node) {
                 continue;
             }
             let rest = self.other.distance(arc.node);
+            // The meeting is recorded here and not when a node leaves the queue: the shortest path
+            // may go through an arc between both searches.
             if distance + rest < meeting.length {
                 *meeting = Meeting {
                     node: arc.node,
                     length: distance + rest,
                 };
+            // The way is completed by at least the other radius: it cannot become the shortest.
             } else if distance + self.other_radius >= meeting.length {
                 continue;
             }

@@ -45,14 +45,18 @@ impl DualSimplex {
     pub(super) fn solve(&mut self, tableau: &mut KnapsackTableau, cutoff: f64) -> TableauStatus {
         let limit = ANTI_CYCLING_PIVOTS * (tableau.rows() + 1);
         for step in 0..MAX_PIVOTS_FACTOR * limit {
+            // Bland-like choice after many pivots: the first violated row, which makes cycling end.
             let takes_first = step > limit;
             let Some((row, above)) = worst_row(tableau, takes_first) else {
                 return TableauStatus::Solved;
             };
+            // The dual simplex step below drives out variables that are negative.
             if above {
                 tableau.complement(row);
             }
             match self.pivot_out(tableau, row) {
+                // The dual objective never falls, so the node can be pruned as soon as it reaches
+                // the cutoff.
                 TableauStatus::Solved if tableau.objective() >= cutoff => {
                     return TableauStatus::CutOff;
                 }
@@ -72,6 +76,8 @@ impl DualSimplex {
                 tableau.pivot(row, position);
                 TableauStatus::Solved
             }
+            // No column can repair the row: the node is infeasible, unless cells too small to pivot
+            // on could.
             None if -tableau.values()[row]
                 > FEASIBILITY_TOLERANCE + sub_tolerance_contribution(tableau, row) =>
             {
@@ -84,6 +90,8 @@ impl DualSimplex {
     /// The position of the entering variable; items with smaller ratios that do not cover the
     /// violation are flipped.
     fn choose_entering(&mut self, tableau: &mut KnapsackTableau, row: usize) -> Option<usize> {
+        // A long step (bound flipping): items that do not cover the violation go to their other
+        // bound, and one pivot replaces many.
         let max_flips = if tableau.width() > MIN_BATCH_FLIP_COLUMNS {
             1
         } else {
@@ -97,6 +105,8 @@ impl DualSimplex {
                 }
             }
             let position = simd::argmin(&self.ratios)?;
+            // In order of ratio: an item that is passed has a reduced cost of the other sign after
+            // the step, for which its other bound is right.
             if self.covers_or_flips(tableau, row, position) {
                 return Some(position);
             }
@@ -129,6 +139,8 @@ impl DualSimplex {
             }
         }
         let mut candidates = 0..self.order.len();
+        // Bisection: half of the candidates are summed at once, and flipped only if all of them are
+        // needed.
         while candidates.len() > MAX_SEQUENTIAL_FLIPS {
             let middle = candidates.start + candidates.len() / 2;
             self.order[candidates.clone()]
@@ -138,6 +150,7 @@ impl DualSimplex {
                 .iter()
                 .map(|(_, position)| coverage(tableau, row, *position as usize))
                 .sum();
+            // The first half is enough, so the last item to flip is in it.
             if tableau.values()[row] + covered >= 0.0 {
                 candidates.end = middle;
             } else {
@@ -170,6 +183,7 @@ impl DualSimplex {
 }
 
 fn by_ratio(a: &(f64, u32), b: &(f64, u32)) -> Ordering {
+    // Ties are broken by column, so pivots do not depend on the sorting.
     a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
 }
 
@@ -179,6 +193,7 @@ fn coverage(tableau: &KnapsackTableau, row: usize, position: usize) -> f64 {
     if tableau.steps()[position] > 0.0 {
         tableau.row(row)[position].abs()
     } else {
+        // A slack has no other bound: it covers any violation.
         f64::INFINITY
     }
 }
@@ -210,6 +225,7 @@ fn worst_row(tableau: &KnapsackTableau, takes_first: bool) -> Option<(usize, boo
     for (row, (value, upper)) in tableau.values().iter().zip(tableau.uppers()).enumerate() {
         let (below, above) = (-value, value - upper);
         let violation = below.max(above);
+        // Strictly larger: of equal violations the first row leaves.
         if violation > worst.0 {
             worst = (violation, Some((row, above > below)));
             if takes_first {

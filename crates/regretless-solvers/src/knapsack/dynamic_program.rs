@@ -42,6 +42,7 @@ impl KnapsackDynamicProgram {
         }
         let capacity = (limit / granularity).floor();
         if (capacity + 1.0) * row.len() as f64 > MAX_CELLS as f64 {
+            // Compared in floating point: the product of large numbers would overflow an integer.
             return None;
         }
         let weights = row.iter().map(|weight| (weight / granularity) as usize);
@@ -58,6 +59,8 @@ impl KnapsackDynamicProgram {
     /// another one is as good.
     pub(super) fn solve(&mut self, costs: &[f64]) -> Option<Vec<u32>> {
         self.items.clear();
+        // Items of nonnegative cost never improve a selection, and those that do not fit are in
+        // none.
         for (item, weight) in self.weights.iter().enumerate() {
             if costs[item] < 0.0 && *weight <= self.capacity {
                 self.items.push(item as u32);
@@ -68,6 +71,7 @@ impl KnapsackDynamicProgram {
         self.best.resize((self.items.len() + 1) * loads, 0.0);
         for second in &mut self.second {
             second.clear();
+            // No second selection yet.
             second.resize(loads, f64::NEG_INFINITY);
         }
         for (position, item) in self.items.iter().enumerate() {
@@ -83,6 +87,8 @@ impl KnapsackDynamicProgram {
             self.second.swap(0, 1);
         }
         let gain = self.best[self.items.len() * loads + self.capacity];
+        // The margin is wider than the tolerance of branch and bound, so both find the same
+        // selection wherever this one returns any.
         let margin = TOLERANCE_FACTOR * min_improvement(gain, 0.0);
         // Also refuses infinite gains.
         let is_unique = gain - self.second[0][self.capacity] > margin;
@@ -96,6 +102,8 @@ impl KnapsackDynamicProgram {
         let mut chosen = Vec::new();
         for (position, item) in self.items.iter().enumerate().rev() {
             let without = self.best[position * loads + load];
+            // An item is in the selection if it raises the gain; since the optimum is unique, no
+            // ties need a rule.
             if self.best[(position + 1) * loads + load] > without {
                 load -= self.weights[*item as usize];
                 chosen.push(*item);
@@ -119,6 +127,7 @@ impl ItemStep<'_> {
     /// Writes the gains of the best two selections that may have the item.
     fn add(self, best: &mut [f64], second: &mut [f64]) {
         let weight = self.weight;
+        // Below its weight an item cannot be added.
         best[..weight].copy_from_slice(&self.best[..weight]);
         second[..weight].copy_from_slice(&self.second[..weight]);
         let loads = self.best.len() - weight;
@@ -129,6 +138,7 @@ impl ItemStep<'_> {
         // Six slices of one length: the compiler vectorizes this loop.
         for load in 0..loads {
             let (without, with) = (best_without[load], best_below[load] + self.gain);
+            // The second best is the smaller of the two bests, or a second best of either side.
             let others = larger(second_without[load], second_below[load] + self.gain);
             best[load] = larger(without, with);
             second[load] = larger(smaller(without, with), others);

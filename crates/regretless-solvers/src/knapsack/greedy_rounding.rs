@@ -53,6 +53,7 @@ impl GreedyRounding {
         self.load(input, tableau);
         self.fill(input);
         let pairs = 1 + self.inside.len() * self.outside.len();
+        // The number of swaps shrinks with the number of pairs, so the time is bounded.
         for _ in 0..1 + MAX_SWAP_PAIRS / pairs {
             let Some((inside, outside)) = self.best_swap(input) else {
                 break;
@@ -68,6 +69,7 @@ impl GreedyRounding {
         self.inside.clear();
         self.outside.clear();
         self.slack.clear();
+        // What is left after the items that are fixed at 1.
         self.slack.extend_from_slice(tableau.residual_rhs());
         for (variable, reduced) in tableau.nonbasics().iter().zip(tableau.reduced_costs()) {
             if tableau.is_item(*variable) {
@@ -81,6 +83,7 @@ impl GreedyRounding {
         }
         for (variable, value) in tableau.basics().iter().zip(tableau.values()) {
             if tableau.is_item(*variable) {
+                // Basic items between 0 and 1 are rounded down, so they need no capacity.
                 let is_chosen = if variable.is_complemented() {
                     *value < INTEGRALITY_TOLERANCE
                 } else {
@@ -94,6 +97,7 @@ impl GreedyRounding {
     fn place(&mut self, input: TableauInput, item: usize, is_chosen: bool, reduced: f64) {
         if is_chosen {
             self.inside.push(item as u32);
+            // Slacks are updated for every chosen item, also when its weight is 0.
             for (slack, weight) in self.slack.iter_mut().zip(input.items.column(item)) {
                 *slack -= weight;
             }
@@ -116,6 +120,7 @@ impl GreedyRounding {
                 .iter()
                 .enumerate()
                 .filter(|(_, (_, item))| fits(&self.slack, *item));
+            // The smallest reduced cost promises the largest gain of the items that fit.
             let Some((index, _)) = fitting.min_by(|a, b| a.1.0.total_cmp(&b.1.0)) else {
                 return;
             };
@@ -134,6 +139,7 @@ impl GreedyRounding {
             for (outside, (_, candidate)) in self.outside.iter().enumerate() {
                 let gain = cost - input.costs[*candidate as usize];
                 if gain > max_gain {
+                    // A swap must fit after the item inside has left.
                     let column = input.items.column(*candidate as usize);
                     if (0..rows).all(|i| column[i] <= self.slack[i] + item_weights[i]) {
                         max_gain = gain;
@@ -152,6 +158,7 @@ impl GreedyRounding {
         for (slack, weight) in self.slack.iter_mut().zip(column) {
             *slack += weight;
         }
+        // The reduced cost of an item that left is unknown: 0, that of a basic item.
         self.outside.push((0.0, leaving));
         self.place(input, entering as usize, true, 0.0);
     }

@@ -74,6 +74,7 @@ impl KnapsackIncumbent {
         self.candidate.clear();
         self.candidate.extend(chosen);
         self.candidate.sort_unstable();
+        // Checked exactly: the tableau's values are rounded.
         if !input.items.are_feasible(&self.candidate) {
             return false;
         }
@@ -83,6 +84,7 @@ impl KnapsackIncumbent {
             .map(|j| input.costs[*j as usize])
             .sum();
         let gain = min_improvement(self.objective, self.granularity);
+        // A different selection of nearly the same objective means that the optimum is not unique.
         if self.candidate != self.chosen && objective <= self.objective + gain {
             self.is_tied = objective >= self.objective - gain;
         }
@@ -95,10 +97,13 @@ impl KnapsackIncumbent {
     }
 
     fn set_cutoff(&mut self) {
+        // The gap is relative to the objective.
         let magnitude = self.objective.abs();
         let gain = min_improvement(self.objective, self.granularity);
         self.cutoff = match self.known_objective {
             None => self.objective - gain.max(self.gap * magnitude),
+            // For a known objective, nodes as good as it stay open, or else ties would not be
+            // found.
             Some(known_objective) => known_objective.min(self.objective + gain),
         };
     }

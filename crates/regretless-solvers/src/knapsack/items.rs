@@ -62,6 +62,7 @@ impl KnapsackItems {
         self.limits.clear();
         let with_tolerance = |capacity: &f64| capacity + CAPACITY_TOLERANCE * capacity.max(1.0);
         self.limits.extend(capacity.iter().map(with_tolerance));
+        // The scales depend on the weights of items that fit, which a new capacity changes.
         if self.update_fits() {
             self.scale_columns();
         }
@@ -70,9 +71,12 @@ impl KnapsackItems {
         for (row, capacity) in capacity.iter().enumerate() {
             let scale = self.scales[row];
             let reachable = reachable(self.granularities[row], self.limits[row]);
+            // The integer model rounds the capacity down to what sums of weights can reach, which
+            // tightens its LP.
             self.rhs.push(reachable * scale * (1.0 + RHS_MARGIN));
             self.strict_rhs.push(capacity * scale);
         }
+        // One more than the number of items never binds.
         self.rhs.push(self.count as f64 + 1.0);
         self.strict_rhs.push(self.count as f64 + 1.0);
     }
@@ -158,6 +162,8 @@ impl KnapsackItems {
         self.column(item)
             .iter()
             .zip(&self.strict_rhs)
+            // Without capacity, even a fraction of a heavier item is infeasible; the tableau could
+            // not pivot on it.
             .all(|(weight, rhs)| *weight == 0.0 || *rhs > 0.0)
     }
 
@@ -196,6 +202,7 @@ impl KnapsackItems {
         loads
             .iter()
             .zip(&self.limits)
+            // The loads were summed in another order than the exact check sums them.
             .all(|(load, limit)| *load <= limit + rounding * (limit + load))
     }
 
@@ -238,6 +245,7 @@ impl KnapsackItems {
 fn reachable(granularity: Option<f64>, limit: f64) -> f64 {
     match granularity {
         Some(granularity) => {
+            // The tolerance keeps rounding from losing a multiple that is reached.
             let multiples = (limit / granularity + GRANULARITY_TOLERANCE).floor();
             limit.min(granularity * multiples)
         }
@@ -260,6 +268,7 @@ fn row_scale(row: &[f64], fits: &[bool]) -> f64 {
 /// the number 0.
 pub(super) fn scale_to_unit(number: f64) -> f64 {
     if number > 0.0 {
+        // A power of two: scaling changes no digit of a weight.
         (-number.log2().ceil())
             .clamp(-MAX_SCALE_EXPONENT, MAX_SCALE_EXPONENT)
             .exp2()

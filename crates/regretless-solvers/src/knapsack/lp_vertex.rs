@@ -35,6 +35,7 @@ pub(super) fn item_values(tableau: &KnapsackTableau, fixed_at_one: &[u32], out: 
         out[*item as usize] = 1.0;
     }
     for variable in tableau.nonbasics() {
+        // A complemented variable that is nonbasic is 0, so the item is at 1.
         if tableau.is_item(*variable) && variable.is_complemented() {
             out[variable.index()] = 1.0;
         }
@@ -70,6 +71,7 @@ pub(super) fn duals(tableau: &KnapsackTableau, items: usize, out: &mut [f64]) {
     out.fill(0.0);
     for (variable, reduced_cost) in tableau.nonbasics().iter().zip(tableau.reduced_costs()) {
         if let Some(row) = variable.index().checked_sub(items) {
+            // The dual of a row is the reduced cost of its slack; basic slacks have none.
             out[row] = -reduced_cost.max(0.0);
         }
     }

@@ -96,6 +96,7 @@ impl KnapsackBranchAndBound {
     pub fn relax(&mut self, costs: &[f64]) -> Result<LpVertex, SolveFailure> {
         let scale = self.load(costs)?;
         let status = self.solve_root(RootModel::Relaxed);
+        // A stuck simplex may still be optimal up to rounding, which the violation shows.
         if status != TableauStatus::Solved
             && dual_simplex::worst_violation(&self.workspace.tableaus[0]) > OVERLOAD_TOLERANCE
         {
@@ -110,11 +111,14 @@ impl KnapsackBranchAndBound {
         let decision = Decision::from_dense(&values);
         let objective = decision.dot(costs);
         let basis = lp_vertex::basis(root, count);
+        // Computed from the duals, not read from the tableau, so they fit the duals exactly.
         let mut reduced_costs = self.items.reduced_costs(costs, &duals);
         self.items
             .make_duals_of_zero_capacities_feasible(&mut duals, &mut reduced_costs);
         for basic in &basis {
             if let KnapsackBasicVariable::Item(item) = basic {
+                // Basic items have reduced cost 0 by definition; the product leaves rounding
+                // errors.
                 reduced_costs[*item as usize] = 0.0;
             }
         }
@@ -147,6 +151,7 @@ impl KnapsackBranchAndBound {
             )));
         }
         let largest = costs.iter().fold(0.0_f64, |max, cost| max.max(-cost));
+        // Nonnegative costs are never paid.
         let scale = scale_to_unit(largest);
         for (scaled, cost) in self.scaled_costs.iter_mut().zip(costs) {
             *scaled = cost * scale;
@@ -176,10 +181,12 @@ impl KnapsackBranchAndBound {
         chosen.clear();
         for item in 0..input.items.count() {
             if input.costs[item] < 0.0 && input.items.is_weightless(item) {
+                // Weightless items of negative cost are always chosen.
                 chosen.push(root.choose_item(item, input));
             }
         }
         let is_free = |item: &u32| {
+            // All others are never chosen: left out, they make the tableau smaller.
             let item = *item as usize;
             let can_be_chosen = match model {
                 RootModel::Integer => input.items.fits(item),
@@ -211,6 +218,7 @@ impl Solver for KnapsackBranchAndBound {
         costs: &[f64],
         warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
+        // With limits, the result depends on where the search starts.
         if self.limits.may_stop_early() {
             return self.solve(costs);
         }
@@ -223,11 +231,13 @@ impl Solver for KnapsackBranchAndBound {
         }
         let previous = warm_start
             .take::<KnapsackWarmStart>()
+            // With a granularity, several selections can have the same objective.
             .filter(|previous| previous.fits(&self.items) && has_no_granularity(costs));
         let warm = previous.map(|previous| self.search(costs, scale, Some(previous.cost(costs))));
         let solution = match warm {
             Some(warm)
                 if warm.status == SolveStatus::Optimal
+                    // Only a unique optimum is sure to be that of a cold search.
                     && self.workspace.incumbent.is_unique_optimum() =>
             {
                 warm
@@ -252,6 +262,7 @@ impl KnapsackBranchAndBound {
     /// The solution without a search, where a dynamic program finds a unique optimum. Limited
     /// searches run as they are limited.
     fn solve_by_dynamic_program(&mut self, costs: &[f64]) -> Option<Solution> {
+        // With limits, the result must be that of the limited search.
         if self.limits.may_stop_early() || self.limits.nodes != SearchLimits::default().nodes {
             return None;
         }
@@ -282,11 +293,13 @@ impl KnapsackBranchAndBound {
         let incumbent = &self.workspace.incumbent;
         let decision = Decision::from_indices(incumbent.chosen().iter().copied());
         let objective = decision.dot(costs);
+        // With a gap, subtrees up to the cutoff were pruned, so the objective is not proven.
         let proven = if self.limits.gap > 0.0 {
             incumbent.cutoff().max(root_bound)
         } else {
             incumbent.objective()
         };
+        // The bound is the lowest of what was pruned and what is open, and at most the objective.
         let bound = (proven.min(open_bound.max(root_bound)) / scale).min(objective);
         Solution {
             decision,

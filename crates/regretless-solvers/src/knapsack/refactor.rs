@@ -11,6 +11,8 @@ impl KnapsackTableau {
             None => {
                 let weight = input.items.column(variable.index())[row];
                 if variable.is_complemented() {
+                    // A complemented item contributes 1 − x: its column changes sign, and its
+                    // weight moves to the right side.
                     -weight
                 } else {
                     weight
@@ -64,6 +66,7 @@ impl KnapsackTableau {
             reduced -= self.cost(self.basics[row], input) * cell;
             self.cells[row * self.stride + position] = cell;
         }
+        // Rounding may leave a reduced cost slightly negative; the basis is dual feasible.
         self.cells[self.rows * self.stride + position] = reduced.max(0.0);
     }
 
@@ -71,6 +74,7 @@ impl KnapsackTableau {
         let mut right_side = self.residual_rhs.clone();
         let mut objective = self.fixed_cost;
         for variable in self.nonbasics().iter().chain(&self.basics) {
+            // Complemented variables are at 1 in the original terms.
             if !self.is_item(*variable) || !variable.is_complemented() {
                 continue;
             }

@@ -35,6 +35,7 @@ impl KnapsackRelaxation {
     fn variable(&self, number: usize, point: &[f64]) -> DictionaryVariable {
         let bounds = match number.checked_sub(self.items()) {
             None if self.search.items.fits_fractionally(number) => [0.0, 1.0],
+            // Items that cannot even be chosen in part are fixed at 0.
             None => [0.0, 0.0],
             Some(_) => [0.0, f64::INFINITY],
         };
@@ -65,6 +66,7 @@ impl KnapsackRelaxation {
             }
         }
         for (value, slack) in values[count..].iter_mut().zip(slacks) {
+            // Rounding may leave a full capacity slightly negative.
             *value = slack.max(0.0);
         }
         values
@@ -131,6 +133,7 @@ impl AdjacentVertices for KnapsackRelaxation {
         let point = self.search.relax(costs)?;
         let directions = self.dictionary(&point)?.adjacent_vertices();
         let is_item = |(number, _): &(u32, f64)| (*number as usize) < costs.len();
+        // Changes of slacks are not part of the decision.
         let deltas = directions
             .into_iter()
             .map(|direction| Decision::from_entries(direction.into_iter().filter(is_item)))

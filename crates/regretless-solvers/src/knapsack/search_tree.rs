@@ -114,8 +114,10 @@ impl<'a> KnapsackSearchTree<'a> {
             ..
         } = &mut *self.workspace;
         rounding.round(self.input, &tableaus[ROOT_LEVEL], chosen, incumbent);
+        // Before the tree, fixing is cheap, and every later node is smaller for it.
         self.fix_by_reduced_cost(ROOT_LEVEL);
         self.polish(ROOT_LEVEL);
+        // The swaps may have improved the incumbent, which fixes more.
         self.fix_by_reduced_cost(ROOT_LEVEL);
         if self.workspace.tableaus[ROOT_LEVEL].objective() < self.workspace.incumbent.cutoff() {
             self.split_by_count();
@@ -136,8 +138,11 @@ impl<'a> KnapsackSearchTree<'a> {
 
     /// Searches one tree per number of chosen items, the tree with the lower bound first.
     fn split_by_count(&mut self) {
+        // With a fixed number of items the LP is tighter: its optimum at the root mostly has a
+        // fractional number.
         self.is_count_fixed = true;
         let num_chosen = self.workspace.chosen.len();
+        // The tolerance keeps a number that is integral up to rounding on its own side.
         let count = (self.root_count() + COUNT_TOLERANCE).floor();
         let mut below = CountSide {
             level: BELOW_LEVEL,
@@ -152,11 +157,14 @@ impl<'a> KnapsackSearchTree<'a> {
             bound: self.solve_count(ABOVE_LEVEL, count + 1.0),
         };
         loop {
+            // The side of lower bound first: its trees are likelier to improve the incumbent.
             let side = if above.bound < below.bound {
                 &mut above
             } else {
                 &mut below
             };
+            // Bounds rise with the distance from the root's number, as the LP's objective is convex
+            // in it: all further trees are pruned, too.
             if side.bound >= self.workspace.incumbent.cutoff() {
                 return;
             }
@@ -166,6 +174,7 @@ impl<'a> KnapsackSearchTree<'a> {
             }
             self.workspace.tableaus.swap(side.level, FIRST_TREE_LEVEL);
             self.explore(FIRST_TREE_LEVEL);
+            // Items that the tree fixed are freed.
             self.workspace.chosen.truncate(num_chosen);
             side.count += side.step;
             side.bound = self.solve_count(side.level, side.count);
@@ -197,6 +206,7 @@ impl<'a> KnapsackSearchTree<'a> {
     /// The bound of the tree with this number of chosen items, whose LP is solved in a level;
     /// infinite if it is cut off.
     fn solve_count(&mut self, level: usize, count: f64) -> f64 {
+        // No fewer than no items.
         if count < 0.0 {
             return f64::INFINITY;
         }
@@ -227,10 +237,13 @@ impl<'a> KnapsackSearchTree<'a> {
             TableauStatus::CutOff => return TableauStatus::CutOff,
             TableauStatus::Stuck => return self.restart(level),
         }
+        // After many pivots the tableau is computed anew from the data; a singular basis starts
+        // from the slacks.
         if tableau.age() > REFACTOR_INTERVAL && !tableau.refactor(self.input) {
             return self.restart(level);
         }
         match simplex.solve(tableau, incumbent.cutoff()) {
+            // A stuck solve is repeated from a basis without rounding errors.
             TableauStatus::Stuck => self.restart(level),
             status @ (TableauStatus::Solved | TableauStatus::CutOff) => status,
         }
@@ -252,6 +265,7 @@ impl<'a> KnapsackSearchTree<'a> {
     fn explore(&mut self, depth: usize) {
         loop {
             self.nodes += 1;
+            // Counted in nodes, so a limit ends the search at the same place on every machine.
             if self.nodes > self.max_nodes || cancellation::requested() {
                 self.is_stopped = true;
                 return self.record_open_node(depth);
@@ -284,6 +298,7 @@ impl<'a> KnapsackSearchTree<'a> {
             self.explore(depth + 1);
         }
         self.workspace.chosen.truncate(num_chosen);
+        // The penalty bounds the increase on either side.
         let bound = self.workspace.tableaus[depth].objective() + penalty;
         if bound >= self.workspace.incumbent.cutoff() {
             return false;
@@ -292,6 +307,7 @@ impl<'a> KnapsackSearchTree<'a> {
             self.record_open_node(depth);
             return false;
         }
+        // The incumbent may be better than when the node was entered.
         self.fix_by_reduced_cost(depth);
         self.fix_basic(depth, row, first.opposite())
     }
@@ -299,6 +315,7 @@ impl<'a> KnapsackSearchTree<'a> {
     /// Branches on a nonbasic item from the slack basis; true when the second child remains.
     fn split(&mut self, depth: usize) -> bool {
         self.workspace.tableaus[depth].restart(self.input, self.is_count_fixed);
+        // No free items are left: the node has one point, which was offered.
         if self.workspace.tableaus[depth].width() == 0 {
             return false;
         }
@@ -311,6 +328,7 @@ impl<'a> KnapsackSearchTree<'a> {
             self.record_open_node(depth);
             return false;
         }
+        // The second child has the item at its other value.
         self.workspace.tableaus[depth].flip(0);
         self.fix_first_nonbasic(depth)
     }
@@ -358,7 +376,9 @@ impl<'a> KnapsackSearchTree<'a> {
         } = &mut *self.workspace;
         let tableau = &mut tableaus[level];
         let gap = incumbent.cutoff() - tableau.objective();
+        // Backwards, since removing a column moves the last one into its place.
         for position in (0..tableau.width()).rev() {
+            // Slacks (step 0) cannot be fixed.
             if tableau.reduced_costs()[position] >= gap && tableau.steps()[position] > 0.0 {
                 chosen.extend(tableau.fix_nonbasic(position, self.input));
             }
@@ -366,6 +386,8 @@ impl<'a> KnapsackSearchTree<'a> {
     }
 
     fn inspect(&mut self, depth: usize) -> NodeAction {
+        // An integral point that violates a capacity by rounding: branching on a nonbasic item
+        // makes progress nevertheless.
         if self.is_integral(depth) && !self.offer(depth) {
             return NodeAction::BranchOnNonbasic;
         }
@@ -373,6 +395,7 @@ impl<'a> KnapsackSearchTree<'a> {
         if tableau.objective() >= self.workspace.incumbent.cutoff() {
             return NodeAction::Prune;
         }
+        // Only the first nodes: later ones are similar, and swaps take time.
         if self.nodes <= MAX_ROUNDED_NODES {
             self.polish(depth);
         }
@@ -404,6 +427,7 @@ impl<'a> KnapsackSearchTree<'a> {
             .filter(|variable| variable.is_complemented());
         let basic = tableau.basics().iter().zip(tableau.values());
         let basic = basic.filter(|(variable, value)| {
+            // Rounded at one half: values are within tolerance of 0 or 1 here.
             tableau.is_item(**variable) && (**value > 0.5) != variable.is_complemented()
         });
         let variables = nonbasic.chain(basic.map(|(variable, _)| variable));
@@ -427,6 +451,7 @@ fn choose(tableau: &KnapsackTableau, cutoff: f64) -> NodeAction {
     for (row, (variable, value)) in tableau.basics().iter().zip(tableau.values()).enumerate() {
         if tableau.is_item(*variable)
             && is_fractional(*value)
+            // A row whose penalties reach the cutoff on both sides prunes the node.
             && rule.consider_row(row, simd::penalties(tableau, row, *value))
         {
             return NodeAction::Prune;

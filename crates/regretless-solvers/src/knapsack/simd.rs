@@ -15,6 +15,7 @@ const ZERO_TOLERANCE: f64 = 1e-12;
 
 #[inline(always)]
 fn min(a: f64, b: f64) -> f64 {
+    // Written as a comparison, which is one instruction; `f64::min` would handle NaN with several.
     if b < a { b } else { a }
 }
 
@@ -29,6 +30,8 @@ pub(super) fn penalties(tableau: &KnapsackTableau, row: usize, value: f64) -> [f
     let (cells, reduced, steps) = (tableau.row(row), tableau.reduced_costs(), tableau.steps());
     let cost = |cell: f64, reduced: f64, step: f64| {
         let change = (if cell > 0.0 { value } else { value - 1.0 }) / cell;
+        // An item that enters changes by at least its step, the distance of its bounds; a slack by
+        // what the ratio says.
         let cost = max(reduced, 0.0) * max(step, change);
         let down = if cell > ZERO_TOLERANCE {
             cost
@@ -42,6 +45,7 @@ pub(super) fn penalties(tableau: &KnapsackTableau, row: usize, value: f64) -> [f
         };
         (down, up)
     };
+    // One minimum per lane: a single one would make every comparison wait for the one before.
     let (mut down, mut up) = (
         [f64::INFINITY; COLUMNS_PER_CHUNK],
         [f64::INFINITY; COLUMNS_PER_CHUNK],
@@ -74,6 +78,7 @@ pub(super) fn penalties(tableau: &KnapsackTableau, row: usize, value: f64) -> [f
 /// Writes the dual ratio of every column that may enter for a row, infinity for the others.
 pub(super) fn ratios(tableau: &KnapsackTableau, row: usize, out: &mut Vec<f64>) {
     let ratio = |cell: f64, reduced: f64| {
+        // Computed before the comparison: without branches the loop vectorizes.
         let ratio = max(reduced, 0.0) / -cell;
         if cell < -PIVOT_TOLERANCE {
             ratio
@@ -98,6 +103,7 @@ pub(super) fn argmin(numbers: &[f64]) -> Option<usize> {
     }
     let min = lanes.into_iter().fold(tail_min, min);
     if min < f64::INFINITY {
+        // The position is searched afterwards, since only one pass in many needs it.
         numbers.iter().position(|number| *number == min)
     } else {
         None

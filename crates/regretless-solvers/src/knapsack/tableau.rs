@@ -170,10 +170,14 @@ impl KnapsackTableau {
         let cost = input.costs[item];
         let column = self.cells.iter_mut().skip(position).step_by(self.stride);
         let weights = input.items.column(item);
+        // Items of negative cost start at 1, complemented: reduced costs are then nonnegative, and
+        // the slack basis is dual feasible.
         if cost < 0.0 {
             self.nonbasics[position] = self.nonbasics[position].toggled();
             self.objective += cost;
             for (value, weight) in self.values.iter_mut().zip(weights) {
+                // The items at 1 may exceed the capacities: that is what the dual simplex method
+                // repairs.
                 *value -= weight;
             }
             for (cell, entry) in column.zip(weights.iter().chain([&cost])) {
@@ -210,6 +214,7 @@ impl KnapsackTableau {
                 free.push(variable.index() as u32);
             }
         }
+        // In order of items, so a restart does not depend on the pivots before it.
         free.sort_unstable();
         self.reset_basis(self.rows, self.first_slack);
         if is_count_fixed {
@@ -224,6 +229,7 @@ impl KnapsackTableau {
         self.first_slack = other.first_slack;
         self.rows = other.rows;
         self.width = other.width;
+        // Removed columns are not copied: the stride shrinks.
         self.stride = other.width;
         self.cells.clear();
         for row in 0..=other.rows {
@@ -246,6 +252,7 @@ impl KnapsackTableau {
     pub(super) fn flip(&mut self, position: usize) {
         let mut index = position;
         for value in &mut self.values {
+            // Moving an item by its whole range changes every row by its cell.
             *value -= self.cells[index];
             self.cells[index] = -self.cells[index];
             index += self.stride;
@@ -279,6 +286,7 @@ impl KnapsackTableau {
         self.values[row] -= shift;
         self.basics[row] = self.basics[row].with_fixed();
         self.uppers[row] = 0.0;
+        // The row is driven out of the basis as one that is negative.
         if self.values[row] > 0.0 {
             self.values[row] = -self.values[row];
             self.negate(row);
@@ -298,6 +306,7 @@ impl KnapsackTableau {
                 self.values[row] = -self.values[row];
                 self.negate(row);
             }
+            // x' = x − 1 is nonpositive, and leaves the basis at 0.
             BranchDirection::Up => self.values[row] -= 1.0,
         }
         self.basics[row] = variable.with_fixed();
@@ -327,6 +336,7 @@ impl KnapsackTableau {
     fn remove(&mut self, position: usize) {
         self.width -= 1;
         let last = self.width;
+        // The last column takes the place: removal takes time per row, not per column.
         for row in 0..=self.rows {
             self.cells[row * self.stride + position] = self.cells[row * self.stride + last];
         }
@@ -338,6 +348,7 @@ impl KnapsackTableau {
     /// of the time of a search.
     pub(super) fn pivot(&mut self, row: usize, position: usize) {
         let (stride, width) = (self.stride, self.width);
+        // One division per pivot.
         let inverse = 1.0 / self.cells[row * stride + position];
         let (before, pivot_and_after) = self.cells.split_at_mut(row * stride);
         let (pivot_row, after) = pivot_and_after.split_at_mut(stride);
@@ -347,6 +358,7 @@ impl KnapsackTableau {
         }
         pivot_row[position] = inverse;
         let entering = self.values[row] * inverse;
+        // The pivot row is borrowed apart from the others, so the inner loop has no aliasing.
         let others = before
             .chunks_exact_mut(stride)
             .chain(after.chunks_exact_mut(stride));
@@ -357,6 +369,7 @@ impl KnapsackTableau {
             for (cell, pivot) in cells[..width].iter_mut().zip(&*pivot_row) {
                 *cell -= factor * pivot;
             }
+            // The last row has the reduced costs, and its value is the objective.
             match value {
                 Some(i) => self.values[i] -= factor * entering,
                 None => self.objective += factor * entering,
@@ -382,6 +395,7 @@ impl KnapsackTableau {
         };
         self.nonbasics[position] = leaving;
         self.steps[position] = if self.is_item(leaving) { 1.0 } else { 0.0 };
+        // A fixed variable may never enter again.
         if leaving.is_fixed() {
             self.remove(position);
         }

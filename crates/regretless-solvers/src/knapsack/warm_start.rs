@@ -51,6 +51,7 @@ impl KnapsackWarmStart {
     /// Whether its sizes fit this knapsack.
     pub(super) fn fits(&self, items: &KnapsackItems) -> bool {
         let last = self.chosen.last().map_or(0, |last| *last as usize + 1);
+        // The last row of the knapsack is the cardinality row, which has no price.
         self.prices.len() + 1 == items.rows() && last <= items.count()
     }
 
@@ -73,6 +74,7 @@ impl KnapsackBranchAndBound {
         let cost = previous.cost(costs);
         let cutoff = cost + min_improvement(cost, 0.0);
         let (search, bound) = AlternativeSearch::new(&self.items, costs, previous);
+        // The search gives up after many combinations; then nothing is certified.
         if search.has_alternative(bound, cutoff)? {
             return None;
         }
@@ -123,6 +125,7 @@ impl<'a> AlternativeSearch<'a> {
             if !items.fits(item) {
                 continue;
             }
+            // The dual bound: every item at its better bound under the prices.
             bound += reduced.min(0.0);
             search.flips.push((reduced.abs(), item as u32));
             if reduced < 0.0 {
@@ -144,6 +147,8 @@ impl<'a> AlternativeSearch<'a> {
     /// Whether another feasible selection costs less than the cutoff; `None` when there are too
     /// many to enumerate.
     fn has_alternative(mut self, bound: f64, cutoff: f64) -> Option<bool> {
+        // Selections within the gap differ from the prices' choice by flips whose penalties sum to
+        // less than the gap.
         let gap = cutoff - bound;
         self.flips.retain(|(penalty, _)| *penalty < gap);
         // The largest penalty first: it uses up the gap soonest.
@@ -161,14 +166,18 @@ impl<'a> AlternativeSearch<'a> {
         if self.examined > MAX_ALTERNATIVES {
             return None;
         }
+        // Includes the selection without any flip.
         if self.is_alternative(cutoff) {
             return Some(true);
         }
+        // Sorted by decreasing penalty: those before this position are too expensive.
         let affordable = self.flips.partition_point(|(penalty, _)| *penalty >= gap);
         for position in first.max(affordable)..self.flips.len() {
             let (penalty, item) = self.flips[position];
             self.flip(item as usize);
             let exists = self.search(position + 1, gap - penalty, cutoff);
+            // Undone in the reverse order, with the rounding errors that `SUM_TOLERANCE` allows
+            // for.
             self.flip(item as usize);
             if exists != Some(false) {
                 return exists;
@@ -188,6 +197,7 @@ impl<'a> AlternativeSearch<'a> {
         let chosen: Vec<u32> = (0..self.costs.len() as u32)
             .filter(|item| self.is_chosen[*item as usize])
             .collect();
+        // Summed in the order of items, as the independent check sums.
         let cost: f64 = chosen.iter().map(|item| self.costs[*item as usize]).sum();
         cost < cutoff && chosen[..] != *self.previous.chosen && self.items.are_feasible(&chosen)
     }

@@ -21,76 +21,16 @@ mod warm_start;
 
 pub use relaxation::LinearRelaxation;
 
-use std::ffi::CStr;
 use std::sync::Arc;
 
 use self::dense_mip::{DenseMip, SearchRequest};
 use super::highs::{LinearModel, Lp, LpStatus, PrimalDualPoint, SimplexMethod};
 use super::warm_start::WarmStart;
-use super::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
-use regretless_base::decision::Decision;
+use super::{SearchLimits, Solution, SolveFailure, Solver};
 
-/// Matrix entries up to which an LP is solved without presolve: on knapsacks and grids up to this
-/// size presolve doubled the time.
-const LP_PRESOLVE_THRESHOLD: usize = 10_000;
-/// Matrix entries up to which a mixed-integer program is small.
-const SMALL_MIP_THRESHOLD: usize = 100;
-
-/// Options that take more time than they save in a search on a small model.
-const OPTIONS_OFF_WHEN_SMALL: [&CStr; 5] = [
-    c"mip_heuristic_run_rins",
-    c"mip_heuristic_run_rens",
-    c"mip_heuristic_run_root_reduced_cost",
-    c"mip_detect_symmetry",
-    c"mip_allow_cut_separation_at_nodes",
-];
-
-/// Estimated work of HiGHS in nanoseconds.
-#[derive(Debug, Clone, Copy)]
-struct WorkModel {
-    /// Per solve.
-    solve: u64,
-    /// Per simplex iteration.
-    iteration: u64,
-}
-
-/// Work of a mixed-integer program. The time per iteration includes all other work (cuts, probing,
-/// heuristics). Measured on nine published models of 18 to 319 columns and on facility locations,
-/// knapsacks and assignments of 30 to 3,600: 50 to 350 microseconds per iteration. The value is
-/// high, so that planned times are rarely exceeded.
-const MIP_WORK_NS: WorkModel = WorkModel {
-    solve: 2_000_000,
-    iteration: 180_000,
-};
-/// Work of an LP, measured on the same models.
-const LP_WORK_NS: WorkModel = WorkModel {
-    solve: 100_000,
-    iteration: 4_000,
-};
-/// Work of a solve per column in nanoseconds.
-const COLUMN_WORK_NS: u64 = 300;
-/// Work of an iteration per column is that of a solve per column, divided by this.
-const ITERATION_WORK_DIVISOR: u64 = 10;
-/// Work of a mixed-integer solve in nanoseconds, times matrix entries and entries per column: the
-/// work at the root (presolve, probing, cliques, cuts) grows with the columns that meet in a row,
-/// and is not counted in iterations. Measured on schedules of energy use with 459 columns and
-/// 12,639 entries, which take 70 to 310 ms with about 100 iterations each; facility locations of
-/// 615 columns and 1,800 entries take 12 ms, of which this is 2.
-const ENTRY_PAIR_WORK_NS: u64 = 400;
-/// Work of an LP per matrix entry in nanoseconds, for reading and presolving the model, which count
-/// no iteration. Measured on the relaxed schedules above (6 ms with 13 iterations) and on relaxed
-/// knapsacks and set covers of 2,500 to 200,000 entries, where counted and measured times now agree
-/// within a factor of two; sparse models are counted up to five times too high by their iterations.
-const LP_ENTRY_WORK_NS: u64 = 400;
-
-/// Significant bits of a fractional value, about ten decimal digits: later ones depend on the path
-/// to a vertex.
-const ROUNDING_BITS: f64 = 34.0;
-/// Distance from an integer below which an integer column is rounded; above the tolerance of HiGHS,
-/// 1e-6.
-const INTEGER_ROUNDING_TOLERANCE: f64 = 1e-5;
-/// Distance from an integer below which a continuous column is rounded.
-const CONTINUOUS_ROUNDING_TOLERANCE: f64 = 1e-9;
+mod model_changes;
+mod point;
+mod work;
 
 /// Integrality tolerance of HiGHS, its default.
 const MIP_FEASIBILITY_TOLERANCE: f64 = 1e-6;
@@ -103,8 +43,6 @@ const TIGHT_MIP_FEASIBILITY_TOLERANCE: f64 = 1e-9;
 const SCALED_MAX_COST: f64 = 128.0;
 /// Largest absolute exponent of the scale, well within the range of `f64`.
 const MAX_SCALE_EXPONENT: f64 = 900.0;
-/// Relative difference between objective and dual bound that counts as rounding.
-const OPTIMALITY_TOLERANCE: f64 = 1e-6;
 
 /// The result of a search by HiGHS or on the dense tableau.
 #[derive(Debug)]
@@ -148,6 +86,7 @@ impl LinearSolver {
     /// A solver for a model to be minimized; cost `j` of a solve is that of column `predicted[j]`,
     /// whose cost in the model is 0.
     pub fn new(model: Arc<LinearModel>, predicted: Arc<[usize]>, limits: SearchLimits) -> Self {
+        // Small models have a dense search of their own, which needs no HiGHS.
         let dense = DenseMip::from_model(&model);
         Self {
             model,
@@ -181,65 +120,6 @@ impl LinearSolver {
         self
     }
 
-    /// Moves the solver to another model with the same columns and the same number of rows, as if
-    /// it had been built for it: creating a HiGHS object takes longer than solving a small model.
-    /// `false`, with nothing changed, if the models are of another shape.
-    pub fn move_to(
-        &mut self,
-        model: &Arc<LinearModel>,
-        predicted: &Arc<[usize]>,
-        present: Option<Arc<[bool]>>,
-    ) -> bool {
-        let has_same_shape = Arc::ptr_eq(&self.predicted, predicted)
-            && self.model.integer == model.integer
-            && self.model.row_bounds.len() == model.row_bounds.len();
-        if !has_same_shape {
-            return false;
-        }
-        let lp = self.lp.take();
-        // After a failure a new instance is built for the next solve.
-        self.lp = lp.and_then(|lp| move_lp(lp, &self.model, model).ok());
-        self.dense = match (self.dense.take(), DenseMip::from_model(model)) {
-            (Some(previous), Some(moved)) => Some(moved.with_buffers(previous)),
-            (_, moved) => moved,
-        };
-        if let Some(relaxation) = &mut self.relaxation {
-            relaxation.move_to(&relaxed(model), predicted, present.clone());
-        }
-        self.model = Arc::clone(model);
-        self.present = present;
-        self.point = PrimalDualPoint::default();
-        (self.start, self.nodes, self.work) = (None, None, 0);
-        true
-    }
-
-    fn take_solver(&mut self) -> Result<Lp, SolveFailure> {
-        match self.lp.take() {
-            Some(lp) => Ok(lp),
-            None => Self::build(&self.model, &self.limits),
-        }
-    }
-
-    fn build(model: &LinearModel, limits: &SearchLimits) -> Result<Lp, SolveFailure> {
-        let mut lp = Lp::from_model(model)?;
-        lp.use_presolve(needs_presolve(model, &lp))?;
-        lp.set_option(c"mip_heuristic_run_feasibility_jump", false)?;
-        if lp.num_entries() <= SMALL_MIP_THRESHOLD {
-            for option in OPTIONS_OFF_WHEN_SMALL {
-                lp.set_option(option, false)?;
-            }
-        }
-        lp.set_gap(limits.gap, 0.0)?;
-        lp.limit_nodes(limits.nodes)?;
-        Ok(lp)
-    }
-
-    /// Restores simplex method and presolve for cold starts.
-    fn configure_cold(&self, lp: &mut Lp) -> Result<(), SolveFailure> {
-        lp.use_presolve(needs_presolve(&self.model, lp))?;
-        lp.use_simplex(SimplexMethod::Dual)
-    }
-
     /// Sets the objective in HiGHS; returns the scale.
     fn load(&mut self, lp: &mut Lp, costs: &[f64]) -> Result<f64, SolveFailure> {
         let scale = self.scale_costs(costs);
@@ -260,6 +140,8 @@ impl LinearSolver {
             .iter()
             .zip(self.present.iter().flat_map(|p| &**p))
         {
+            // Absent costs may be any number; their columns are fixed at 0, but the scale must not
+            // see them.
             if !present {
                 self.costs[*column] = 0.0;
             }
@@ -270,26 +152,6 @@ impl LinearSolver {
         }
         self.scale = scale;
         scale
-    }
-
-    /// Rounds values that are integral up to tolerance, other values to [`ROUNDING_BITS`], and
-    /// moves all within their bounds.
-    fn round_point(&mut self) {
-        for (column, value) in self.point.value.iter_mut().enumerate() {
-            let tolerance = if self.model.integer[column] {
-                INTEGER_ROUNDING_TOLERANCE
-            } else {
-                CONTINUOUS_ROUNDING_TOLERANCE
-            };
-            if (*value - value.round()).abs() <= tolerance {
-                *value = value.round();
-            } else if !self.model.integer[column] {
-                let unit = (value.abs().log2().floor() - ROUNDING_BITS).exp2();
-                *value = (*value / unit).round() * unit;
-            }
-            let [lower, upper] = self.model.column_bounds[column];
-            *value = value.max(lower).min(upper);
-        }
     }
 
     /// Searches on the dense tableau; `None` when the model is too large or the search is
@@ -308,6 +170,7 @@ impl LinearSolver {
         self.dense = Some(dense);
         let proof = proof?;
         self.round_point();
+        // The dense search has tolerances of its own: HiGHS solves again what its point violates.
         self.model.check(&self.point.value).ok()?;
         self.nodes = Some(proof.nodes);
         Some(self.solution(
@@ -322,6 +185,8 @@ impl LinearSolver {
 
     /// Solves from a cold start and stores the rounded point; returns the unscaled dual bound.
     fn search(&mut self, lp: &mut Lp, scale: f64) -> Result<LinearSearchResult, SolveFailure> {
+        // Without a reset HiGHS would start from the last basis, and ties would depend on the order
+        // of the rows.
         lp.reset_basis_and_solution()?;
         if let Some(start) = self.start.take() {
             lp.set_start(&start)?;
@@ -336,6 +201,7 @@ impl LinearSolver {
             solved => solved?,
         };
         match status {
+            // A point without proof is a result too, with its bound.
             LpStatus::Optimal => {}
             LpStatus::NodeLimit | LpStatus::IterationLimit | LpStatus::ObjectiveBound
                 if lp.has_point() => {}
@@ -347,53 +213,6 @@ impl LinearSolver {
             LpStatus::UnboundedOrInfeasible => return Err(self.classify_failure(lp)?),
         }
         self.read(lp, status == LpStatus::Optimal, scale)
-    }
-
-    /// Adds the work of the last solve by HiGHS.
-    fn count_work(&mut self, lp: &Lp) {
-        let model = if self.is_integral() {
-            MIP_WORK_NS
-        } else {
-            LP_WORK_NS
-        };
-        let columns = self.model.cost.len() as u64;
-        let iterations = lp.iterations().map_or(0, u64::from);
-        let entries = lp.num_entries() as u64;
-        let matrix = if self.is_integral() {
-            let entry_pairs = entries.saturating_mul(entries) / columns.max(1);
-            ENTRY_PAIR_WORK_NS.saturating_mul(entry_pairs)
-        } else {
-            LP_ENTRY_WORK_NS * entries
-        };
-        let solve = (model.solve + COLUMN_WORK_NS * columns).saturating_add(matrix);
-        let iteration = model.iteration + COLUMN_WORK_NS * columns / ITERATION_WORK_DIVISOR;
-        self.work += solve + iteration * iterations;
-    }
-
-    /// Reads the point and rounds it.
-    fn read(
-        &mut self,
-        lp: &Lp,
-        is_complete: bool,
-        scale: f64,
-    ) -> Result<LinearSearchResult, SolveFailure> {
-        let bound = if self.is_integral() {
-            lp.bound()?
-        } else {
-            lp.objective()
-        } / scale;
-        self.nodes = if self.is_integral() {
-            Some(lp.nodes()?)
-        } else {
-            None
-        };
-        lp.read_point(&mut self.point)?;
-        self.round_point();
-        Ok(LinearSearchResult {
-            is_complete,
-            bound,
-            scale,
-        })
     }
 
     /// A column that is integral up to 1e-6 may change a row by 1 unit through a coefficient of
@@ -409,6 +228,7 @@ impl LinearSolver {
             c"mip_feasibility_tolerance",
             TIGHT_MIP_FEASIBILITY_TOLERANCE,
         )?;
+        // The option is restored whatever the search returned, since HiGHS is kept.
         let result = self.search(lp, scale);
         lp.set_option(c"mip_feasibility_tolerance", MIP_FEASIBILITY_TOLERANCE)?;
         let result = result?;
@@ -427,6 +247,7 @@ impl LinearSolver {
         for column in &integer {
             lp.set_column_bounds(*column, [self.point.value[*column]; 2])?;
         }
+        // The bounds are restored before the result is looked at.
         let result = self.search(lp, scale);
         for column in &integer {
             lp.set_column_bounds(*column, model.column_bounds[*column])?;
@@ -448,6 +269,7 @@ impl LinearSolver {
         let mut result = self.search(lp, scale)?;
         match self.model.check(&self.point.value) {
             Ok(()) => {}
+            // Only rounding integer columns can make a point of HiGHS infeasible by this much.
             Err(_) if self.is_integral() => {
                 result = self.search_with_tight_integrality(lp, scale)?;
             }
@@ -474,50 +296,12 @@ impl LinearSolver {
         self.costs.fill(0.0);
         lp.reset_basis_and_solution()?;
         lp.set_costs(0, &self.costs)?;
+        // Infeasible models stay so without costs.
         Ok(if lp.solve()? == LpStatus::Optimal {
             SolveFailure::Unbounded
         } else {
             SolveFailure::Infeasible
         })
-    }
-
-    fn solution(&self, costs: &[f64], result: &LinearSearchResult) -> Solution {
-        let values: Vec<f64> = self
-            .predicted
-            .iter()
-            .map(|column| self.point.value[*column])
-            .collect();
-        let decision = Decision::from_dense(&values).with_fixed(self.fixed_cost());
-        let objective = decision.dot(costs);
-        let difference = objective - result.bound;
-        let tolerance = OPTIMALITY_TOLERANCE * objective.abs().max(SCALED_MAX_COST / result.scale);
-        if result.is_complete && difference <= tolerance {
-            return Solution::optimal(decision, objective);
-        }
-        let gap = difference.max(0.0) / objective.abs().max(f64::MIN_POSITIVE);
-        let status = if result.is_complete {
-            SolveStatus::WithinGap(gap)
-        } else {
-            SolveStatus::LimitReached
-        };
-        Solution {
-            decision,
-            objective,
-            bound: result.bound.min(objective),
-            status,
-            work: 0,
-        }
-    }
-
-    /// Cost of the columns without predicted costs at the current point.
-    fn fixed_cost(&self) -> f64 {
-        let mut sum = 0.0;
-        for (cost, value) in self.model.cost.iter().zip(&self.point.value) {
-            if *cost != 0.0 {
-                sum += cost * value;
-            }
-        }
-        self.model.offset + sum
     }
 }
 
@@ -550,6 +334,7 @@ impl Solver for LinearSolver {
         }
         let mut lp = self.take_solver()?;
         let mut result = self.solve_with(&mut lp, costs);
+        // The dual simplex method has failed: a new instance tries the primal one.
         if matches!(result, Err(SolveFailure::SolverError(_))) && !self.is_integral() {
             lp = Self::build(&self.model, &self.limits)?;
             result = self.solve_by_primal(&mut lp, costs);
@@ -564,6 +349,7 @@ impl Solver for LinearSolver {
         costs: &[f64],
         warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
+        // A search that may stop early depends on its incumbent: it always starts cold.
         if self.is_integral() && self.limits.may_stop_early() {
             self.solve(costs)
         } else {
@@ -581,33 +367,6 @@ fn relaxed(model: &LinearModel) -> Arc<LinearModel> {
     let mut relaxed = model.clone();
     relaxed.integer.fill(false);
     Arc::new(relaxed)
-}
-
-/// Moves HiGHS from one model to another with the same columns and the same number of rows.
-fn move_lp(mut lp: Lp, from: &LinearModel, to: &LinearModel) -> Result<Lp, SolveFailure> {
-    if !Arc::ptr_eq(&from.rows, &to.rows) {
-        lp.replace_model(to)?;
-        lp.use_presolve(needs_presolve(to, &lp))?;
-        return Ok(lp);
-    }
-    for (column, bounds) in to.column_bounds.iter().enumerate() {
-        if from.column_bounds[column] != *bounds {
-            lp.set_column_bounds(column, *bounds)?;
-        }
-    }
-    for (row, bounds) in to.row_bounds.iter().enumerate() {
-        if from.row_bounds[row] != *bounds {
-            lp.set_row_bounds(row, *bounds)?;
-        }
-    }
-    Ok(lp)
-}
-
-/// Whether HiGHS presolves: large models, to save time, and all mixed-integer programs. Without
-/// presolve and its feasibility jump, HiGHS 1.15.0 takes wrong points for optimal where quantities
-/// have no upper bound: 2 of 3,000 random lots with set-ups, none of them with presolve.
-fn needs_presolve(model: &LinearModel, lp: &Lp) -> bool {
-    model.integer.contains(&true) || lp.num_entries() > LP_PRESOLVE_THRESHOLD
 }
 
 /// The power of two that scales the largest absolute cost to between half of [`SCALED_MAX_COST`]

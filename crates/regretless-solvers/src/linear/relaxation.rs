@@ -81,6 +81,7 @@ impl LinearRelaxation {
             Vec::new()
         };
         let basics: Vec<usize> = basic_variables.into_iter().map(number).collect();
+        // Logical variables are numbered after the columns.
         let mut is_basic = vec![false; count];
         for basic in &basics {
             is_basic[*basic] = true;
@@ -101,6 +102,7 @@ impl LinearRelaxation {
                 coefficients
                     .iter()
                     .zip(&basics)
+                    // The sign of rows turns for each logical variable on either side.
                     .map(|(coefficient, basic)| coefficient * sign(number) * sign(*basic)),
             );
         }
@@ -124,6 +126,7 @@ impl LinearRelaxation {
         for (column, change) in columns {
             match self.cost_index[*column as usize] {
                 Some(cost) => entries.push((cost, *change)),
+                // Columns without predicted costs change the known part of the objective.
                 None => fixed += change * self.search.model.cost[*column as usize],
             }
         }
@@ -168,12 +171,14 @@ impl CostRanging for LinearRelaxation {
             Vec::with_capacity(costs.len()),
         );
         for (column, cost) in self.search.predicted.iter().zip(costs) {
+            // Rounding may put the current cost outside of its own range.
             lower.push((scaled.lower[*column] / scale).min(*cost));
             upper.push((scaled.upper[*column] / scale).max(*cost));
         }
         let present = self.search.present.iter().flat_map(|present| &**present);
         for (cost, present) in present.enumerate() {
             if !present {
+                // A cost that does not exist may be anything.
                 (lower[cost], upper[cost]) = (f64::NEG_INFINITY, f64::INFINITY);
             }
         }

@@ -85,6 +85,8 @@ impl LinearSolver {
         };
         if is_integral {
             state.point = self.point.value.as_slice().into();
+            // Certificates take an LP solve of their own, so they are collected only where they are
+            // used.
             state.basis = if warm_start.collects_certificates() {
                 self.relaxed_basis(costs, &state.decision)
             } else {
@@ -102,6 +104,7 @@ impl LinearSolver {
     fn solve_from_basis(&mut self, costs: &[f64], basis: &Basis) -> Option<Solution> {
         let mut lp = self.take_solver().ok()?;
         let result = self.warm_solve(&mut lp, costs, basis);
+        // Whatever the result, the next cold solve finds HiGHS as it was built.
         let restored = self.configure_cold(&mut lp);
         let solution = result.ok().flatten().filter(|_| restored.is_ok())?;
         self.lp = Some(lp);
@@ -126,6 +129,7 @@ impl LinearSolver {
             return Ok(None);
         }
         let result = self.read(lp, true, scale)?;
+        // Another optimal vertex might be the one that a cold solve finds.
         let is_unique = lp.basis().is_some_and(|basis| {
             self.is_unique_optimum(&basis, &self.point.reduced_cost, &self.point.dual)
         });
@@ -135,6 +139,7 @@ impl LinearSolver {
 
     /// The mixed-integer optimum with a known point as the initial incumbent; `None` if that fails.
     fn solve_from_point(&mut self, costs: &[f64], point: &[f64]) -> Option<Solution> {
+        // An incumbent prunes from the start, but does not change which point is optimal.
         self.start = Some(point.into());
         let result = self.solve(costs);
         self.start = None;
@@ -146,6 +151,7 @@ impl LinearSolver {
         let relaxation = self.relaxation();
         let relaxed = relaxation.solve(costs).ok()?;
         let basis = relaxation.lp.as_ref().and_then(Lp::basis);
+        // The basis proves the decision only if the relaxation has it as its optimum.
         basis.filter(|_| relaxed.decision == *decision)
     }
 
@@ -190,6 +196,8 @@ impl LinearSolver {
         let mut lp = self.take_solver()?;
         lp.reset_basis_and_solution()?;
         lp.set_basis(basis)?;
+        // Reduced costs from the basis: no simplex iteration is needed to see that it stays
+        // optimal.
         let basics = lp.basic_variables()?;
         let cost = |basic: &BasicVariable| match basic {
             BasicVariable::Column(column) => self.costs[*column],
@@ -201,6 +209,7 @@ impl LinearSolver {
         self.lp = Some(lp);
         let mut reduced = self.costs.clone();
         for (row, dual) in duals.iter().enumerate() {
+            // Basic rows have no dual.
             if *dual != 0.0 {
                 for (column, entry) in self.model.rows.entries(row) {
                     reduced[column] -= dual * entry;
@@ -228,6 +237,7 @@ impl LinearSolver {
 fn is_uniquely_at_bound(status: BasisStatus, reduced: f64, [lower, upper]: [f64; 2]) -> bool {
     match status {
         BasisStatus::Basic => true,
+        // A fixed variable cannot leave its bounds.
         BasisStatus::Lower => reduced > REDUCED_COST_TOLERANCE || lower == upper,
         BasisStatus::Upper => reduced < -REDUCED_COST_TOLERANCE || lower == upper,
         BasisStatus::Zero | BasisStatus::Nonbasic => lower == upper,

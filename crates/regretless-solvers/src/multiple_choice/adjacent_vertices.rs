@@ -29,11 +29,15 @@ impl MultipleChoiceSolver {
         let mut deltas = Vec::new();
         let is_full = slack <= SHARE_TOLERANCE * self.choice.capacity.max(1.0);
         for change in changes {
+            // Lighter offers need no capacity: the neighbor is a whole change.
             let share = if change.weight <= 0.0 {
                 1.0
+            // The vertex is degenerate at a full capacity: heavier offers can only change together
+            // with lighter ones.
             } else if is_full {
                 continue;
             } else {
+                // A heavier offer is taken up to the capacity, at most as a whole.
                 (slack / change.weight).min(1.0)
             };
             let mut entries = Vec::new();
@@ -52,6 +56,7 @@ impl MultipleChoiceSolver {
                 // Shares in the proportion that keeps the weight; those of one group are at most 1
                 // together.
                 let [to_heavy, to_light] = [-light.weight, heavy.weight];
+                // In one group both changes replace the same choice, whose share is at most 1.
                 let largest = if heavy.group == light.group {
                     to_heavy + to_light
                 } else {
@@ -82,15 +87,18 @@ impl MultipleChoiceSolver {
         deltas.push(delta(vec![(partial, -fraction), (choice, fraction)]));
         for change in changes.iter().filter(|change| change.offer != partial) {
             // For each share of the offer, this much of the choice moves to the partial offer.
+            // The capacity stays full: what the change needs, the partial offer gives up.
             let moved = -change.weight / step;
             let is_own_group = change.group == group;
             // What the choice of the partial offer's group loses for each share.
             let choice_loss = moved + f64::from(u8::from(is_own_group));
             let mut share = f64::INFINITY;
             if choice_loss > 0.0 {
+                // The choice of the partial offer's group has what the partial offer leaves.
                 share = share.min((1.0 - fraction) / choice_loss);
             }
             if moved < 0.0 {
+                // The partial offer cannot fall below 0.
                 share = share.min(fraction / -moved);
             }
             if !is_own_group {
@@ -131,6 +139,7 @@ impl AdjacentVertices for MultipleChoiceSolver {
         for_each_change(self.choice.rules(), costs, &self.optimum, |change| {
             changes.push(change);
         });
+        // In order of loss, so a truncated list has the nearest vertices.
         changes.sort_by(|a, b| a.loss.total_cmp(&b.loss));
         let fraction = self.optimum.fraction(&self.choice.groups);
         let mut deltas = match self.optimum.partial {

@@ -104,11 +104,15 @@ impl CoreSearch {
         self.price = optimum.price;
         self.history.clear();
         self.best_last = NONE;
+        // The relaxed optimum without its partial offer is feasible, and loses the price of the
+        // capacity that is left.
         self.best_loss = optimum.price * optimum.slack;
         self.min_improvement = OBJECTIVE_TOLERANCE * optimum.cost.abs();
+        // No selection can be better by more than the tolerance.
         if self.best_loss <= self.min_improvement {
             return SearchEnd::Complete;
         }
+        // A good selection first: it excludes more offers from the core.
         self.find_single_change(rules, costs, optimum);
         self.find_core(rules, costs, optimum);
         let end = self.search(optimum.slack, limits);
@@ -135,6 +139,7 @@ impl CoreSearch {
             let step = rules.groups.weight(offer) - rules.groups.weight(optimum.choices[group]);
             (offer, group, optimum.slack - step)
         });
+        // Changing one group already finds many optima.
         for_each_change(rules, costs, optimum, |change| {
             let slack = optimum.slack - change.weight;
             if slack >= 0.0 {
@@ -147,6 +152,7 @@ impl CoreSearch {
             if let Some((offer, group, slack)) = partial
                 && group != change.group
                 && slack >= change.weight
+            // Together with the partial offer, in whole.
             {
                 let loss = change.loss + self.price * (slack - change.weight);
                 if loss < self.best_loss {
@@ -167,6 +173,7 @@ impl CoreSearch {
     fn find_core(&mut self, rules: OfferRules<'_>, costs: &[f64], optimum: &LinearOptimum) {
         self.offers.clear();
         self.groups.clear();
+        // An offer that alone loses as much as the best selection is in no better one.
         let cutoff = self.best_loss - self.min_improvement;
         let mut current = usize::MAX;
         let (offers, groups) = (&mut self.offers, &mut self.groups);
@@ -185,6 +192,7 @@ impl CoreSearch {
             }
             if let Some(group) = groups.last_mut() {
                 group.end += 1;
+                // An offer of the same weight has an infinite ratio, or NaN, which `min` ignores.
                 let ratio = change.loss / change.weight.abs();
                 if change.weight > 0.0 {
                     group.heavier_ratio = group.heavier_ratio.min(ratio);
@@ -200,10 +208,12 @@ impl CoreSearch {
         });
         let ratio = |group: &CoreGroup| group.heavier_ratio.min(group.lighter_ratio);
         // Stable: equal ratios stay in the order of the groups.
+        // Groups of small ratio first: they decide most, so states are dominated early.
         self.groups.sort_by(|a, b| ratio(a).total_cmp(&ratio(b)));
         // From here on, the smallest ratios of a group and all groups behind it.
         let mut heavier = f64::INFINITY;
         let mut lighter = f64::INFINITY;
+        // Backwards: each group gets the minimum over itself and all behind it.
         for group in self.groups.iter_mut().rev() {
             heavier = heavier.min(group.heavier_ratio);
             lighter = lighter.min(group.lighter_ratio);
@@ -246,6 +256,7 @@ impl CoreSearch {
         // The choice itself, then each offer.
         self.heads.resize(offers.len() + 1, 0);
         let mut least_total = f64::INFINITY;
+        // The lists of all offers are sorted by capacity left, so merging them needs no sorting.
         loop {
             // The state with the most capacity left among the next ones of all offers.
             let mut next: Option<(usize, SelectionState)> = None;
@@ -274,6 +285,8 @@ impl CoreSearch {
             } else {
                 state.loss - lighter * state.slack
             };
+            // Both tests at once: dominated by an earlier state, or not better than the best
+            // selection.
             if total >= least_total || bound >= self.best_loss - self.min_improvement {
                 continue;
             }
@@ -288,12 +301,14 @@ impl CoreSearch {
                 let offer = self.offers[offers.start + number].offer;
                 state.last = self.push_history(offer, state.last);
             }
+            // A state without further changes is a selection.
             if state.slack >= 0.0 && total < self.best_loss - self.min_improvement {
                 self.best_loss = total;
                 self.best_last = state.last;
             }
             self.next_states.push(state);
         }
+        // The old states become the buffer of the next group.
         std::mem::swap(&mut self.states, &mut self.next_states);
         true
     }
@@ -355,6 +370,7 @@ pub(super) fn for_each_change(
                 group,
                 offer,
                 weight,
+                // Rounding may make the loss of an optimal offer slightly negative.
                 loss: (cost - chosen_cost + price * weight).max(0.0),
             });
         };

@@ -44,11 +44,14 @@ impl CostRanging for MultipleChoiceSolver {
             .partial
             .map(|partial| groups.group_of(partial as usize));
         for change in &changes {
+            // An offer that is not chosen stays so until its loss is 0; it may become more
+            // expensive without limit.
             if change.offer != NONE && Some(change.offer) != self.optimum.partial {
                 let offer = change.offer as usize;
                 ranges.lower[offer] = costs[offer] - change.loss;
             }
             let choice = self.optimum.choices[change.group];
+            // A choice stays until another offer of its group loses nothing.
             if choice != NONE && Some(change.group) != partial_group {
                 let offer = choice as usize;
                 ranges.upper[offer] = ranges.upper[offer].min(costs[offer] + change.loss);
@@ -78,6 +81,7 @@ impl MultipleChoiceSolver {
         let step = groups.weight(partial) - groups.weight(choice);
         // A cheaper partial offer raises the price; in its own group losses are against the choice,
         // whose cost stays.
+        // The price cannot fall below 0, where the capacity no longer binds.
         let mut of_partial = PriceRange {
             fall: self.optimum.price,
             rise: f64::INFINITY,
@@ -87,6 +91,7 @@ impl MultipleChoiceSolver {
         let mut of_choice = of_partial;
         for change in changes.iter().filter(|change| change.offer != partial) {
             of_partial.add(change.loss, change.weight);
+            // In the same group the loss changes by the difference to the partial offer's step.
             let rate = if change.group == group {
                 change.weight - step
             } else {
@@ -95,6 +100,7 @@ impl MultipleChoiceSolver {
             of_choice.add(change.loss, rate);
         }
         let offer = partial as usize;
+        // The price times the step is the difference of both costs.
         ranges.lower[offer] = costs[offer] - step * of_partial.rise;
         ranges.upper[offer] = costs[offer] + step * of_partial.fall;
         if choice != NONE {

@@ -75,6 +75,8 @@ impl LinearOptimum {
             for points in self.hull.windows(2) {
                 let weight = points[1].weight - points[0].weight;
                 // Rounding must not change the order along a hull.
+                // Efficiencies must decrease along a hull, or else a later step could be taken
+                // before an earlier one.
                 efficiency = ((points[0].cost - points[1].cost) / weight).min(efficiency);
                 self.steps.push(HullStep {
                     efficiency,
@@ -88,17 +90,21 @@ impl LinearOptimum {
         let taken = self.count_steps_that_fit(capacity - lightest);
         for step in &self.steps[..taken] {
             let choice = &mut self.choices[step.group as usize];
+            // Steps of a group are taken in order of weight, but the selection leaves them
+            // unsorted: the heaviest one counts.
             if rules.groups.weight(step.offer) > rules.groups.weight(*choice) {
                 *choice = step.offer;
             }
         }
         let chosen = self.choices.iter().map(|offer| rules.groups.weight(*offer));
+        // Summed anew: the differences of the steps have rounding errors.
         self.slack = capacity - chosen.sum::<f64>();
         let chosen = self.choices.iter().filter(|offer| **offer != NONE);
         self.cost = chosen.map(|offer| costs[*offer as usize]).sum();
         let partial = self.steps.get(taken);
         self.partial = partial.map(|step| step.offer);
         self.price = partial.map_or(0.0, |step| step.efficiency);
+        // The partial step is worth the price per unit of what is left.
         self.cost -= self.price * self.slack;
     }
 
@@ -133,6 +139,7 @@ impl LinearOptimum {
                 weight: rules.groups.weights()[index],
                 cost: costs[index],
             };
+            // Dominated: heavier, and not cheaper.
             if self.hull.last().is_some_and(|last| last.cost <= point.cost) {
                 continue;
             }
@@ -143,6 +150,8 @@ impl LinearOptimum {
             {
                 self.hull.pop();
             }
+            // The middle point is above the line between its neighbors, so no price makes it
+            // optimal.
             while let [.., before, last] = self.hull.as_slice()
                 && (before.cost - last.cost) * (point.weight - last.weight)
                     <= (last.cost - point.cost) * (last.weight - before.weight)
@@ -160,11 +169,14 @@ impl LinearOptimum {
         while first < end {
             let open = &mut self.steps[first..end];
             let middle = open.len() / 2;
+            // A selection instead of sorting: only the prefix that fits is needed (Dyer 1984, Zemel
+            // 1984).
             open.select_nth_unstable_by(middle, |a, b| {
                 b.efficiency
                     .total_cmp(&a.efficiency)
                     .then(a.number.cmp(&b.number))
             });
+            // All up to the middle fit, so the last step is behind it.
             let weight: f64 = open[..=middle].iter().map(|step| step.weight).sum();
             if weight <= capacity {
                 capacity -= weight;

@@ -60,6 +60,7 @@ impl OfferChoice {
         }
         let rules = self.rules();
         let lightest = |group: usize| {
+            // Offers are sorted by weight, so the first one that exists is the lightest.
             let mut offers = self.groups.by_weight(group).iter();
             let first = offers.find(|offer| rules.is_present(**offer as usize));
             first.map_or(f64::INFINITY, |offer| self.groups.weight(*offer))
@@ -95,6 +96,7 @@ impl MultipleChoiceSolver {
 
     /// Solves the relaxation with this capacity.
     fn relax_within(&mut self, costs: &[f64], capacity: f64) -> Result<(), SolveFailure> {
+        // Compared with the tolerance, as the check of decisions does.
         if self.choice.lightest() > self.choice.limit() {
             return Err(SolveFailure::Infeasible);
         }
@@ -139,6 +141,8 @@ impl Solver for MultipleChoiceSolver {
     }
 
     fn solve_into(&mut self, costs: &[f64], solution: &mut Solution) -> Result<(), SolveFailure> {
+        // The tolerance belongs to the capacity of decisions; the relaxation as a problem of its
+        // own has the exact one.
         self.relax_within(costs, self.choice.limit())?;
         let bound = self.optimum.cost;
         let limits = CoreLimits {

@@ -50,6 +50,7 @@ impl FlowForest {
         let nodes = solver.simplex.num_nodes();
         let mut neighbors = vec![Vec::new(); nodes];
         for arc in 0..solver.simplex.num_arcs() {
+            // Arcs whose flow can change both ways are basic: they form the trees.
             if solver.can_change(arc) == [true, true] {
                 let [from, to] = solver.simplex.ends(arc);
                 let change = ArcChange {
@@ -72,6 +73,7 @@ impl FlowForest {
                 continue;
             }
             forest.tree_of[root] = root;
+            // Any traversal will do, since ways in a tree are unique.
             let mut stack = vec![root];
             while let Some(node) = stack.pop() {
                 for change in &neighbors[node] {
@@ -91,6 +93,7 @@ impl FlowForest {
     fn add_path(&self, from: usize, to: usize, changes: &mut Vec<ArcChange>) {
         let (mut first, mut second) = (from, to);
         while first != second {
+            // The deeper node first, so both sides meet at their common ancestor.
             let is_first_deeper = self.depth[first] >= self.depth[second];
             let deeper = if is_first_deeper { first } else { second };
             let Some(change) = self.to_parent[deeper] else {
@@ -137,6 +140,7 @@ impl<'a> CycleSearch<'a> {
                 [true, false] => rise,
                 [false, true] => rise.reversed(),
                 _ => continue,
+                // An arc that cannot change at all leads nowhere.
             };
             leaving[forest.tree_of[change.from]].push(change);
         }
@@ -153,6 +157,7 @@ impl<'a> CycleSearch<'a> {
 
     fn enumerate(mut self) -> Vec<VertexDelta> {
         let nodes = self.is_visited.len();
+        // Short cycles first, so a list that is cut off has the simplest ones.
         for length in 1..=nodes {
             for tree in 0..nodes {
                 if self.is_exhausted() {
@@ -175,6 +180,7 @@ impl<'a> CycleSearch<'a> {
             return;
         }
         self.is_visited[tree] = true;
+        // A step is counted even where nothing leaves, so the search ends in any case.
         self.steps_left = self.steps_left.saturating_sub(1 + self.leaving[tree].len());
         for position in 0..self.leaving[tree].len() {
             let change = self.leaving[tree][position];
@@ -184,6 +190,7 @@ impl<'a> CycleSearch<'a> {
                 if next == first && self.deltas.len() < MAX_ADJACENT_VERTICES {
                     self.deltas.extend(self.delta());
                 }
+            // Each cycle is found once, from the lowest tree that it visits.
             } else if next > first && !self.is_visited[next] {
                 self.extend(first, next, length);
             }
@@ -209,6 +216,7 @@ impl<'a> CycleSearch<'a> {
             }
         };
         let step = changes.iter().map(room).fold(f64::INFINITY, f64::min);
+        // Flow around an unlimited cycle reaches no further vertex.
         if step == f64::INFINITY {
             return None;
         }

@@ -53,6 +53,8 @@ impl CostRanging for BasisFlowRanging {
             if simplex.capacity()[arc] == 0.0 {
                 continue;
             }
+            // The reduced cost is what the arc is away from entering, and so what any arc of its
+            // cycle may lose.
             let room = simplex.reduced_cost(arc).abs();
             limit(arc, is_rising, room);
             let [tail, head] = simplex.ends(arc);
@@ -124,9 +126,11 @@ impl ResidualPaths {
         });
         while let Some(QueuedNode { distance, node }) = self.queue.pop() {
             let node = node as usize;
+            // The distance of the target is final when it leaves the queue.
             if Some(node) == target {
                 break;
             }
+            // A shorter way to the node was found since.
             if distance > self.distances[node] {
                 continue;
             }
@@ -165,6 +169,8 @@ impl NetworkFlowSolver {
             let [can_rise, can_fall] = self.can_change(arc);
             let mut add = |from: usize, to: usize, length: f64| {
                 neighbors[from].push(ResidualArc {
+                    // Reduced costs of residual arcs are nonnegative at the optimum; rounding may
+                    // put them slightly below.
                     head: to as u32,
                     arc: arc as u32,
                     length: length.max(0.0),
@@ -198,11 +204,14 @@ impl CostRanging for ExactFlowRanging {
             let reduced = solver.simplex.reduced_cost(arc);
             match solver.can_change(arc) {
                 [true, true] => {
+                    // Both directions need the shortest way back without the arc itself.
                     paths.run(head, Some(tail), Some(arc))?;
                     ranges.lower[arc] = cost - (reduced.max(0.0) + paths.distances[tail]);
                     paths.run(tail, Some(head), Some(arc))?;
                     ranges.upper[arc] = cost + ((-reduced).max(0.0) + paths.distances[head]);
                 }
+                // An arc at a bound needs a way back in one direction only: all arcs of a node
+                // share one search.
                 [true, false] => one_way[head].push(arc),
                 [false, true] => one_way[tail].push(arc),
                 [false, false] => {}

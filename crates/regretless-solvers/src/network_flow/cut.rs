@@ -24,10 +24,13 @@ impl DemandCut {
     /// and demands are not balanced.
     pub fn find(network: &Arc<FlowNetwork>, limits: &FlowLimits) -> Option<Self> {
         let mut solver = NetworkFlowSolver::new(Arc::clone(network), limits);
+        // Without costs: only feasibility matters.
         let found = solver.solve(&vec![0.0; network.num_costs]);
         if !matches!(found, Err(SolveFailure::Infeasible)) {
             return None;
         }
+        // By the theorem of max-flow and min-cut, the nodes that unsent supply cannot reach lack
+        // what they need.
         let is_reached = solver.reached_by_unsent_supply();
         let mut cut = Self {
             nodes: Vec::new(),
@@ -46,6 +49,7 @@ impl DemandCut {
                 _ => {}
             }
         }
+        // Rounding may make both equal; then there is nothing to report.
         (cut.demand > cut.capacity).then_some(cut)
     }
 }

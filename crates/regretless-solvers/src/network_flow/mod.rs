@@ -83,12 +83,15 @@ impl NetworkFlowSolver {
     /// Sets the limits, without what flows in any case.
     fn enter(&mut self, limits: &FlowLimits) {
         self.lower.clone_from(&limits.lower);
+        // What flows in any case leaves its tail and arrives at its head; the rest has the lower
+        // bound 0.
         let mut supply = limits.supply.clone();
         for (arc, lower) in limits.lower.iter().enumerate() {
             supply[self.network.tails[arc] as usize] -= lower;
             supply[self.network.heads[arc] as usize] += lower;
         }
         let total: f64 = supply.iter().map(|supply| supply.abs()).sum();
+        // Relative to all supplies, since sums of them round.
         self.negligible = FLOW_TOLERANCE * total.max(f64::MIN_POSITIVE);
         let bounds = limits.lower.iter().zip(&limits.upper);
         self.simplex

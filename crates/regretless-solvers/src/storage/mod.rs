@@ -92,16 +92,20 @@ impl StorageNumbers {
                 slope: price * self.discharge_efficiency,
             },
         ];
+        // Lengths are changes of the level, so efficiencies divide the slopes.
         let inflow = self.inflow[step];
         // Inflow may pass unused; a loss cannot be avoided.
         let pass = Piece {
             length: inflow.max(0.0),
             slope: 0.0,
         };
+        // The lowest change: everything is discharged, and a loss is taken.
         stage.start = -discharge.length + inflow.min(0.0);
         stage.value = -price * self.discharge_limit[step];
         stage.pieces.clear();
         // All inflow is kept unless the level would be worth more without it.
+        // Pieces are taken from the lowest change upwards: the first ones give up what is cheapest
+        // to give up.
         let order = if price >= 0.0 {
             [pass, discharge, charge]
         } else {
@@ -117,6 +121,8 @@ impl StorageNumbers {
         self.exclusive_stage(step, price, stage);
         stage
             .pieces
+            // Sorted by slope, the stage is convex: with a negative price it charges and discharges
+            // at once.
             .sort_by(|first, second| first.slope.total_cmp(&second.slope));
     }
 
@@ -141,6 +147,7 @@ impl StorageNumbers {
             own * self.discharge_efficiency
         };
         let amount = amount.clamp(-self.discharge_limit[step], self.charge_limit[step]);
+        // Below the tolerance a change is rounding, and would show up as a tiny trade.
         if own.abs() <= self.tolerance() {
             0.0
         } else {
@@ -216,9 +223,11 @@ impl StorageSolver {
         for step in (0..steps).rev() {
             check_not_stopped()?;
             self.set_stage(step, prices[step], rule);
+            // The two are neighbors in one vector, of which one is written.
             let (before, after) = self.costs_to_go.split_at_mut(step + 1);
             let (result, after) = (&mut before[step], &after[0]);
             // After a negative price the function is often convex again a few steps earlier.
+            // Merging slopes takes linear time; the general case has a window per piece.
             if self.stage.is_convex() && after.is_convex() {
                 convolve_convex(after, &self.stage, &mut self.pieces, result, tolerance);
             } else {
@@ -230,6 +239,7 @@ impl StorageSolver {
             }
         }
         let feasible = self.costs_to_go[0].interval();
+        // Rounding errors of all steps add up.
         let slack = tolerance * steps as f64;
         let is_feasible = |[lowest, highest]: &[f64; 2]| {
             numbers.initial >= lowest - slack && numbers.initial <= highest + slack
@@ -250,6 +260,7 @@ impl StorageSolver {
             let next = self.best_level(step, level);
             let change = next - level;
             self.amounts.push(match rule {
+                // Relaxed changes may charge and discharge at once; only their net cost is known.
                 StageRule::Exclusive => numbers.amount(step, price, change),
                 // The cost of a relaxed change is the price of its amount.
                 StageRule::Relaxed if price != 0.0 => self.stage.cost(change) / price,
@@ -275,13 +286,16 @@ impl StorageSolver {
         let mut consider = |next: f64| {
             let next = next.clamp(lowest, highest);
             let value = self.stage.cost(next - level) + after.value(next);
+            // The smallest positive scale keeps the comparison defined for values of 0.
             let scale = RELATIVE_LENGTH_TOLERANCE * value.abs().max(1e-300);
             let is_better = value < best.value - scale;
             let is_tied = value < best.value + scale;
             let is_nearer = (next - idle).abs() < (best.level - idle).abs();
+            // Ties go to the level nearest to idling, so decisions do not trade for nothing.
             if is_better || (is_tied && is_nearer) {
                 best = LevelPoint {
                     level: next,
+                    // The lower value is kept, or else a chain of ties could drift upwards.
                     value: value.min(best.value),
                 };
             }
@@ -292,6 +306,7 @@ impl StorageSolver {
             kink += piece.length;
             consider(kink);
         }
+        // Only breakpoints that the step can reach.
         let first = after.points.partition_point(|point| point.level <= from);
         for point in after.points[first..]
             .iter()
@@ -351,6 +366,7 @@ impl StorageSolver {
     ) -> Result<f64, SolveFailure> {
         let mut unit = vec![0.0; costs.len()];
         unit[step] = direction;
+        // The decision with the least of this step, or the most: the first line of Newton's method.
         let mut other = self.solve(&unit)?.decision;
         let own_amount = optimal.decision.value(step);
         let scale: f64 = costs.iter().map(|cost| cost.abs()).sum();
@@ -358,6 +374,7 @@ impl StorageSolver {
         let mut changed = costs.to_vec();
         for _ in 0..MAX_RANGE_STEPS {
             let less = direction * (own_amount - other.value(step));
+            // No decision has less: the cost may change without limit.
             if less <= amount_tolerance {
                 return Ok(if changed[step] == costs[step] {
                     direction * f64::INFINITY
@@ -366,11 +383,13 @@ impl StorageSolver {
                 });
             }
             let excess = (other.dot(costs) - optimal.objective).max(0.0);
+            // The price at which both decisions cost the same.
             changed[step] = costs[step] + direction * excess / less;
             let found = self.solve(&changed)?;
             let own = optimal.decision.dot(&changed);
             let amounts = self.numbers.capacity + own_amount.abs();
             let rounding = RELATIVE_COST_TOLERANCE * (own.abs() + scale * amounts);
+            // No better decision at this price: it is the end of the range.
             if found.objective >= own - rounding {
                 return Ok(changed[step]);
             }

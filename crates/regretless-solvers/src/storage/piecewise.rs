@@ -35,6 +35,7 @@ impl PiecewiseLinear {
         let mut previous = f64::NEG_INFINITY;
         for pair in self.points.windows(2) {
             let slope = (pair[1].value - pair[0].value) / (pair[1].level - pair[0].level);
+            // Rounding may make equal slopes seem to decrease.
             if slope < previous - RELATIVE_SLOPE_TOLERANCE * previous.abs() {
                 return false;
             }
@@ -66,12 +67,15 @@ impl PiecewiseLinear {
     /// Adds a point behind the others; one that is on the line between its neighbors replaces the
     /// last.
     pub fn push(&mut self, point: LevelPoint, tolerance: f64) {
+        // Two points at one level would give a slope of infinite size.
         if let Some(last) = self.points.last()
             && point.level - last.level <= tolerance
         {
             return;
         }
         if let [.., first, last] = self.points.as_slice() {
+            // A point on the line between its neighbors carries no information; dropping it keeps
+            // functions short.
             let straight = between(*first, point, last.level);
             let scale = last
                 .value
@@ -95,12 +99,14 @@ impl PiecewiseLinear {
             self.points.clear();
             return;
         }
+        // Within the tolerance the ends may cross.
         let (from, to) = (from.min(to), to);
         let ends = [from, to].map(|level| LevelPoint {
             level,
             value: self.value(level),
         });
         self.points
+            // Points near the new ends are replaced by these.
             .retain(|point| point.level > from + tolerance && point.level < to - tolerance);
         self.points.insert(0, ends[0]);
         if to > from + tolerance {
@@ -112,6 +118,7 @@ impl PiecewiseLinear {
 /// The value on the line through two points.
 fn between(first: LevelPoint, second: LevelPoint, level: f64) -> f64 {
     let length = second.level - first.level;
+    // A vertical step: the lower value counts, since the function is minimized.
     if length <= 0.0 {
         return first.value.min(second.value);
     }
@@ -139,6 +146,7 @@ impl StageCost {
         let mut rest = change - self.start;
         let mut value = self.value;
         for piece in &self.pieces {
+            // The last pieces are not reached by a small change.
             let part = rest.clamp(0.0, piece.length);
             value += part * piece.slope;
             rest -= part;
@@ -168,6 +176,7 @@ pub(super) fn convolve_convex(
     };
     pieces.clear();
     // A change by d is seen from the level before it as a step by -d.
+    // Reversed, since the direction changes too: slopes are increasing again.
     pieces.extend(stage.pieces.iter().rev().map(|piece| Piece {
         length: piece.length,
         slope: -piece.slope,
@@ -181,18 +190,21 @@ pub(super) fn convolve_convex(
         }
     }));
     let end = stage.end();
+    // From the lowest level that can reach the function at all.
     let mut point = LevelPoint {
         level: first.level - end,
         value: first.value + stage.cost(end),
     };
     result.points.push(point);
     let (mut own, mut other) = (0, stages);
+    // The convolution of convex functions is their pieces in order of slope.
     while own < stages || other < pieces.len() {
         let takes_own =
             other >= pieces.len() || (own < stages && pieces[own].slope <= pieces[other].slope);
         let next = if takes_own { &mut own } else { &mut other };
         let piece = pieces[*next];
         *next += 1;
+        // Pieces within the tolerance would only add points that are dropped again.
         if piece.length > tolerance {
             point.level += piece.length;
             point.value += piece.length * piece.slope;
@@ -222,6 +234,7 @@ pub(super) fn convolve(
         start += piece.length;
         value += piece.length * piece.slope;
     }
+    // Without pieces there is one change.
     if stage.pieces.is_empty() {
         let shifted = |point: &LevelPoint| LevelPoint {
             level: point.level - start,
@@ -266,12 +279,14 @@ fn window_minimum(
     let mut inside: VecDeque<LevelPoint> = VecDeque::new();
     let mut entered = 0;
     for (number, level) in events.iter().enumerate() {
-        // The breakpoints of the closed window between this event and the next.
+        // The breakpoints of the closed window between this event and the next, by its middle.
         let next = events.get(number + 1).copied().unwrap_or(*level);
         let middle = 0.5 * (level + next);
         while let Some(point) = tilted.points.get(entered)
             && point.level <= middle + end
         {
+            // A breakpoint that is not below a later one never is the minimum again (monotone
+            // queue).
             while inside.back().is_some_and(|back| back.value >= point.value) {
                 inside.pop_back();
             }
@@ -310,6 +325,7 @@ fn add_envelope(
     untilt: &impl Fn(f64, f64) -> LevelPoint,
     tolerance: f64,
 ) {
+    // An infinite line has no finite points to interpolate.
     let at = |line: &[f64; 2], share: f64| {
         if line[0] == f64::INFINITY {
             f64::INFINITY
@@ -330,6 +346,7 @@ fn add_envelope(
     for (number, first) in lines.iter().enumerate() {
         for second in &lines[number + 1..] {
             let [left, right] = [first[0] - second[0], first[1] - second[1]];
+            // Lines cross where the sign of their difference changes.
             if left.is_finite() && right.is_finite() && left * right < 0.0 {
                 shares[count] = left / (left - right);
                 count += 1;
@@ -361,6 +378,7 @@ fn minimum(first: &PiecewiseLinear, second: &PiecewiseLinear, tolerance: f64) ->
     };
     let plain = |level: f64, value: f64| LevelPoint { level, value };
     for pair in levels.windows(2) {
+        // The middle decides, as at the ends both functions may be defined by rounding.
         let middle = 0.5 * (pair[0] + pair[1]);
         let line = |function: &PiecewiseLinear| {
             if value(function, middle) < f64::INFINITY {

@@ -74,10 +74,13 @@ impl ArrayTour {
         } else {
             end + nodes - start + 1
         };
+        // Reversing a segment and reversing its complement give the same cycle, read in opposite
+        // directions: the shorter one is enough, so a reversal moves at most half of the nodes.
         if 2 * count <= nodes {
             self.log.push((start as u32, count as u32));
         } else {
             let after = if end + 1 == nodes { 0 } else { end + 1 };
+            // The log has what was reversed in fact, so undoing repeats exactly that.
             self.log.push((after as u32, (nodes - count) as u32));
         }
         let (start, count) = self.log[self.log.len() - 1];
@@ -92,6 +95,7 @@ impl ArrayTour {
     /// Undoes all logged reversals but the first `changes`.
     pub fn undo_to(&mut self, changes: usize) {
         while self.log.len() > changes {
+            // A reversal of positions is its own inverse.
             if let Some((start, count)) = self.log.pop() {
                 self.reverse_positions(start as usize, count as usize);
             }
@@ -106,11 +110,15 @@ impl ArrayTour {
     /// Reverses `count` consecutive positions from `start` on, cyclically.
     fn reverse_positions(&mut self, start: usize, count: usize) {
         let nodes = self.order.len();
+        // An empty segment has no last position: the wrapping subtraction keeps the remainder
+        // defined, and the loop below does nothing.
         let (mut low, mut high) = (start, (start + count).wrapping_sub(1) % nodes);
         for _ in 0..count / 2 {
             let (a, b) = (self.order[low], self.order[high]);
             (self.order[low], self.order[high]) = (b, a);
             (self.position[b as usize], self.position[a as usize]) = (low as u32, high as u32);
+            // Comparisons instead of remainders: a division per step would take longer than the
+            // swap.
             low = if low + 1 == nodes { 0 } else { low + 1 };
             high = if high == 0 { nodes - 1 } else { high - 1 };
         }

@@ -46,6 +46,7 @@ impl CandidateEdges {
 
     /// All pairs of a node and one of its candidates.
     pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        // At least 1, since no candidate per node would divide by zero.
         let per_node = self.per_node.max(1);
         self.list
             .iter()
@@ -82,8 +83,12 @@ impl CandidateEdges {
 
 /// Insertion into a sorted list of at most `max` entries; nodes arrive in increasing order.
 fn insert_if_better(best: &mut Vec<ScoredCandidate>, max: usize, entry: ScoredCandidate) {
+    // Entries arrive by increasing node, so comparing score and cost alone resolves ties in favor
+    // of the smaller node.
     let is_better = |a: &ScoredCandidate, b: &ScoredCandidate| (a.0, a.1) < (b.0, b.1);
     if best.len() == max {
+        // Most nodes are rejected by this one comparison: a short sorted list is faster than a
+        // heap.
         if best.last().is_some_and(|last| !is_better(&entry, last)) {
             return;
         }

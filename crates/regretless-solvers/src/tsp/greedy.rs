@@ -22,11 +22,14 @@ impl GreedyTour {
                 .push((edge_costs.between(i, j), i.min(j), i.max(j)));
         }
         self.edges
+            // A pair that is a candidate of both ends occurs twice; `add_edge` refuses it the
+            // second time.
             .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
         self.paths.reset(edge_costs.nodes());
         for (_, i, j) in &self.edges {
             self.paths.add_edge(*i, *j);
         }
+        // Candidate edges may leave several paths.
         self.paths.join(edge_costs, &mut self.order);
         &self.order
     }

@@ -51,6 +51,7 @@ impl InitialTour {
         let nodes = self.edge_costs.nodes();
         self.multipliers.clear();
         self.multipliers.resize(nodes, 0.0);
+        // Neither start is better on all costs; comparing them takes one more 1-tree.
         let zero_bound = self.one_tree.build(&self.edge_costs, &self.multipliers);
         self.edge_costs.node_potentials(&mut self.multipliers);
         if self.one_tree.build(&self.edge_costs, &self.multipliers) < zero_bound {
@@ -107,6 +108,7 @@ impl InitialTour {
     /// Raises the 1-tree bound; for many nodes on the candidate edges, with `sparse_steps` as the
     /// maximum number of steps. Returns the bound, which is valid for the complete graph.
     pub(super) fn ascend(&mut self, target: &AscentTarget, sparse_steps: usize) -> f64 {
+        // Small instances: a dense 1-tree is cheap, and bounds the complete graph directly.
         if self.edge_costs.nodes() <= MAX_DENSE_ASCENT_NODES {
             return self.ascend_dense(target);
         }
@@ -157,6 +159,7 @@ impl InitialTour {
 
 /// The edges of a closed tour.
 pub(super) fn tour_edges(order: &[u32]) -> impl Iterator<Item = EdgeEnds> + '_ {
+    // A path of all nodes plus the edge from its last to its first node.
     let closing = order.last().copied().zip(order.first().copied());
     let path = order.windows(2).map(|pair| (pair[0], pair[1]));
     path.chain(closing).map(|(i, j)| [i.min(j), i.max(j)])

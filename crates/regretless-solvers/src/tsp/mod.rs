@@ -86,6 +86,7 @@ impl TspBranchAndBound {
         self.initial.rank_by_reduced_cost();
         self.initial.build_greedy_tour();
         self.offer_tour(costs, pruning);
+        // The greedy tour is the target of the first steps.
         self.initial
             .ascend_dense(&self.ascent_target(GREEDY_ASCENT));
         self.initial.rank_by_alpha_value();
@@ -99,6 +100,7 @@ impl TspBranchAndBound {
         self.incumbent = TspIncumbent::default();
         self.initial.init_multipliers();
         self.initial.rank_by_reduced_cost();
+        // No greedy tour: the search stays near the given one.
         self.initial.order = complete_graph::tour_order(self.nodes, tour.indices());
         self.initial.improve_tour(0);
         self.offer_tour(costs, pruning);
@@ -144,8 +146,11 @@ impl TspBranchAndBound {
             let costs = &initial.edge_costs.row(i as u32)[i + 1..];
             let edges = self.alpha[i + 1..].iter().zip(costs);
             for (j, (alpha, cost)) in (i as u32 + 1..).zip(edges) {
+                // A tour with the edge costs at least the cost of the cheapest 1-tree with it.
                 let min = bound + alpha;
                 if min > self.incumbent.cutoff {
+                    // The least of the excluded bounds is part of the proof, should the tree be
+                    // searched completely.
                     lower_bound = min.min(lower_bound);
                 } else {
                     self.remaining_edges.push((i as u32, j, *cost));
@@ -159,6 +164,7 @@ impl TspBranchAndBound {
         let pruning = self.load(costs);
         self.find_initial_tour(costs, &pruning);
         let bound = self.run_root_ascent();
+        // Many instances are closed here: bound and tour meet at the root.
         if let Some(lower_bound) = self.bound_if_closed(bound, costs, &pruning) {
             return self.take_solution(lower_bound, true);
         }
@@ -183,6 +189,7 @@ impl TspBranchAndBound {
         }
         self.initial
             .offer_one_tree(&mut self.incumbent, costs, pruning);
+        // All other 1-trees cost at least as much, so no other tour is better.
         Some(f64::INFINITY)
     }
 
@@ -194,6 +201,7 @@ impl TspBranchAndBound {
         bound: f64,
         recorded: Option<&RecordedTree>,
     ) -> Solution {
+        // The kicks may have found a tour that the bound proves optimal.
         if bound > self.incumbent.cutoff {
             return self.take_solution(bound, true);
         }
@@ -261,6 +269,7 @@ impl Solver for TspLocalSearch {
         let pruning = solver.load(costs);
         solver.find_initial_tour(costs, &pruning);
         if self.is_fast {
+            // Without a bound nothing is known about quality; the gap is then infinite.
             return Ok(solver.take_solution(f64::NEG_INFINITY, false));
         }
         let bound = solver.run_root_ascent();
@@ -271,6 +280,7 @@ impl Solver for TspLocalSearch {
     fn solve_from(&mut self, costs: &[f64], start: &Decision) -> Result<Solution, SolveFailure> {
         let solver = &mut self.solver;
         complete_graph::check_tour_costs(solver.nodes, costs)?;
+        // Local search does not change tours of so few nodes: one is built for these costs.
         if solver.nodes < LinKernighan::MIN_NODES {
             return self.solve(costs);
         }
@@ -292,6 +302,7 @@ impl Solver for TspBranchAndBound {
         warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
         complete_graph::check_tour_costs(self.nodes, costs)?;
+        // Where a search stops depends on where it started: with limits it always starts cold.
         Ok(if self.limits.may_stop_early() {
             self.run(costs)
         } else {

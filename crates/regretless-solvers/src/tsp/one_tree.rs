@@ -47,6 +47,8 @@ impl OneTree {
             .iter()
             .map(|node| self.key[*node as usize])
             .sum();
+        // Each tour has two edges at every node, so its cost is that of its reduced costs plus
+        // twice the multipliers.
         spanning_tree + self.extra_key + 2.0 * multipliers.iter().sum::<f64>()
     }
 
@@ -68,6 +70,7 @@ impl OneTree {
             target,
         );
         self.ascent = ascent;
+        // The last step need not have been the best one.
         self.build(edge_costs, multipliers)
     }
 
@@ -90,14 +93,18 @@ impl OneTree {
     pub fn alpha_values(&self, reduced_costs: &EdgeCostMatrix, node: u32, out: &mut [f64]) {
         let keys = reduced_costs.row(node);
         if node == self.special {
+            // At the special node, another edge replaces the extra one.
             for (out, key) in out.iter_mut().zip(keys) {
                 *out = (key - self.extra_key).max(0.0);
             }
             return;
         }
         self.max_edges_on_paths(node, out);
+        // An edge to the special leaf replaces the extra edge, which is the most expensive one that
+        // it can replace there.
         out[self.special as usize] = self.extra_key;
         for (out, key) in out.iter_mut().zip(keys) {
+            // Rounding may make the difference of an edge of the tree slightly negative.
             *out = (key - *out).max(0.0);
         }
     }
@@ -106,14 +113,17 @@ impl OneTree {
     fn max_edges_on_paths(&self, node: u32, out: &mut [f64]) {
         out.fill(f64::NAN);
         out[node as usize] = f64::NEG_INFINITY;
+        // First the path to the root, whose maxima run in the direction of the parents.
         let (mut ancestor, mut max) = (node, f64::NEG_INFINITY);
         while self.parent[ancestor as usize] != ancestor {
             max = self.key[ancestor as usize].max(max);
             ancestor = self.parent[ancestor as usize];
             out[ancestor as usize] = max;
         }
+        // Nodes in the order of attachment: the parent of each is done before it.
         for other in &self.attached {
             let other = *other as usize;
+            // Not on the path to the root: the path leads through its parent.
             if out[other].is_nan() {
                 out[other] = out[self.parent[other] as usize].max(self.key[other]);
             }
@@ -138,6 +148,8 @@ impl OneTree {
         while !self.unattached.is_empty() {
             let row = edge_costs.row(latest);
             let cheapest = update_keys(&mut self.unattached, row, multipliers, latest);
+            // The order of the unattached nodes is irrelevant; removing by swap takes constant
+            // time.
             let next = self.unattached.swap_remove(cheapest);
             self.parent[next.node as usize] = next.from;
             self.key[next.node as usize] = next.key;
@@ -157,9 +169,12 @@ impl OneTree {
 
     /// Adds a second edge at the leaf whose cheapest second edge is the most expensive.
     fn add_extra(&mut self, edge_costs: &EdgeCostMatrix, multipliers: &[f64]) {
+        // Any node may be the special one. The leaf with the most expensive second edge gives the
+        // highest bound of all leaves.
         self.extra_key = f64::NEG_INFINITY;
         for leaf in 0..self.degree.len() as u32 {
             if self.degree[leaf as usize] == 1 {
+                // The root has no parent: its only neighbor is the node that was attached first.
                 let neighbor = if leaf == self.attached[0] {
                     self.attached[1]
                 } else {
@@ -185,10 +200,12 @@ fn update_keys(
     multipliers: &[f64],
     latest: u32,
 ) -> usize {
+    // Loop-invariant, so that the loop below has one subtraction per node less.
     let latest_multiplier = multipliers[latest as usize];
     let (mut min, mut cheapest) = (f64::INFINITY, 0);
     for (index, item) in unattached.iter_mut().enumerate() {
         let key = row[item.node as usize] - multipliers[item.node as usize] - latest_multiplier;
+        // Keys and minimum in one pass: the array is read once per attached node.
         if key < item.key {
             item.key = key;
             item.from = latest;
@@ -206,6 +223,7 @@ fn update_keys(
 fn second_edge(row: &[f64], multipliers: &[f64], first: u32) -> (f64, u32) {
     let mut min = (f64::INFINITY, first);
     for (node, (cost, multiplier)) in row.iter().zip(multipliers).enumerate() {
+        // The multiplier of the row is constant in it and is subtracted by the caller.
         if cost - multiplier < min.0 && node as u32 != first {
             min = (cost - multiplier, node as u32);
         }

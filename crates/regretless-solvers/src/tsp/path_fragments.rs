@@ -28,14 +28,18 @@ impl PathFragments {
 
     /// Adds an edge, unless it is a branch of a path or closes a cycle.
     pub(super) fn add_edge(&mut self, i: u32, j: u32) {
+        // For a single node the other end is itself.
         let closes_cycle = i == j || self.other_end[i as usize] == j;
         if !self.is_path_end(i) || !self.is_path_end(j) || closes_cycle {
             return;
         }
         for (node, neighbor) in [(i, j), (j, i)] {
+            // The second slot is filled last, so a node is a path end as long as that is empty.
             let slot = usize::from(self.neighbors[node as usize][0] != node);
             self.neighbors[node as usize][slot] = neighbor;
         }
+        // Only the ends of the joined path need to know each other; inner entries are never read
+        // again.
         let (first, last) = (self.other_end[i as usize], self.other_end[j as usize]);
         (
             self.other_end[first as usize],
@@ -49,6 +53,7 @@ impl PathFragments {
         let nodes = self.other_end.len() as u32;
         self.path_ends.clear();
         self.path_ends
+            // Single nodes are path ends too: both of their slots are empty.
             .extend((0..nodes).filter(|node| self.neighbors[*node as usize][1] == *node));
         order.clear();
         let mut next = self.path_ends.first().copied();
@@ -59,6 +64,8 @@ impl PathFragments {
             self.append_path(start, order);
             let row = edge_costs.row(end);
             let path_ends = self.path_ends.iter().copied();
+            // `min_by` returns the first of equal ends, the smaller node, since the ends are
+            // sorted.
             next = path_ends.min_by(|a, b| row[*a as usize].total_cmp(&row[*b as usize]));
         }
     }
@@ -73,6 +80,7 @@ impl PathFragments {
         loop {
             order.push(node);
             let [first, second] = self.neighbors[node as usize];
+            // An end's empty slot holds the node itself, which ends the walk.
             let next = if first == previous { second } else { first };
             if next == node {
                 return;

@@ -77,6 +77,7 @@ impl RecordedTree {
 
     /// Moves the record out, if it is complete and not empty; leaves an empty one.
     pub(super) fn take(&mut self) -> Option<Self> {
+        // A record with gaps would be followed to nodes that it does not have.
         let is_complete = !self.overflowed && !self.nodes.is_empty();
         let record = std::mem::take(self);
         is_complete.then_some(record)
@@ -98,6 +99,7 @@ impl RecordedTree {
         multipliers: &[f64],
     ) -> RecordedNodeId {
         if self.overflowed || self.nodes.len() == MAX_RECORDED_NODES {
+            // The search goes on, without being recorded.
             self.overflowed = true;
             return RecordedNodeId::NONE;
         }
@@ -155,6 +157,7 @@ impl RecordedTree {
         graph: &SparseGraph,
     ) -> Option<u32> {
         let edge = graph.find(self.node(recorded_id)?.branching_edge?)?;
+        // An edge that is fixed or was removed at the root is no branching.
         (graph.state(edge) == EdgeState::Free).then_some(edge)
     }
 
@@ -168,6 +171,7 @@ impl RecordedTree {
             let branch = match graph.find(ends).map(|edge| graph.state(edge)) {
                 Some(EdgeState::Free) => return recorded_id,
                 Some(EdgeState::Included) => EdgeBranch::Included,
+                // Edges that reduced cost fixing removed are as good as excluded.
                 Some(EdgeState::Excluded) | None => EdgeBranch::Excluded,
             };
             recorded_id = self.child(recorded_id, branch);

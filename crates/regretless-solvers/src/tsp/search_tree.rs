@@ -35,6 +35,7 @@ impl TspIncumbent {
     pub(super) fn offer(&mut self, edges: &mut Vec<u32>, costs: &[f64], pruning: &PruningRule) {
         edges.sort_unstable();
         let cost = edges.iter().map(|edge| costs[*edge as usize]).sum();
+        // Strictly cheaper: of equal tours the first is kept.
         if self.edges.is_empty() || cost < self.cost {
             self.cost = cost;
             std::mem::swap(&mut self.edges, edges);
@@ -178,6 +179,7 @@ impl TspSearchTree {
         let mut explored = 0;
         loop {
             if propagated.is_ok() {
+                // Counted in nodes, never in time, so a limit gives the same tour on any machine.
                 if explored >= input.pruning.limits.nodes || cancellation::requested() {
                     return (self.open_lower_bound(node.bound), false);
                 }
@@ -185,17 +187,21 @@ impl TspSearchTree {
                 let outcome = self.explore(input, incumbent, &mut node.recorded_id);
                 let record = self.record_node(node.origin, &outcome);
                 if let TspNodeOutcome::Branch { edge, bound } = outcome {
+                    // The record is exhausted, and a strict search proves nothing beyond it.
                     if input.is_uncovered(node.recorded_id) {
                         return (self.open_lower_bound(node.bound), false);
                     }
                     let frame = BranchFrame {
                         mark: self.graph.mark(),
                         edge,
+                        // The bound of a child is at least that of its parent.
                         bound: bound.max(node.bound),
                         origin: record,
                         recorded_id: node.recorded_id,
                     };
                     self.frames.push(frame);
+                    // The sibling starts from the multipliers of its parent, not from those of the
+                    // last node explored.
                     self.saved_multipliers.extend_from_slice(&self.multipliers);
                     node = frame.child(input, EdgeBranch::Excluded);
                     propagated = self.graph.fix_edge(edge, EdgeState::Excluded);
@@ -216,6 +222,8 @@ impl TspSearchTree {
     fn open_lower_bound(&self, bound: f64) -> f64 {
         let mut min = self.fixings.lower_bound.min(bound);
         for frame in &self.frames {
+            // Open branchings count with the bound of their node: their second child is not
+            // explored yet.
             min = min.min(frame.bound);
         }
         min
@@ -238,10 +246,12 @@ impl TspSearchTree {
     ) -> Option<(Result<(), NoTourLeft>, BranchFrame)> {
         while let Some(frame) = self.frames.pop() {
             let from = self.saved_multipliers.len() - self.multipliers.len();
+            // The stack's last entry belongs to the frame that was popped.
             self.multipliers
                 .copy_from_slice(&self.saved_multipliers[from..]);
             self.saved_multipliers.truncate(from);
             self.graph.undo_to(frame.mark);
+            // The incumbent may have improved since the branching.
             if frame.bound <= incumbent.cutoff {
                 return Some((self.graph.fix_edge(frame.edge, EdgeState::Included), frame));
             }

@@ -81,11 +81,18 @@ impl SubgradientAscent {
             } else {
                 stalled += 1;
             }
+            // Polyak's step: with the optimal value as the target, every step comes closer to
+            // optimal multipliers. The cost of a tour bounds that value from above only, hence the
+            // factor.
             let distance = factor * (target.tour_cost - bound);
+            // A bound above the cutoff needs no further step, and a tour is a zero of the
+            // subgradient.
             if bound > target.cutoff || !self.step(one_tree.degrees(), distance) {
                 break;
             }
             if stalled >= schedule.patience {
+                // No progress: the target is too far above the best bound, and steps jump over the
+                // maximum.
                 factor *= 0.5;
                 stalled = 0;
             }
@@ -99,6 +106,7 @@ impl SubgradientAscent {
         let subgradient = |degree: u32| 2.0 - f64::from(degree);
         let squares = degrees.iter().map(|degree| subgradient(*degree).powi(2));
         let squared_norm: f64 = squares.sum();
+        // All degrees are 2: the 1-tree is a tour and the multipliers are optimal.
         if squared_norm == 0.0 {
             return false;
         }
@@ -110,6 +118,7 @@ impl SubgradientAscent {
         let multipliers = self.current.iter_mut().zip(&mut self.last_subgradient);
         for ((multiplier, last), degree) in multipliers.zip(degrees) {
             let current = subgradient(*degree);
+            // The average with the last subgradient damps the zigzag between neighboring 1-trees.
             *multiplier += step
                 * (CURRENT_SUBGRADIENT_WEIGHT * current
                     + (1.0 - CURRENT_SUBGRADIENT_WEIGHT) * *last);

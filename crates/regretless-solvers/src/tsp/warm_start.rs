@@ -63,6 +63,7 @@ impl WarmStartState for TspWarmStart {
     }
 
     fn shrink(&mut self) {
+        // A proof that needs the tree is lost with it.
         self.has_proof &= self.recorded_tree.is_none();
         self.recorded_tree = None;
     }
@@ -96,6 +97,7 @@ impl TspWarmStart {
     ) -> Option<Solution> {
         let cost = self.tour.iter().map(|edge| costs[*edge as usize]).sum();
         let cutoff = PruningRule::new(edge_costs, SearchLimits::default()).cutoff(cost);
+        // Not above the cutoff: another tour might be better by more than the tolerance.
         if one_tree.build(edge_costs, &self.multipliers) <= cutoff {
             return None;
         }
@@ -108,6 +110,8 @@ impl TspWarmStart {
 fn raise_tour_costs(costs: &[f64], tour: &[u32], margin: f64) -> Vec<f64> {
     let mut raised = costs.to_vec();
     for edge in tour {
+        // With the tour made more expensive, a proof shows that it is optimal by this margin, so it
+        // is the unique optimum.
         raised[*edge as usize] += margin;
     }
     raised
@@ -121,8 +125,10 @@ impl TspBranchAndBound {
             .take::<TspWarmStart>()
             .filter(|previous| previous.fits(self.nodes, costs));
         let warm = previous
+            // Among whole-number costs ties are frequent, and a unique optimum is rarely provable.
             .filter(|_| EdgeCostMatrix::detect_granularity(costs).is_none())
             .and_then(|previous| self.run_from(costs, &previous));
+        // The cold search decides among several optima, so the result is that without a warm start.
         let (solution, mut state) = warm.unwrap_or_else(|| {
             let solution = self.run(costs);
             let state = self.take_warm_start(costs, &solution);
@@ -139,6 +145,7 @@ impl TspBranchAndBound {
     fn take_warm_start(&mut self, costs: &[f64], solution: &Solution) -> TspWarmStart {
         let searched = self.tree.recording.root() != RecordedNodeId::NONE;
         let recorded_tree = self.tree.recording.take();
+        // A tree that was too large to be recorded is a proof that cannot be repeated.
         let is_proven = recorded_tree.is_some() || !searched;
         TspWarmStart {
             sample: CostSample::new(costs),
@@ -159,6 +166,7 @@ impl TspBranchAndBound {
         let mut solution =
             self.search_from(&raise_tour_costs(costs, &previous.tour, margin), previous);
         let mut state = self.take_warm_start(costs, &solution);
+        // Another tour is better: its own uniqueness must be proven in the same way.
         if solution.status == SolveStatus::Optimal && *state.tour != *previous.tour {
             let raised = raise_tour_costs(costs, &state.tour, margin);
             solution = self.prove_optimal(&raised, &state)?;
@@ -167,6 +175,7 @@ impl TspBranchAndBound {
         if solution.status != SolveStatus::Optimal {
             return None;
         }
+        // The objective under the true costs, without the margin.
         let objective = solution.decision.dot(costs);
         Some((Solution::optimal(solution.decision, objective), state))
     }
@@ -178,6 +187,7 @@ impl TspBranchAndBound {
             return self.take_solution(lower_bound, true);
         }
         self.initial.rank_by_alpha_value();
+        // The old tour is nearly optimal, so local search without kicks is enough.
         self.initial.order = previous.order();
         self.initial.improve_tour(0);
         self.offer_tour(costs, &pruning);
@@ -198,6 +208,7 @@ impl TspBranchAndBound {
                 self.search(costs, pruning, bound, previous.recorded_tree.as_ref())
             }
         };
+        // Another tour of the same cost would be no proof.
         let is_same_tour = *solution.decision.indices() == *previous.tour;
         (solution.status == SolveStatus::Optimal && is_same_tour).then_some(solution)
     }
@@ -205,6 +216,7 @@ impl TspBranchAndBound {
     /// Loads costs, a tour and its multipliers, and runs the root ascent; returns the root's bound.
     fn load_warm_start(&mut self, costs: &[f64], previous: &TspWarmStart) -> (PruningRule, f64) {
         let pruning = self.load_tour(costs, previous);
+        // A sparse ascent needs candidate edges, which the ranking gives it.
         if self.nodes > MAX_DENSE_ASCENT_NODES {
             let initial = &mut self.initial;
             initial
@@ -214,6 +226,8 @@ impl TspBranchAndBound {
         }
         let bound = match previous.recorded_tree {
             Some(_) => {
+                // The nodes of the tree have multipliers of their own, so the root's need few
+                // steps.
                 let schedule = ROOT_ASCENT.with_max_steps(WARM_ASCENT_STEPS);
                 self.initial.ascend_dense(&self.ascent_target(schedule))
             }
@@ -237,12 +251,14 @@ impl TspBranchAndBound {
 
     /// The same tour with a proof that holds with a margin, if one is found.
     fn with_certificate_margin(&mut self, costs: &[f64], previous: TspWarmStart) -> TspWarmStart {
+        // Margins in units of the costs, so they mean the same on any scale.
         let squares = costs.iter().map(|cost| cost * cost);
         let root_mean_square = (squares.sum::<f64>() / costs.len() as f64).sqrt();
         for margin in CERTIFICATE_MARGINS {
             let raised = raise_tour_costs(costs, &previous.tour, margin * root_mean_square);
             if let Some(solution) = self.prove_optimal(&raised, &previous) {
                 let improved = self.take_warm_start(costs, &solution);
+                // With a larger margin the tree may overflow: then the old proof is kept.
                 return if improved.has_proof {
                     improved
                 } else {
@@ -297,6 +313,7 @@ impl TspBranchAndBound {
             recorded: Some(recorded),
             strict: true,
         };
+        // The tree must be searched completely and find no better tour.
         let (_, complete) = self.tree.run(&input, &mut self.incumbent);
         complete && *self.incumbent.edges == *previous.tour
     }

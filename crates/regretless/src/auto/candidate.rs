@@ -106,6 +106,7 @@ impl Candidate {
         if self.has_failed || self.folds.len() < num_folds || regrets.is_empty() {
             return f64::INFINITY;
         }
+        // The values are weighted already, with a mean weight of 1.
         regrets.iter().sum::<f64>() / regrets.len() as f64
     }
 
@@ -118,6 +119,7 @@ impl Candidate {
 /// Multiplies values of rows by the weights of the rows, scaled so that the mean of the products is
 /// the weighted mean; without weights values stay as they are.
 pub(super) fn times_row_weights(values: &mut [f64], weights: &[f64]) {
+    // The mean weight becomes 1, so weighted regrets keep their unit.
     let mean = weights.iter().sum::<f64>() / weights.len().max(1) as f64;
     for (value, weight) in values.iter_mut().zip(weights) {
         *value *= weight / mean;
@@ -157,6 +159,7 @@ fn stages_of(losses: &[&str], oracle: &Oracle) -> Result<Vec<TrainingStage>> {
     let mut stages = Vec::new();
     for loss in losses {
         let stage: TrainingStage = loss.parse()?;
+        // Losses that the problem cannot serve are no candidates, and no error.
         if stage.check_problem(oracle).is_ok() {
             stages.push(stage);
         }
@@ -177,6 +180,7 @@ impl LearningSchedule {
     pub(super) fn complete(self, stage: TrainingStage) -> TrainingStage {
         let given = stage.overrides;
         let mut stage = self.apply_to(stage);
+        // Settings of the method are kept; the schedule fills the gaps.
         let overrides = &mut stage.overrides;
         overrides.learning_rate = given.learning_rate.or(overrides.learning_rate);
         overrides.epochs = given.epochs.or(overrides.epochs);

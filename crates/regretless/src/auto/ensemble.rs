@@ -39,10 +39,12 @@ pub(super) struct PairedDifference {
 
 impl PairedDifference {
     pub(super) fn of(first: &[f64], second: &[f64]) -> Self {
+        // Both models are scored on the same rows, whose difficulty cancels in the difference.
         let differences: Vec<f64> = first.iter().zip(second).map(|(a, b)| a - b).collect();
         let count = differences.len().max(1) as f64;
         let mean = differences.iter().sum::<f64>() / count;
         let squares: f64 = differences.iter().map(|d| (d - mean).powi(2)).sum();
+        // With one row there is no spread, and no standard error.
         let standard_error = if differences.len() > 1 {
             (squares / (count - 1.0) / count).sqrt()
         } else {

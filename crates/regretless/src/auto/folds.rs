@@ -21,6 +21,7 @@ impl Fold {
         held_out: Vec<usize>,
         max_scored: usize,
     ) -> Self {
+        // The first rows that are held out: in a random split they are a random sample.
         let scored = held_out[..held_out.len().min(max_scored)].to_vec();
         let split = SplitIndices {
             train,
@@ -45,6 +46,7 @@ pub(super) fn folds(
     max_scored: usize,
     seed: u64,
 ) -> Vec<Fold> {
+    // A single fold is the user's own split.
     if num_folds <= 1 {
         let [train, held_out] = [&split.train, &split.validation].map(Vec::clone);
         return vec![Fold::new(split, train, held_out, max_scored)];

@@ -50,6 +50,7 @@ impl ScoringPlan {
     pub(super) fn choose(times: &SolveTimes, seconds: f64, rows: usize) -> Self {
         let max_rows = rows.min(MAX_SCORED_ROWS);
         let min_rows = rows.min(MIN_SCORED_ROWS);
+        // With fewer rows than the minimum chance would decide.
         let affordable = |solve_seconds: f64| {
             let affordable = (seconds / solve_seconds) as usize;
             (affordable >= min_rows).then(|| affordable.min(max_rows))
@@ -57,6 +58,7 @@ impl ScoringPlan {
         if let Some(rows) = affordable(times.exact) {
             return Self::Exact(rows);
         }
+        // The tighter relaxation is closer to the exact decisions.
         for (kind, solve_seconds) in [
             (Relaxation::Tight, times.tight),
             (Relaxation::Plain, times.plain),
@@ -79,6 +81,7 @@ impl ScoringPlan {
     /// Warns if the budget does not allow exact scoring.
     pub(super) fn warn(self, context: &TrainingContext<'_>, times: &SolveTimes) {
         let seconds = times.exact;
+        // Small numbers in scientific notation: two decimals would show 0.00.
         let seconds = if seconds < 0.01 {
             format!("{seconds:.1e}")
         } else {
@@ -164,6 +167,7 @@ impl RegretScorer {
                 kind,
                 optimal_objectives,
             } => {
+                // The relaxation has no gaps: a prohibitive cost takes their place.
                 let predictions = &without_gaps(predictions, missing)?;
                 let results = oracle
                     .relax_instances(predictions, rows, *kind, observer)
@@ -190,6 +194,7 @@ fn without_gaps(predictions: &Matrix, missing: MissingPredictions) -> Result<Cow
     for position in 0..predictions.rows() {
         predictions.read(position, &mut row);
         let known = row.iter().filter(|cost| !cost.is_nan());
+        // At least 1, since all known costs may be 0.
         let penalty = 1.0 + known.map(|cost| cost.abs()).sum::<f64>();
         let filled = row
             .iter()

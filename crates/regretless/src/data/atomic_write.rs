@@ -96,7 +96,9 @@ pub fn write_atomically(
     force: bool,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
+    // Checked again after the work: the file may have appeared meanwhile.
     check_free(path, force)?;
+    // The link stays, and its target is replaced.
     let target = resolve_symlink(path);
     let mut file = temporary_beside(&target).map_err(Error::io(path))?;
     fail_point();
@@ -105,8 +107,11 @@ pub fn write_atomically(
         .and_then(|()| buffer.flush())
         .map_err(Error::io(path))?;
     drop(buffer);
+    // On disk before the rename: after a crash of the machine the name must not refer to an empty
+    // file.
     file.as_file().sync_all().map_err(Error::io(path))?;
     fail_point();
+    // Another process may have created the file since the check.
     move_into_place(file, &target, force).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => Error::Exists(path.to_path_buf()),
         _ => Error::io(path)(error),
@@ -123,6 +128,7 @@ pub fn write_atomically(
 pub fn check_free(path: &Path, force: bool) -> Result<()> {
     let refuse = |kind, message: String| Err(Error::io(path)(io::Error::new(kind, message)));
     match fs::symlink_metadata(path) {
+        // The link itself counts as existing, even if its target is missing.
         Ok(_) if !force => return Err(Error::Exists(path.to_path_buf())),
         // Renaming over a device or a pipe would remove it.
         Ok(_) if fs::metadata(path).is_ok_and(|found| !found.is_file()) => {
@@ -178,9 +184,11 @@ fn temporary_beside(target: &Path) -> io::Result<NamedTempFile> {
             // Some file systems have no locks; then no process removes files there either.
             Err(TryLockError::Error(_)) => return Ok(file),
             Ok(()) if is_at(file.as_file(), file.path()) => return Ok(file),
+            // The file was removed between creating and locking it: another attempt.
             Ok(()) => {}
         }
     }
+    // The last attempt goes without a lock: a collision is unlikely by now.
     temporary_in(folder)
 }
 
@@ -205,6 +213,7 @@ fn remove_stale_temp_files_once(folder: &Path) {
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
     let is_first_call = cleaned.insert(canonical);
+    // Not held while files are removed.
     drop(cleaned);
     if is_first_call {
         remove_stale_temp_files(folder);
@@ -219,6 +228,7 @@ pub fn remove_stale_temp_files(folder: &Path) {
         let is_ours = name.to_str().is_some_and(|name| {
             name.starts_with(TEMP_FILE_PREFIX) && name.ends_with(TEMP_FILE_SUFFIX)
         });
+        // A folder or a device with such a name is not ours.
         if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
             continue;
         }
@@ -273,6 +283,7 @@ fn is_at(_file: &File, path: &Path) -> bool {
 }
 
 fn move_into_place(file: NamedTempFile, target: &Path, force: bool) -> io::Result<()> {
+    // Renaming replaces the target in one step: readers see the old file or the new one.
     if force {
         return file
             .persist(target)

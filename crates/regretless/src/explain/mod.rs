@@ -20,23 +20,17 @@ mod ranges;
 mod ranking;
 mod regret;
 mod restricted;
+mod row_case;
 
 use std::sync::Arc;
 
 use serde::Serialize;
 
-pub use choices::{ChoiceAnswer, FixedChoiceEffect};
-pub use features::{FeatureEffect, FeatureEffects, FeatureMethod};
-pub use limit::DEFAULT_MAX_SOLVES;
-pub use ranges::{RangeEnds, RangeMethod, RangeReport};
-pub use ranking::{Alternatives, RankedDecision};
-pub use regret::{RegretShare, RegretSplit};
-
 use self::choices::{ChoiceSolver, INEXACT_SOLVER};
 use self::limit::SolveLimit;
 use self::ranges::FoundRanges;
+use self::row_case::RowCase;
 use crate::data::{CostMatching, CostNames, Features, Matrix, RowParameters};
-use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::evaluate::UnpredictedCosts;
 use crate::label::Row;
@@ -45,10 +39,15 @@ use crate::model::Model;
 use crate::observer::{NoopObserver, Observer};
 use crate::oracle::Oracle;
 use crate::predict::CostModel;
-use crate::problem::{ChoiceFixing, ColumnDomain, FixedChoices, ProblemKind};
 use crate::sense::Sense;
-use crate::solve::{Solution, SolveStatus};
-use crate::text::{first_names, nearest_name};
+use crate::solve::SolveStatus;
+
+pub use choices::{ChoiceAnswer, FixedChoiceEffect};
+pub use features::{FeatureEffect, FeatureEffects, FeatureMethod};
+pub use limit::DEFAULT_MAX_SOLVES;
+pub use ranges::{RangeEnds, RangeMethod, RangeReport};
+pub use ranking::{Alternatives, RankedDecision};
+pub use regret::{RegretShare, RegretSplit};
 
 /// Decisions that are listed unless another number is asked for. Untuned: a short list.
 const DEFAULT_ALTERNATIVES: usize = 3;
@@ -135,107 +134,6 @@ pub struct ExplainedCost {
     /// Where the predicted cost may move alone while the decision stays optimal; none where the
     /// problem has no ranges.
     pub range: Option<RangeEnds>,
-}
-
-/// The row whose decision is explained; costs are minimized and complete.
-struct RowCase<'a> {
-    /// The problem of the row.
-    problem: Arc<dyn ProblemKind>,
-    /// An oracle for it.
-    oracle: Oracle,
-    /// Predicted costs.
-    costs: Vec<f64>,
-    /// The decision.
-    solution: Solution,
-    /// The decision, followed by the columns whose whole cost is known.
-    complete: Decision,
-    /// The values that the columns can take, where single ones can be restricted; empty otherwise.
-    domains: Vec<ColumnDomain>,
-    names: &'a CostNames,
-    limit: SolveLimit,
-    observer: &'a dyn Observer,
-}
-
-impl RowCase<'_> {
-    /// The costs that exist.
-    fn present(&self) -> Vec<usize> {
-        let present = self.problem.present_costs();
-        let exists = |cost: &usize| present.is_none_or(|present| present[*cost]);
-        (0..self.costs.len()).filter(exists).collect()
-    }
-
-    /// Why nothing can be said about other decisions, if that is so.
-    fn unproven(&self) -> Option<String> {
-        match self.solution.status {
-            SolveStatus::Optimal => None,
-            SolveStatus::WithinGap(_) | SolveStatus::LimitReached => Some(format!(
-                "the decision is not proven optimal ({})",
-                self.status()
-            )),
-        }
-    }
-
-    /// The proven quality of the decision in words.
-    fn status(&self) -> String {
-        self.solution.status.describe(self.oracle.is_heuristic())
-    }
-
-    /// Whether the decision consists of choices.
-    fn is_binary(&self) -> bool {
-        let fixing = self.problem.fix_choices(&FixedChoices::default());
-        !matches!(fixing, ChoiceFixing::NotBinary) && self.solution.decision.is_binary()
-    }
-
-    /// The error for a part that needs binary decisions.
-    fn not_binary(&self, method: &str) -> Error {
-        Error::Capability {
-            method: method.to_owned(),
-            capability: "binary decisions",
-            problem: self.problem.name(),
-            remedy: "leave it out; the cost ranges say how firm the decision is".into(),
-        }
-    }
-
-    /// The absolute size of the objective's terms, for tolerances.
-    fn scale(&self) -> f64 {
-        let terms = self.solution.decision.iter();
-        let sum: f64 = terms
-            .map(|(cost, value)| (self.costs[cost] * value).abs())
-            .sum();
-        sum.max(self.solution.objective.abs())
-    }
-
-    /// The name of a cost.
-    fn name(&self, cost: usize) -> String {
-        self.names.get(cost).into_owned()
-    }
-
-    /// The number of the column with this name in complete decisions.
-    fn column_named(&self, name: &str) -> Result<u32> {
-        let place = self.names.iter().position(|other| other == name);
-        let auxiliary = self.problem.auxiliary_names();
-        let place = place.or_else(|| {
-            let place = auxiliary.iter().position(|other| other == name);
-            place.map(|place| self.costs.len() + place)
-        });
-        let place = place.ok_or_else(|| {
-            let mut all = self.names.to_vec();
-            all.extend_from_slice(auxiliary);
-            let meant = nearest_name(name, all.iter().map(String::as_str));
-            let meant = meant.map(|meant| format!("did you mean '{meant}'? "));
-            let what = if auxiliary.is_empty() {
-                "cost"
-            } else {
-                "column"
-            };
-            Error::setting(format!("no {what} is called '{name}'")).with_remedy(format!(
-                "{}the {what}s are {}",
-                meant.unwrap_or_default(),
-                first_names(&all)
-            ))
-        })?;
-        Ok(place as u32)
-    }
 }
 
 /// Explanations of decisions.
@@ -471,15 +369,6 @@ impl RowCase<'_> {
             regret,
             features,
         })
-    }
-
-    /// The values of a decision that are not 0, by name.
-    fn named_values(&self, decision: &Decision) -> Vec<NamedValue> {
-        let named = |(cost, value): (usize, f64)| NamedValue {
-            name: self.name(cost),
-            value,
-        };
-        decision.iter().map(named).collect()
     }
 }
 

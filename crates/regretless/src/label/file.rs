@@ -82,10 +82,23 @@ pub(super) fn encode(
         heuristic: context.heuristic,
         failures,
     };
+    let file = ChecksummedFile::new(header).with_array("keys", keys);
+    with_solutions(file, &labels)
+        .with_array("statuses", statuses)
+        .with_array("gaps", gaps)
+        .to_bytes(LABEL_FILE_FORMAT)
+        .map_err(|error| error.to_string())
+}
+
+/// Adds decisions, objectives and bounds.
+fn with_solutions(
+    file: ChecksummedFile<LabelFileHeader>,
+    labels: &[&Solution],
+) -> ChecksummedFile<LabelFileHeader> {
     let mut indices: Vec<u32> = Vec::new();
     let mut values: Vec<f64> = Vec::new();
     let mut offsets: Vec<u64> = vec![0];
-    for label in &labels {
+    for label in labels {
         indices.extend(label.decision.indices());
         values.extend(label.decision.iter().map(|(_, value)| value));
         offsets.push(indices.len() as u64);
@@ -96,14 +109,12 @@ pub(super) fn encode(
             .map(|label| number(label))
             .collect::<Vec<f64>>()
     };
-    let mut file = ChecksummedFile::new(header)
-        .with_array("keys", keys)
+    let mut file = file
         .with_array("indices", indices)
         .with_array("offsets", offsets)
         .with_array("objectives", column(|label| label.objective))
-        .with_array("bounds", column(|label| label.bound))
-        .with_array("statuses", statuses)
-        .with_array("gaps", gaps);
+        .with_array("bounds", column(|label| label.bound));
+    // Arrays of one value are left out: most decisions are binary without fixed costs.
     if labels.iter().any(|label| label.decision.fixed() != 0.0) {
         file = file.with_array("fixed", column(|label| label.decision.fixed()));
     }
@@ -116,8 +127,7 @@ pub(super) fn encode(
     if values.iter().any(|value| *value != 1.0) {
         file = file.with_array("values", values);
     }
-    file.to_bytes(LABEL_FILE_FORMAT)
-        .map_err(|error| error.to_string())
+    file
 }
 
 /// The labels in a file, if it is intact and belongs to the context; decisions are for `num_costs`

@@ -10,11 +10,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::LabeledDataset;
 use super::file::{LABEL_FILE_FORMAT, LabelContext};
 use super::label_key::LabelKeys;
 use super::segments::{LabelSegments, MergeRule, UnlabeledTable};
 use super::shard::Shard;
-use super::{LabeledDataset, coarse_costs, refuse_unusable_costs};
+use super::solving::{coarse_costs, refuse_unusable_costs};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::observer::Observer;
@@ -165,8 +166,7 @@ impl LabelStore {
             .filter(|row| shard.contains(*row))
             .filter(|row| table.keys.representative(*row) == *row && results[*row].is_none())
             .collect();
-        let is_stored = |row: &usize| results[table.keys.representative(*row)].is_some();
-        let stored_rows = (0..rows).filter(is_stored).count();
+        let stored_rows = table.num_known(&results);
         let mut write_error = None;
         let mut solve_seconds = None;
         if !missing.is_empty() {
@@ -180,8 +180,7 @@ impl LabelStore {
             write_error = solved.write_error;
             solve_seconds = solved.solve_seconds;
         }
-        let is_known = |row: &usize| results[table.keys.representative(*row)].is_some();
-        let known_rows = (0..rows).filter(is_known).count();
+        let known_rows = table.num_known(&results);
         if write_error.is_none() {
             let rule = if known_rows == rows {
                 MergeRule::Finished
@@ -190,17 +189,7 @@ impl LabelStore {
             };
             segments.merge(rule);
         }
-        for row in 0..rows {
-            let representative = table.keys.representative(row);
-            if representative == row
-                && let Some(result) = &mut results[row]
-            {
-                refuse_unusable_costs(data.costs(), oracle, row, result);
-            }
-            if representative != row {
-                results[row] = results[representative].clone();
-            }
-        }
+        table.complete(&mut results);
         Ok(Labeling {
             report: LabelReport {
                 rows,
@@ -215,6 +204,27 @@ impl LabelStore {
             solve_seconds,
             write_error,
         })
+    }
+}
+
+impl UnlabeledTable<'_> {
+    /// How many rows have a result, or equal one that has.
+    fn num_known(&self, results: &[Option<SolveResult>]) -> usize {
+        let is_known = |row: &usize| results[self.keys.representative(*row)].is_some();
+        (0..results.len()).filter(is_known).count()
+    }
+
+    /// Refuses labels of unusable costs, and copies the results of rows to equal ones.
+    fn complete(&self, results: &mut [Option<SolveResult>]) {
+        for row in 0..results.len() {
+            // The representative of a row comes before it, so its result is final already.
+            let representative = self.keys.representative(row);
+            if representative != row {
+                results[row] = results[representative].clone();
+            } else if let Some(result) = &mut results[row] {
+                refuse_unusable_costs(self.costs, self.oracle, row, result);
+            }
+        }
     }
 }
 

@@ -155,6 +155,7 @@ impl Oracle {
         if let Some(heuristic @ Heuristic::NodeLimit(_)) = heuristic {
             self.check_search_setting(&format!("'{heuristic}'"))?;
         }
+        // A solver is built once, so an error is reported here and not by the first row.
         match self.solver(self.default_solver_kind()) {
             Some(solver) => self.return_solver(solver),
             None => {
@@ -239,6 +240,7 @@ impl Oracle {
     fn solver(&self, solver_kind: SolverKind) -> Option<WorkerSolver> {
         self.idle_solver(solver_kind)
             .or_else(|| self.new_solver(solver_kind, self.problem.as_ref()))
+        // The problem has no such solver, which callers report in their own words.
     }
 
     fn new_solver(
@@ -269,6 +271,7 @@ impl Oracle {
 
     fn idle_solver(&self, solver_kind: SolverKind) -> Option<WorkerSolver> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        // The last one of this kind: its buffers are likeliest to be in cache.
         idle.iter()
             .rposition(|solver| solver.solver_kind() == solver_kind)
             .map(|index| idle.swap_remove(index))

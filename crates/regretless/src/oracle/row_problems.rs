@@ -42,6 +42,7 @@ impl Oracle {
             Some(table) => Some(table.bind(needed)?),
             None => return Err(self.missing_parameters()),
         };
+        // Idle solvers were built for other parameters.
         self.idle = Default::default();
         Ok(self)
     }
@@ -55,6 +56,7 @@ impl Oracle {
         let names = NamedCosts::new("the table", data.cost_names());
         let matching = CostMatching::with_problem(names, self.problem.as_ref())?;
         match (data.parameters(), matching.order()) {
+            // Parameters per item follow the order of the problem's costs.
             (Some(parameters), Some(order)) => {
                 let mut parameters = RowParameters::clone(parameters);
                 parameters.reorder_items(order);
@@ -73,6 +75,7 @@ impl Oracle {
                 _ => Ok(()),
             };
         };
+        // The same table is mostly the same allocation; comparing values is the slow case.
         if Arc::ptr_eq(own, parameters) || own == parameters {
             Ok(())
         } else {
@@ -215,12 +218,14 @@ impl Oracle {
                             }
                         }
                     }
+                    // Reported when the row is solved.
                     // The row has no decision, whatever its costs.
                     Err(_) => costs.fill(0.0),
                 }
             }
             totals.extend_from_slice(&costs);
         }
+        // Both precisions: sums with known costs may need digits that single precision lacks.
         Matrix::from_f64(rows, cols, &totals)?.with_f64_values(Arc::new(totals))
     }
 

@@ -38,6 +38,7 @@ impl Oracle {
     pub fn require_relaxation(&self, kind: Relaxation) -> Result<()> {
         match self.solver(SolverKind::Relaxed(kind)) {
             Some(solver) => {
+                // Built only to see whether it exists; kept for the first row.
                 self.return_solver(solver);
                 Ok(())
             }
@@ -168,6 +169,7 @@ impl Oracle {
     ) -> Result<Vec<SolveResult>> {
         self.require_relaxation(kind)?;
         let mut results: Vec<Option<SolveResult>> = instances.iter().map(|_| None).collect();
+        // Empty slots are rows that were not solved: the user interrupted.
         self.solver_threads.fill_slots(
             &mut results,
             || {
@@ -178,6 +180,7 @@ impl Oracle {
                 if let Some(worker) = worker.as_mut().filter(|_| !observer.interrupted()) {
                     worker.set_instance(instances[index]);
                     let result = worker.solve_with(|row| read(index, row));
+                    // An interrupted solve says nothing about the row.
                     if result != Err(SolveFailure::Interrupted) {
                         *slot = Some(result);
                         observer.advance(1);
@@ -274,6 +277,7 @@ impl Oracle {
         observer: &dyn Observer,
     ) -> Result<()> {
         let mut outcomes: Vec<Result<()>> = Vec::new();
+        // Rows that no thread reaches count as interrupted.
         outcomes.resize_with(slots.len(), || Err(Error::Interrupted));
         let mut pairs: Vec<(&mut T, &mut Result<()>)> =
             slots.iter_mut().zip(&mut outcomes).collect();
@@ -303,6 +307,7 @@ impl Oracle {
                 observer.advance(1);
             },
         );
+        // The first error by row number, whatever the order of the threads.
         outcomes.into_iter().collect()
     }
 

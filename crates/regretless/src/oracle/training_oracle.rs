@@ -326,6 +326,7 @@ impl<'a> TrainingOracle<'a> {
         let width = predictions.len() / instances.len().max(1);
         let mut decisions: Vec<Result<Option<Decision>>> = Vec::new();
         decisions.resize_with(instances.len(), || Ok(None));
+        // Long solves first, so the threads finish at about the same time.
         self.oracle.solver_threads().fill_longest_first(
             &mut decisions,
             |index| self.expected_seconds(instances[index]),

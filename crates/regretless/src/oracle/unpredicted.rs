@@ -100,10 +100,12 @@ impl OracleWorker<'_> {
                 .collect(),
             names,
         };
+        // The other costs must be usable; NaN marks are gone.
         check_costs(&unpredicted.known)?;
         let problem = self.row_problem()?;
         let (mut solution, complete) = match problem.leave_out(&unpredicted.costs) {
             ChoiceFixing::Restricted { problem, .. } => {
+                // A smaller problem has fewer costs than the row, so it has a solver of its own.
                 let heuristic = self.oracle().heuristic();
                 let smaller = Oracle::new(problem)
                     .with_limits(*self.oracle().limits())
@@ -128,6 +130,8 @@ impl OracleWorker<'_> {
                 return Err(unpredicted.failure(NOT_REMOVABLE));
             }
         };
+        // The restriction and the penalty are both outside of this file's control: the result is
+        // checked.
         // Independently of how it was left out.
         if !unpredicted.are_left_out_by(&solution.decision) {
             return Err(unpredicted.failure(NEEDED));
@@ -135,6 +139,7 @@ impl OracleWorker<'_> {
         problem
             .check(&solution.decision)
             .map_err(SolveFailure::InvalidSolution)?;
+        // Under the known costs, without penalties.
         solution.objective = solution.decision.dot(&unpredicted.known);
         Ok((solution, complete))
     }
@@ -147,8 +152,10 @@ impl OracleWorker<'_> {
     ) -> Result<PenalizedSolution, SolveFailure> {
         let known = &unpredicted.known;
         let largest = known.iter().fold(0.0, |max: f64, cost| max.max(cost.abs()));
+        // Costs of 0 give no scale; any positive penalty is then large enough.
         let scale = if largest > 0.0 { largest } else { 1.0 };
         let bounded = largest_difference(known, bounds);
+        // Without bounds, the sum of all costs is a guess, and what follows from it is not proven.
         let difference = bounded.unwrap_or_else(|| known.iter().map(|cost| cost.abs()).sum());
         let max_penalty = MAX_PENALTY_FACTOR * difference.max(scale);
         let mut penalty = scale.min(max_penalty);
@@ -158,6 +165,8 @@ impl OracleWorker<'_> {
                 costs[*cost as usize] = penalty;
             }
             let solution = self.solve(&costs)?;
+            // Smaller penalties keep the numbers of the solver in proportion, so they are tried
+            // first.
             if unpredicted.are_left_out_by(&solution.decision) || penalty >= max_penalty {
                 let is_proven = bounded.is_some()
                     && solution.status == SolveStatus::Optimal

@@ -72,6 +72,8 @@ impl WarmStartStore {
 
     /// Takes a state out of the store; a new one if there is none.
     pub(super) fn take(&self, slot: WarmStartSlot) -> WarmStart {
+        // The lock is held only to move the state: a row has one thread at a time, so there is
+        // nothing to wait for.
         if let Some(mut row) = self.row(slot.instance) {
             let stored = std::mem::take(&mut row.warm_starts[slot.slot_index()]);
             if !stored.is_empty() {
@@ -83,6 +85,7 @@ impl WarmStartStore {
 
     /// Puts a state back, shrunk to the memory limit.
     pub(super) fn store(&self, slot: WarmStartSlot, mut warm_start: WarmStart) {
+        // Shrunk before it is stored, so the limit holds at any time.
         warm_start.shrink_to(self.max_bytes);
         if let Some(mut row) = self.row(slot.instance) {
             row.warm_starts[slot.slot_index()] = warm_start;

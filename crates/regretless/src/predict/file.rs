@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{
     CostModel, CostScaler, EmbeddedFile, FeatureScaler, ModelMetadata, Network, RowSketch,
+    TrainingRecord,
 };
 use crate::checksummed_file::ChecksummedFile;
 use crate::data::atomic_write::write_atomically;
@@ -134,101 +135,149 @@ impl CostModel {
     }
 
     fn from_file(mut file: ChecksummedFile<ModelFileHeader>) -> std::result::Result<Self, String> {
-        let ModelFileHeader {
-            sizes,
-            sizes_by_network,
-            num_networks,
-            metadata,
-        } = file.header.clone();
-        if num_networks == 0 || num_networks > MAX_NETWORKS_OR_LAYERS {
-            return Err(inconsistent("the number of its networks"));
-        }
-        let all_sizes = if sizes_by_network.is_empty() {
-            vec![sizes.clone(); num_networks]
-        } else {
-            sizes_by_network
-        };
-        if all_sizes.len() != num_networks || !are_valid_sizes(&sizes, &all_sizes) {
-            return Err(inconsistent("the sizes of its networks"));
-        }
-        let mut networks = Vec::new();
-        for (index, sizes) in all_sizes.into_iter().enumerate() {
-            let parameters: Vec<f32> = file
-                .take_array(&format!("network.{index}"))
-                .ok_or_else(|| inconsistent("a network is missing"))?;
-            if let Some(bad) = parameters.iter().position(|p| !p.is_finite()) {
-                return Err(format!(
-                    "parameter {bad} of network {index} is not a finite number"
-                ));
-            }
-            let network = Network::with_parameters(sizes, parameters);
-            networks.push(network.ok_or_else(|| inconsistent("the sizes of its layers"))?);
-        }
-        let is_scaled = file.has("input.mean") || file.has("input.deviation");
-        let mut column = |name: &str, len: usize| {
-            file.take_array::<Vec<f64>>(name)
-                .filter(|v| v.len() == len && v.iter().all(|x| x.is_finite()))
-        };
+        let metadata = file.header.metadata.clone();
+        let networks = take_networks(&mut file)?;
+        let sizes = &file.header.sizes;
         let (features, outputs) = (sizes[0], sizes[sizes.len() - 1]);
-        let input = match (
-            column("input.mean", features),
-            column("input.deviation", features),
-        ) {
-            // Features are divided by their deviation, which must not be zero.
-            (Some(mean), Some(deviation)) if deviation.iter().all(|d| *d > 0.0) => {
-                Some(FeatureScaler { mean, deviation })
-            }
-            (None, None) if !is_scaled => None,
-            _ => return Err(inconsistent("the scaling of its features")),
-        };
-        let scaler = column("output.offset", outputs).zip(column("output.scale", outputs));
-        let (offset, scale) = scaler.ok_or_else(|| inconsistent("the scaling of its outputs"))?;
+        let input = take_feature_scaler(&mut file, features)?;
+        let output = take_cost_scaler(&mut file, outputs)?;
         let problem_file = take_bytes(&mut file, PROBLEM_FILE)?.map(EmbeddedFile::from_compressed);
         if problem_file.is_some() && metadata.problem_file_hash.is_none() {
             return Err(inconsistent("the hash of its problem's file is missing"));
         }
-        let sketch = match (&metadata.record, file.has(SKETCH)) {
-            (Some(record), true) => {
-                let hashes: Option<Vec<u64>> = file.take_array(SKETCH);
-                let sketch =
-                    hashes.and_then(|h| RowSketch::from_hashes(h, record.sketch_is_complete));
-                Some(sketch.ok_or_else(|| inconsistent("the sketch of its rows"))?)
-            }
-            (None, false) => None,
-            (Some(_), false) | (None, true) => {
-                return Err(inconsistent("the record of its training"));
-            }
-        };
+        let sketch = take_sketch(&mut file, metadata.record.as_ref())?;
         if let Some(name) = file.unused_array() {
             return Err(inconsistent(&format!("unexpected array '{name}'")));
         }
-        let costs = metadata.shape.rows_per_instance().checked_mul(outputs);
-        if metadata.features.len() != features || Some(metadata.costs.len()) != costs {
-            return Err(inconsistent("the names of its features or costs"));
-        }
-        let are_costs = metadata
-            .unobserved
-            .iter()
-            .all(|cost| (*cost as usize) < outputs);
-        let are_of_wide_table = metadata.unobserved.is_empty() || costs == Some(outputs);
-        if !are_costs || !are_of_wide_table || !metadata.unobserved.is_sorted_by(|a, b| a < b) {
-            return Err(inconsistent("its costs without training rows"));
-        }
-        if let Some(encoding) = &metadata.encoding {
-            encoding.check().map_err(|reason| inconsistent(&reason))?;
-            if encoding.feature_names() != metadata.features {
-                return Err(inconsistent("the encoding of its features"));
-            }
-        }
+        check_metadata(&metadata, features, outputs)?;
         Ok(Self {
             networks,
             input,
-            output: CostScaler { offset, scale },
+            output,
             metadata,
             problem_file,
             sketch,
         })
     }
+}
+
+/// The networks, with the sizes of the header.
+fn take_networks(
+    file: &mut ChecksummedFile<ModelFileHeader>,
+) -> std::result::Result<Vec<Network>, String> {
+    let ModelFileHeader {
+        sizes,
+        sizes_by_network,
+        num_networks,
+        ..
+    } = file.header.clone();
+    if num_networks == 0 || num_networks > MAX_NETWORKS_OR_LAYERS {
+        return Err(inconsistent("the number of its networks"));
+    }
+    let all_sizes = if sizes_by_network.is_empty() {
+        vec![sizes.clone(); num_networks]
+    } else {
+        sizes_by_network
+    };
+    if all_sizes.len() != num_networks || !are_valid_sizes(&sizes, &all_sizes) {
+        return Err(inconsistent("the sizes of its networks"));
+    }
+    let mut networks = Vec::new();
+    for (index, sizes) in all_sizes.into_iter().enumerate() {
+        let parameters: Vec<f32> = file
+            .take_array(&format!("network.{index}"))
+            .ok_or_else(|| inconsistent("a network is missing"))?;
+        if let Some(bad) = parameters.iter().position(|p| !p.is_finite()) {
+            return Err(format!(
+                "parameter {bad} of network {index} is not a finite number"
+            ));
+        }
+        let network = Network::with_parameters(sizes, parameters);
+        networks.push(network.ok_or_else(|| inconsistent("the sizes of its layers"))?);
+    }
+    Ok(networks)
+}
+
+/// An array of finite numbers of this length.
+fn take_column(
+    file: &mut ChecksummedFile<ModelFileHeader>,
+    name: &str,
+    len: usize,
+) -> Option<Vec<f64>> {
+    file.take_array::<Vec<f64>>(name)
+        .filter(|values| values.len() == len && values.iter().all(|value| value.is_finite()))
+}
+
+fn take_feature_scaler(
+    file: &mut ChecksummedFile<ModelFileHeader>,
+    features: usize,
+) -> std::result::Result<Option<FeatureScaler>, String> {
+    let is_scaled = file.has("input.mean") || file.has("input.deviation");
+    let mean = take_column(file, "input.mean", features);
+    let deviation = take_column(file, "input.deviation", features);
+    match (mean, deviation) {
+        // Features are divided by their deviation, which must not be zero.
+        (Some(mean), Some(deviation)) if deviation.iter().all(|d| *d > 0.0) => {
+            Ok(Some(FeatureScaler { mean, deviation }))
+        }
+        // Arrays that exist but were refused are not a model without scaling.
+        (None, None) if !is_scaled => Ok(None),
+        _ => Err(inconsistent("the scaling of its features")),
+    }
+}
+
+fn take_cost_scaler(
+    file: &mut ChecksummedFile<ModelFileHeader>,
+    outputs: usize,
+) -> std::result::Result<CostScaler, String> {
+    let offset = take_column(file, "output.offset", outputs);
+    let scale = take_column(file, "output.scale", outputs);
+    let (offset, scale) = offset
+        .zip(scale)
+        .ok_or_else(|| inconsistent("the scaling of its outputs"))?;
+    Ok(CostScaler { offset, scale })
+}
+
+/// The sketch of the training rows, which belongs to the record of the training.
+fn take_sketch(
+    file: &mut ChecksummedFile<ModelFileHeader>,
+    record: Option<&TrainingRecord>,
+) -> std::result::Result<Option<RowSketch>, String> {
+    match (record, file.has(SKETCH)) {
+        (Some(record), true) => {
+            let hashes: Option<Vec<u64>> = file.take_array(SKETCH);
+            let sketch = hashes.and_then(|h| RowSketch::from_hashes(h, record.sketch_is_complete));
+            let sketch = sketch.ok_or_else(|| inconsistent("the sketch of its rows"))?;
+            Ok(Some(sketch))
+        }
+        (None, false) => Ok(None),
+        (Some(_), false) | (None, true) => Err(inconsistent("the record of its training")),
+    }
+}
+
+/// Checks what the metadata says about features and costs.
+fn check_metadata(
+    metadata: &ModelMetadata,
+    features: usize,
+    outputs: usize,
+) -> std::result::Result<(), String> {
+    let costs = metadata.shape.rows_per_instance().checked_mul(outputs);
+    if metadata.features.len() != features || Some(metadata.costs.len()) != costs {
+        return Err(inconsistent("the names of its features or costs"));
+    }
+    let unobserved = &metadata.unobserved;
+    let are_costs = unobserved.iter().all(|cost| (*cost as usize) < outputs);
+    let are_of_wide_table = unobserved.is_empty() || costs == Some(outputs);
+    if !are_costs || !are_of_wide_table || !unobserved.is_sorted_by(|a, b| a < b) {
+        return Err(inconsistent("its costs without training rows"));
+    }
+    if let Some(encoding) = &metadata.encoding {
+        encoding.check().map_err(|reason| inconsistent(&reason))?;
+        if encoding.feature_names() != metadata.features {
+            return Err(inconsistent("the encoding of its features"));
+        }
+    }
+    Ok(())
 }
 
 /// Whether all networks have the features and outputs of the first one, and no empty layer.
@@ -287,174 +336,4 @@ pub(crate) mod fuzzing {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{ChecksummedFile, EARLIER_MODEL_FILE_FORMAT, MODEL_FILE_FORMAT};
-    use crate::data::{CostNames, FeatureShape, Features, Matrix};
-    use crate::predict::{
-        CostModel, CostScaler, EmbeddedFile, FeatureScaler, ModelMetadata, Network, RecordedRegret,
-        RowSketch, TrainingRecord,
-    };
-
-    pub(in crate::predict) fn model(deviation: f64) -> CostModel {
-        let metadata = ModelMetadata {
-            method: "MSE".into(),
-            problem_file_hash: None,
-            problem: serde_json::json!({}),
-            seed: 0,
-            features: vec!["x".into()],
-            costs: CostNames::numbered(2),
-            shape: FeatureShape::Wide,
-            encoding: None,
-            unobserved: Vec::new(),
-            record: None,
-        };
-        CostModel {
-            networks: vec![Network::new(1, &[], 2, 0)],
-            input: Some(FeatureScaler {
-                mean: vec![0.0],
-                deviation: vec![deviation],
-            }),
-            output: CostScaler {
-                offset: vec![0.0; 2],
-                scale: vec![1.0; 2],
-            },
-            metadata,
-            problem_file: None,
-            sketch: None,
-        }
-    }
-
-    /// A model with everything that a file can have.
-    pub(super) fn complete_model() -> CostModel {
-        let content = b"minimize\n x\nend\n";
-        let mut model = model(2.0);
-        model.metadata.problem_file_hash = Some(blake3::hash(content).to_hex().to_string());
-        model.problem_file = EmbeddedFile::compress(content);
-        model.sketch = Some(RowSketch::new(vec![7, 3, 9]));
-        let regret = RecordedRegret {
-            instances: 10,
-            regret: 0.5,
-            normalized_regret: 0.01,
-        };
-        model.metadata.record = Some(TrainingRecord {
-            program_version: "0.1.0".into(),
-            data_hash: "0".repeat(64),
-            has_row_weights: true,
-            rows: [60, 20, 20],
-            split: "random".into(),
-            settings: serde_json::json!({ "epochs": 3 }),
-            limits: serde_json::json!({ "gap": 0.0 }),
-            heuristic: None,
-            validation: None,
-            test: Some(regret),
-            sketch_is_complete: true,
-        });
-        model
-    }
-
-    /// The best objective is 0 in all rows where not to act is best.
-    #[test]
-    fn a_regret_relative_to_zero_is_read_again() {
-        let mut written = complete_model();
-        let record = written.metadata.record.as_mut().unwrap();
-        record.validation = record.test.map(|regret| RecordedRegret {
-            normalized_regret: f64::NAN,
-            ..regret
-        });
-        let bytes = written.to_bytes().unwrap();
-        let read = CostModel::from_bytes(&bytes).unwrap();
-        let regret = read.metadata.record.as_ref().unwrap().validation.unwrap();
-        assert!(regret.normalized_regret.is_nan() && regret.regret == 0.5);
-        assert_eq!(read.to_bytes().unwrap(), bytes);
-    }
-
-    fn refused(bytes: &[u8], word: &str) {
-        let error = CostModel::from_bytes(bytes).unwrap_err().to_string();
-        assert!(error.contains(word), "{error}");
-    }
-
-    /// Files with a correct checksum whose content no training writes.
-    #[test]
-    fn forged_models_are_refused() {
-        assert_eq!(
-            CostModel::from_bytes(&model(2.0).to_bytes().unwrap()).unwrap(),
-            model(2.0)
-        );
-        for deviation in [0.0, -1.0] {
-            refused(&model(deviation).to_bytes().unwrap(), "scaling");
-        }
-        let more = model(2.0).to_file().with_array("network.1", vec![1.0_f32]);
-        refused(&more.to_bytes(MODEL_FILE_FORMAT).unwrap(), "network.1");
-        let mut short: ChecksummedFile<_> = model(2.0).to_file();
-        let _: Option<Vec<f64>> = short.take_array("input.mean");
-        let _: Option<Vec<f64>> = short.take_array("input.deviation");
-        let short = short
-            .with_array("input.mean", vec![0.0_f64; 3])
-            .with_array("input.deviation", vec![1.0_f64; 3]);
-        refused(&short.to_bytes(MODEL_FILE_FORMAT).unwrap(), "scaling");
-    }
-
-    #[test]
-    fn files_of_both_formats_are_read_back() {
-        let complete = complete_model();
-        let bytes = complete.to_bytes().unwrap();
-        let read_back = CostModel::from_bytes(&bytes).unwrap();
-        assert_eq!(read_back, complete);
-        assert_eq!(read_back.to_bytes().unwrap(), bytes);
-        let content = b"minimize\n x\nend\n".to_vec();
-        assert_eq!(read_back.problem_file().unwrap(), Some(content));
-        let earlier = model(2.0).to_file();
-        let earlier = earlier.to_bytes(EARLIER_MODEL_FILE_FORMAT).unwrap();
-        assert_eq!(CostModel::from_bytes(&earlier).unwrap(), model(2.0));
-    }
-
-    #[test]
-    fn costs_without_training_rows_are_read_back_and_have_no_prediction() {
-        let mut unobserved = model(2.0);
-        unobserved.metadata.unobserved = vec![1];
-        let bytes = unobserved.to_bytes().unwrap();
-        let read_back = CostModel::from_bytes(&bytes).unwrap();
-        assert_eq!(read_back, unobserved);
-        let rows = Matrix::from_f64(1, 1, &[0.5]).unwrap();
-        let features = Features::new(rows, FeatureShape::Wide, Some(vec!["x".into()])).unwrap();
-        let predicted = read_back.predict(&features).unwrap();
-        assert!(predicted.as_slice()[0].is_finite() && predicted.as_slice()[1].is_nan());
-        for forged in [vec![2], vec![1, 0], vec![1, 1]] {
-            unobserved.metadata.unobserved = forged;
-            refused(&unobserved.to_bytes().unwrap(), "without training rows");
-        }
-        let earlier = read_back.to_file();
-        let earlier = earlier.to_bytes(EARLIER_MODEL_FILE_FORMAT).unwrap();
-        refused(&earlier, "later format");
-    }
-
-    #[test]
-    fn forged_parts_of_a_model_are_refused() {
-        let later = complete_model().to_file();
-        refused(
-            &later.to_bytes(EARLIER_MODEL_FILE_FORMAT).unwrap(),
-            "later format",
-        );
-        let mut without_hash = complete_model();
-        without_hash.metadata.problem_file_hash = None;
-        refused(&without_hash.to_bytes().unwrap(), "hash");
-        let mut without_record = complete_model();
-        without_record.metadata.record = None;
-        refused(&without_record.to_bytes().unwrap(), "record");
-        let mut without_sketch = complete_model();
-        without_sketch.sketch = None;
-        refused(&without_sketch.to_bytes().unwrap(), "record");
-        let numbers = model(2.0)
-            .to_file()
-            .with_array("problem.file", vec![1.0_f32]);
-        refused(
-            &numbers.to_bytes(MODEL_FILE_FORMAT).unwrap(),
-            "problem.file",
-        );
-        let mut other_file = complete_model();
-        other_file.problem_file = EmbeddedFile::compress(b"another file");
-        let other_file = CostModel::from_bytes(&other_file.to_bytes().unwrap()).unwrap();
-        let error = other_file.problem_file().unwrap_err().to_string();
-        assert!(error.contains("damaged"), "{error}");
-    }
-}
+mod tests;

@@ -72,6 +72,7 @@ impl LinearFit {
             features: &features,
             row_weights: row_weights.as_deref(),
             output: &output,
+            // At least the penalty that makes the equations solvable.
             penalty: penalty.max(RIDGE_PENALTY),
         };
         let fitted = targets.solve()?;
@@ -139,6 +140,8 @@ impl FitTargets<'_> {
         let outputs = self.output.scale.len();
         let width = self.features.names().len();
         let exists_everywhere = |i: &usize| self.data.present_costs(*i).is_none();
+        // With the same rows for all costs one factorization serves them all, and standardized
+        // features have mean 0.
         if outputs == 1 || self.instances.iter().all(exists_everywhere) {
             return Ok(FittedParameters {
                 weights: self.solve_columns(0, outputs, &vec![0.0; width])?,
@@ -177,6 +180,7 @@ impl FitTargets<'_> {
             }
         }
         sums.iter()
+            // A cost that no row has gets zeros; the divisor only avoids 0 / 0.
             .map(|sum| sum / f64::max(count, f64::MIN_POSITIVE))
             .collect()
     }
@@ -186,6 +190,7 @@ impl FitTargets<'_> {
     fn solve_columns(&self, first: usize, count: usize, center: &[f64]) -> Result<Vec<f64>> {
         let width = self.features.names().len();
         let outputs = self.output.scale.len();
+        // Centering by 0 would only round.
         let is_centered = center.iter().any(|mean| *mean != 0.0);
         let mut equations = NormalEquations::new(width, count);
         let mut targets = vec![0.0; count];
@@ -208,6 +213,7 @@ impl FitTargets<'_> {
                 if is_centered {
                     centered.clear();
                     let values = row.iter().zip(center);
+                    // Stored in single precision, as the features are.
                     centered.extend(values.map(|(value, mean)| (f64::from(*value) - mean) as f32));
                     equations.add(row_weight, &centered, &targets);
                 } else {
@@ -251,6 +257,7 @@ impl NormalEquations {
     fn add(&mut self, weight: f64, row: &[f32], targets: &[f64]) {
         for (i, a) in row.iter().enumerate() {
             let a = weight * f64::from(*a);
+            // The lower triangle: the matrix is symmetric.
             for (sum, b) in self.gram[i * self.width..][..=i].iter_mut().zip(row) {
                 *sum += a * f64::from(*b);
             }
@@ -266,11 +273,13 @@ impl NormalEquations {
 
     /// The weights, one row per feature.
     fn solve(mut self, penalty: f64) -> Result<Vec<f64>> {
+        // All weights may be 0.
         let weight = if self.weight > 0.0 { self.weight } else { 1.0 };
         for i in 0..self.width {
             self.gram[i * self.width + i] += penalty * weight;
         }
         self.factorize();
+        // Forward substitution, for all outputs of a feature at once: rows are contiguous.
         for i in 0..self.width {
             let (above, below) = self.features_times_targets.split_at_mut(i * self.outputs);
             let row = &mut below[..self.outputs];
@@ -283,6 +292,7 @@ impl NormalEquations {
             }
             divide(row, self.gram[i * self.width + i]);
         }
+        // Backward substitution with the transposed factor.
         for i in (0..self.width).rev() {
             let (above, below) = self
                 .features_times_targets
@@ -294,6 +304,7 @@ impl NormalEquations {
             }
             divide(row, self.gram[i * self.width + i]);
         }
+        // Overflow is reported here, where it has a remedy.
         if self
             .features_times_targets
             .iter()

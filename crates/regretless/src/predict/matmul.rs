@@ -91,6 +91,7 @@ thread_local! {
 /// Writes or adds a · b.
 pub(crate) fn multiply(a: MatrixView<'_>, b: MatrixView<'_>, mut out: MatrixViewMut<'_>) {
     assert_eq!(a.cols, b.rows, "inner dimensions must agree");
+    // The checks of the unsafe code below: all indices follow from these sizes.
     let last = a.rows.saturating_sub(1) * out.row_stride;
     assert!(
         a.rows == 0 || out.values.len() >= last + b.cols,
@@ -103,6 +104,7 @@ pub(crate) fn multiply(a: MatrixView<'_>, b: MatrixView<'_>, mut out: MatrixView
     match SimdToken::detect() {
         Some(simd) => {
             PACKED_COLUMNS.with_borrow_mut(|packed| multiply_simd(simd, &a, &b, &mut out, packed));
+            // The buffer is kept per thread: packing allocates once.
         }
         None => multiply_fallback(a, b, &mut out),
     }
@@ -127,6 +129,7 @@ fn multiply_body<V: Lanes>(
 ) {
     let mut first = 0;
     while first < b.cols {
+        // Two vectors per row only where registers suffice for sixteen sums.
         let wide = V::HAS_32_REGISTERS && b.cols - first >= 2 * F32_LANES;
         let cols = (b.cols - first).min(if wide { 2 * F32_LANES } else { F32_LANES });
         // Unless packed, rows that are far apart would evict each other from the first-level cache.
@@ -200,6 +203,8 @@ fn pack_columns(
             }
         } else {
             let start = &b.values[first * b.col_stride..];
+            // One column of the panel in each lane: with weights stored by output, columns are rows
+            // in memory.
             simd.load_transposed(start, cols, b.col_stride, out);
         }
     }
@@ -225,8 +230,11 @@ unsafe fn multiply_columns<V: Lanes, const C: usize>(
         // SAFETY: guaranteed by the caller.
         unsafe {
             if V::HAS_32_REGISTERS && left >= 8 {
+                // The largest panel that fits; then smaller ones for the rest, so no row is
+                // computed twice.
                 multiply_panel::<V, 8, C>(token, a, row, columns, out);
                 row += 8;
+            // Of seven or eight rows, four and the rest are faster than six and one or two.
             } else if !V::HAS_32_REGISTERS && (left > 8 || left == 6) {
                 multiply_panel::<V, 6, C>(token, a, row, columns, out);
                 row += 6;
@@ -261,8 +269,10 @@ unsafe fn multiply_panel<V: Lanes, const R: usize, const C: usize>(
     // SAFETY: guaranteed by the caller.
     unsafe {
         let mut right = columns.start;
+        // Wrapping: after the last index the pointer lies beyond the matrix, and is not read.
         let mut left = a.values.as_ptr().wrapping_add(row * a.row_stride);
         for _ in 0..a.cols {
+            // Loaded once for all rows of the panel.
             let mut vectors = [V::splat(token, 0.0); C];
             for c in 0..C {
                 vectors[c] = V::load(
@@ -291,6 +301,7 @@ unsafe fn multiply_panel<V: Lanes, const R: usize, const C: usize>(
 
 #[inline(always)]
 fn store_sum<V: Lanes>(token: V::Token, sum: V, out: &mut [f32], add: bool) {
+    // Full vectors are the rule; the last columns of a matrix may be fewer.
     match out.first_chunk_mut::<F32_LANES>() {
         Some(full) => {
             let result = if add {
@@ -362,6 +373,7 @@ fn weighted_row_sum_body(
     let mut factor_sums = simd.splat(0.0);
     let chunks = rows.chunks(F32_LANES * width);
     for (rows, factors) in chunks.zip(factors.chunks(F32_LANES)) {
+        // Transposed, so each lane has a row, and sums of lanes need no shuffling until the end.
         simd.load_transposed(rows, factors.len(), width, packed);
         let factors = match factors.first_chunk() {
             Some(full) => simd.load(full),
@@ -406,108 +418,4 @@ fn multiply_fallback(a: MatrixView<'_>, b: MatrixView<'_>, out: &mut MatrixViewM
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{
-        MatrixView, MatrixViewMut, multiply, multiply_fallback, weighted_row_sum,
-        weighted_row_sum_fallback,
-    };
-
-    fn numbers(count: usize, salt: usize) -> Vec<f32> {
-        (0..count)
-            .map(|i| ((i * 37 + salt * 11) % 101) as f32 / 50.0 - 1.0)
-            .collect()
-    }
-
-    /// Every entry by its definition, in double precision.
-    fn expected(a: MatrixView<'_>, b: MatrixView<'_>) -> Vec<f64> {
-        let at = |v: &MatrixView<'_>, i: usize, j: usize| {
-            f64::from(v.values[i * v.row_stride + j * v.col_stride])
-        };
-        let entry = |i: usize, j: usize| (0..a.cols).map(|k| at(&a, i, k) * at(&b, k, j)).sum();
-        (0..a.rows)
-            .flat_map(|i| (0..b.cols).map(move |j| (i, j)))
-            .map(|(i, j)| entry(i, j))
-            .collect()
-    }
-
-    fn check(a: MatrixView<'_>, b: MatrixView<'_>) {
-        let row_stride = b.cols + 3;
-        for add in [false, true] {
-            for simd in [true, false] {
-                let mut values = vec![2.0; a.rows * row_stride];
-                let mut out = MatrixViewMut {
-                    values: &mut values,
-                    row_stride,
-                    add,
-                };
-                if simd {
-                    multiply(a, b, out);
-                } else {
-                    multiply_fallback(a, b, &mut out);
-                }
-                for (i, expected) in expected(a, b).chunks(b.cols).enumerate() {
-                    for (found, expected) in values[i * row_stride..].iter().zip(expected) {
-                        let expected = expected + if add { 2.0 } else { 0.0 };
-                        assert!(
-                            (f64::from(*found) - expected).abs() < 1e-5,
-                            "{found} {expected}"
-                        );
-                    }
-                    assert_eq!(
-                        values[i * row_stride + b.cols..][..3],
-                        [2.0; 3],
-                        "beyond the end of a row"
-                    );
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn products_and_transposes_agree_with_sums() {
-        for [rows, inner, cols] in [
-            [1, 1, 1],
-            [2, 3, 2],
-            [4, 16, 16],
-            [5, 7, 33],
-            [32, 5, 40],
-            [9, 64, 1],
-            [3, 40, 17],
-        ] {
-            let (a, b) = (numbers(rows * inner, 1), numbers(inner * cols, 2));
-            check(
-                MatrixView::new(&a, rows, inner),
-                MatrixView::new(&b, inner, cols),
-            );
-            check(
-                MatrixView::new(&a, inner, rows).transposed(),
-                MatrixView::new(&b, inner, cols),
-            );
-            check(
-                MatrixView::new(&a, rows, inner),
-                MatrixView::new(&b, cols, inner).transposed(),
-            );
-        }
-    }
-
-    #[test]
-    fn weighted_sums_of_rows_agree_with_sums() {
-        for [count, width] in [[1, 1], [3, 5], [16, 8], [17, 20], [50, 33]] {
-            let (rows, factors) = (numbers(count * width, 3), numbers(count, 4));
-            for sum_rows in [weighted_row_sum, weighted_row_sum_fallback] {
-                let (mut sums, mut total) = (vec![f32::NAN; width], f32::NAN);
-                sum_rows(&rows, &factors, &mut sums, &mut total);
-                let expected = |k: usize| -> f64 {
-                    let column = rows[k..].iter().step_by(width);
-                    let products = column.zip(&factors);
-                    products.map(|(x, f)| f64::from(*x) * f64::from(*f)).sum()
-                };
-                for (k, sum) in sums.iter().enumerate() {
-                    assert!((f64::from(*sum) - expected(k)).abs() < 1e-5, "{sum}");
-                }
-                let expected: f64 = factors.iter().map(|f| f64::from(*f)).sum();
-                assert!((f64::from(total) - expected).abs() < 1e-5, "{total}");
-            }
-        }
-    }
-}
+mod tests;

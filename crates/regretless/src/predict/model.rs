@@ -118,11 +118,13 @@ impl CostModel {
         if let Some(scaler) = &self.input {
             scaler.apply(&mut features);
         }
+        // The networks share scalers, so features are scaled once.
         let width = features.names().len();
         let mut costs = Vec::with_capacity(features.values().rows() * self.output.scale.len());
         let mut tape = Tape::default();
         let rows_per_chunk =
             (MAX_OUTPUTS_PER_CHUNK / self.output.scale.len().max(1)).clamp(1, MAX_ROWS_PER_CHUNK);
+        // In parts, so the tape of a network stays small.
         for rows in features.values().as_slice().chunks(rows_per_chunk * width) {
             self.predict_rows(rows, &mut tape, &mut costs);
         }
@@ -142,6 +144,7 @@ impl CostModel {
             return;
         }
         for row in costs.chunks_exact_mut(self.output.scale.len()) {
+            // NaN is the mark of a cost without a prediction: an overflow must not look like one.
             for cost in row.iter_mut().filter(|cost| cost.is_nan()) {
                 *cost = f32::INFINITY;
             }
@@ -205,6 +208,7 @@ impl CostModel {
     /// c0, c1, c2, … are names or placeholders: they are names where the others have the same.
     pub fn named_costs(&self, others: Option<&CostNames>) -> NamedCosts<'_> {
         let names = &self.metadata.costs;
+        // Names like c0, c1 are taken for names only if the other side has the same.
         let are_names =
             !names.are_numbered() || others.is_some_and(|o| o.are_explicit() && o.same_set(names));
         NamedCosts {
@@ -236,6 +240,7 @@ impl CostModel {
                 *sum += cost;
             }
         }
+        // Divided after the sum in double precision, then rounded once.
         let networks = self.networks.len() as f64;
         costs.extend(sums.into_iter().map(|sum| (sum / networks) as f32));
     }
@@ -297,6 +302,7 @@ impl CostModel {
                     .with_remedy(format!("the table has {found}")),
             );
         }
+        // Numbered costs of a long table are items of any number.
         let fits = match (features.shape(), self.metadata.shape) {
             // The predictor serves any number of items that have no names.
             (FeatureShape::Long { .. }, FeatureShape::Long { .. })

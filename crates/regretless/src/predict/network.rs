@@ -29,6 +29,7 @@ impl Network {
         let mut stream = RandomStream::new(Purpose::Parameters, seed, [0, 0]);
         let mut parameters = Vec::with_capacity(count(&sizes));
         for layer in sizes.windows(2) {
+            // The usual bound of PyTorch's linear layers.
             let bound = 1.0 / (layer[0] as f64).sqrt();
             parameters.extend(
                 (0..layer[1] * (layer[0] + 1)).map(|_| stream.uniform(-bound, bound) as f32),
@@ -219,6 +220,8 @@ impl DenseLayer {
             },
         );
         for (g, a) in input_gradient.iter_mut().zip(activated) {
+            // The derivative at the activated value: leaky ReLU keeps the sign, so the input is not
+            // needed.
             *g *= if *a > 0.0 { 1.0 } else { LEAKY_RELU_SLOPE };
         }
     }
@@ -246,6 +249,7 @@ impl Network {
             let input = before.last().map_or(rows, Vec::as_slice);
             layer.forward(&self.parameters, input, &mut after[0]);
             if depth < last {
+                // A comparison: NaN stays NaN through the product.
                 for a in &mut after[0] {
                     *a = if *a > 0.0 { *a } else { LEAKY_RELU_SLOPE * *a };
                 }
@@ -268,6 +272,7 @@ impl Network {
             transposed,
         } = tape;
         outputs.clear();
+        // The gradients of two layers alternate between two buffers.
         outputs.extend_from_slice(output_gradient);
         for depth in (0..self.sizes.len() - 1).rev() {
             let layer = self.layer(depth);

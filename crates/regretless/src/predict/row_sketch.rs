@@ -21,6 +21,8 @@ impl RowSketch {
     pub(crate) fn new(mut hashes: Vec<u64>) -> Self {
         hashes.sort_unstable();
         hashes.dedup();
+        // The smallest hashes are a random sample of the rows, and the same one for every order of
+        // them.
         let is_complete = hashes.len() <= MAX_HASHES;
         hashes.truncate(MAX_HASHES);
         hashes.shrink_to_fit();
@@ -54,6 +56,7 @@ impl RowSketch {
 
     /// Whether the row of this hash is among the rows; `None` if the sketch does not cover it.
     pub(crate) fn contains(&self, hash: u64) -> Option<bool> {
+        // Above the largest hash the sample says nothing.
         let largest = self.hashes.last().copied().unwrap_or(0);
         (self.is_complete || hash <= largest).then(|| self.hashes.binary_search(&hash).is_ok())
     }
@@ -67,6 +70,7 @@ pub(crate) fn row_digest(
     buffer: &mut Vec<u8>,
 ) -> blake3::Hash {
     buffer.clear();
+    // The length separates features from costs.
     buffer.extend_from_slice(&(features.len() as u64).to_le_bytes());
     for value in features.iter().copied().chain(costs) {
         // A sum turns -0 into 0: the costs of a maximization are negated, and so are its zeros.

@@ -36,6 +36,8 @@ impl FeatureScaler {
             })
         };
         let (mean, mut deviation) = mean_and_deviation(width, rows, 0.0);
+        // A constant feature is only centered: dividing rounding errors by themselves would make
+        // noise of it.
         for deviation in &mut deviation {
             if *deviation < MAX_CONSTANT_DEVIATION {
                 *deviation = 1.0;
@@ -102,6 +104,7 @@ impl CostScaler {
             Some(_) => data.weight_of_one_observation(instances),
             None => 1.0,
         };
+        // Only where costs may be absent do columns have rows of their own.
         let is_masked = width > 1 && instances.iter().any(|i| data.present_costs(*i).is_some());
         let (offset, deviation) = if is_masked {
             let mut columns = (Vec::with_capacity(width), Vec::with_capacity(width));
@@ -124,6 +127,7 @@ impl CostScaler {
             mean_and_deviation(width, rows, one_observation)
         };
         // Relative to the others where costs are small numbers.
+        // With costs of a tiny unit the smallest scale must be tiny too.
         let mean = deviation.iter().sum::<f64>() / deviation.len().max(1) as f64;
         let unit = if mean > 0.0 { mean.min(1.0) } else { 1.0 };
         let scale = deviation

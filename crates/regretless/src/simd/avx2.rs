@@ -47,6 +47,7 @@ static PARTIAL_LOAD_MASKS: [i32; 2 * F32_LANES] = {
 #[inline(always)]
 unsafe fn transpose_4x4([p, q, r, s]: [__m256; 4]) -> [__m256; 4] {
     // SAFETY: guaranteed by the caller.
+    // Interleaves pairs of rows, then pairs of pairs; each 128-bit half is transposed by itself.
     unsafe {
         let (pq, pq_high) = (_mm256_unpacklo_ps(p, q), _mm256_unpackhi_ps(p, q));
         let (rs, rs_high) = (_mm256_unpacklo_ps(r, s), _mm256_unpackhi_ps(r, s));
@@ -67,6 +68,7 @@ unsafe fn transpose_4x4([p, q, r, s]: [__m256; 4]) -> [__m256; 4] {
 unsafe fn transpose_8x8([a, b, c, d, e, f, g, h]: [__m256; 8]) -> [__m256; 8] {
     // SAFETY: guaranteed by the caller.
     unsafe {
+        // Four rows at a time within halves, then the halves are exchanged.
         let (upper, lower) = (transpose_4x4([a, b, c, d]), transpose_4x4([e, f, g, h]));
         [
             _mm256_permute2f128_ps::<0x20>(upper[0], lower[0]),
@@ -105,6 +107,7 @@ impl SimdToken {
     #[inline(always)]
     pub(crate) fn load_partial(self, values: &[f32]) -> F32x16 {
         let (start, [low, high]) = (values.as_ptr(), self.mask(values.len()));
+        // The pointer of the upper half may lie beyond the end; its lanes are masked then.
         // SAFETY: lanes beyond the end are masked and not read.
         unsafe {
             F32x16([
@@ -117,6 +120,7 @@ impl SimdToken {
     /// A mask with all bits set in the first `count` lanes.
     #[inline(always)]
     fn mask(self, count: usize) -> [__m256i; 2] {
+        // A window that begins `count` places before the zeros has as many lanes set.
         let start = &PARTIAL_LOAD_MASKS[F32_LANES - count.min(F32_LANES)..];
         // SAFETY: at least sixteen values begin at `start`.
         unsafe {
@@ -137,10 +141,13 @@ impl SimdToken {
         row_stride: usize,
         out: &mut [AlignedF32x16],
     ) {
+        // One check for the whole block, instead of one per load.
         assert!(
             rows <= F32_LANES && (rows == 0 || values.len() >= (rows - 1) * row_stride + out.len()),
             "values must contain all rows"
         );
+        // Blocks of eight columns are transposed in registers; a partial set of rows, and the
+        // columns beyond the last block, value by value.
         let full_blocks = if rows == F32_LANES {
             out.len() / 8 * 8
         } else {
@@ -210,6 +217,8 @@ impl SimdToken {
         let shifts = &SIGN_BIT_SHIFTS[half];
         // SAFETY: sixteen values begin at `shifts`.
         unsafe {
+            // Each lane shifts the whole word by its own distance, which brings its bit to the
+            // position of the sign.
             let word = _mm256_castps_si256(_mm256_broadcast_ss(&f32::from_bits(*word)));
             let sign = _mm256_set1_ps(-0.0);
             let half = |start: *const u32| {
@@ -323,6 +332,8 @@ impl F32x16 {
     /// Stores the first `out.len()` lanes, at most sixteen.
     #[inline(always)]
     pub(crate) fn store_partial(self, out: &mut [f32]) {
+        // Stored as a whole and copied in part: there are no stores of a varying length without a
+        // mask.
         let mut stored = AlignedF32x16::ZERO;
         self.store(&mut stored);
         let count = out.len().min(F32_LANES);
@@ -335,6 +346,7 @@ impl F32x16 {
         let start = sums.0.as_mut_ptr();
         // SAFETY: eight values begin at `start`.
         unsafe {
+            // The upper half first: `portable.rs` adds in the same order.
             let upper = _mm256_fmadd_ps(self.0[1], factor.0[1], _mm256_loadu_ps(start));
             _mm256_storeu_ps(start, _mm256_fmadd_ps(self.0[0], factor.0[0], upper));
         }

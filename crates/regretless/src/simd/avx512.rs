@@ -85,6 +85,7 @@ impl Lanes for F32x16Avx512 {
     fn keep_where_positive(self, condition: Self) -> Self {
         // SAFETY: as above.
         unsafe {
+            // A mask register instead of a vector of masks.
             let positive = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(condition.0, _mm512_setzero_ps());
             Self(_mm512_maskz_mov_ps(positive, self.0))
         }

@@ -47,6 +47,7 @@ impl AlignedF32x8 {
     pub(crate) fn add_to(&self, sums: &mut [f64; F64_LANES]) {
         let (low, high) = self.0.split_at(F64_LANES);
         for ((sum, low), high) in sums.iter_mut().zip(low).zip(high) {
+            // A fixed order of summation: sums do not depend on the processor.
             *sum += f64::from(*low) + f64::from(*high);
         }
     }
@@ -205,6 +206,7 @@ pub(crate) static WITHOUT_AVX512: std::sync::atomic::AtomicBool =
 #[cfg(all(target_arch = "x86_64", not(regretless_portable_simd)))]
 pub(crate) fn avx512(simd: SimdToken) -> Option<Avx512Token> {
     #[cfg(test)]
+    // Tests compare both widths on one processor.
     if WITHOUT_AVX512.load(std::sync::atomic::Ordering::Relaxed) {
         return None;
     }

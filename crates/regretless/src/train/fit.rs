@@ -272,6 +272,18 @@ mod tests {
         Matrix::from_f64(values.len(), values[0].len(), &values.concat()).unwrap()
     }
 
+    /// The table of the golden trace with its labels.
+    fn golden_data(inputs: &serde_json::Value, oracle: &Oracle) -> LabeledDataset {
+        let features =
+            Features::new(matrix(&rows(&inputs["features"])), FeatureShape::Wide, None).unwrap();
+        let data = Dataset::new(features, matrix(&rows(&inputs["true_cost"])), None).unwrap();
+        let labels = rows(&inputs["true_sol"])
+            .iter()
+            .map(|x| Solution::optimal(Decision::from_dense(x), 0.0))
+            .collect();
+        LabeledDataset::from_decisions(data, oracle, labels).unwrap()
+    }
+
     /// Steps in single precision follow the double-precision trace to its rounding. Under absolute
     /// errors rounding can flip a sign, and one flipped sign moves a weight by a whole step: losses
     /// are then compared more loosely and weights not at all.
@@ -279,15 +291,8 @@ mod tests {
     fn steps_follow_the_golden_trace() {
         let file = golden("train_trace");
         let inputs = &file["inputs"];
-        let features =
-            Features::new(matrix(&rows(&inputs["features"])), FeatureShape::Wide, None).unwrap();
-        let data = Dataset::new(features, matrix(&rows(&inputs["true_cost"])), None).unwrap();
         let oracle = Oracle::new(Arc::new(GridPath::new(3, 3).unwrap()));
-        let labels = rows(&inputs["true_sol"])
-            .iter()
-            .map(|x| Solution::optimal(Decision::from_dense(x), 0.0))
-            .collect();
-        let data = LabeledDataset::from_decisions(data, &oracle, labels).unwrap();
+        let data = golden_data(inputs, &oracle);
         let split = SplitIndices::in_order(20, [20, 0, 0]).unwrap();
         let context = TrainingContext {
             data: &data,

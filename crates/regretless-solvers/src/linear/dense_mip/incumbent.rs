@@ -82,6 +82,7 @@ impl DenseIncumbent {
             );
             let allowed_gap = self.relative_gap_tolerance * magnitude;
             self.cutoff = objective - min.max(allowed_gap);
+            // With a gap, subtrees above the cutoff were pruned: only this is proven.
             self.proven_bound = if allowed_gap <= min {
                 objective
             } else {
@@ -94,6 +95,7 @@ impl DenseIncumbent {
     /// Rounds a point of the relaxation down and up, improves the results greedily, and offers
     /// them.
     pub(super) fn offer_rounded(&mut self, model: &DenseModel, costs: &[f64], point: &[f64]) {
+        // In covering models only rounding up is feasible, in packing models only rounding down.
         for up in [false, true] {
             let mut rounded = point.to_vec();
             for (value, is_integer) in rounded.iter_mut().zip(&model.integer) {
@@ -122,6 +124,7 @@ fn slack(model: &DenseModel, row: usize, point: &[f64]) -> Option<[f64; 2]> {
     let (mut activity, mut magnitude) = (0.0, 1.0_f64);
     for (entry, value) in model.row(row).iter().zip(point) {
         activity += entry * value;
+        // The tolerance is relative to the largest term, whose rounding is the largest.
         magnitude = magnitude.max((entry * value).abs());
     }
     let [lower, upper] = model.bounds[model.columns + row];
@@ -137,11 +140,13 @@ fn improve(model: &DenseModel, costs: &[f64], point: &mut [f64]) {
     let mut order: Vec<usize> = (0..model.columns)
         .filter(|column| model.integer[*column] && costs[*column] != 0.0)
         .collect();
+    // A stable sort: equal costs stay in the order of the columns.
     order.sort_by(|a, b| costs[*b].abs().total_cmp(&costs[*a].abs()));
     let mut slacks: Vec<[f64; 2]> = (0..model.rows)
         .filter_map(|row| slack(model, row, point))
         .collect();
     for column in order {
+        // In the direction of lower cost.
         let up = costs[column] < 0.0;
         let sign = if up { 1.0 } else { -1.0 };
         let [lower, upper] = model.bounds[column];
@@ -158,6 +163,7 @@ fn improve(model: &DenseModel, costs: &[f64], point: &mut [f64]) {
                 units = units.min(row_units.floor());
             }
         }
+        // Less than a unit is no step, and an infinite one has no end.
         if units >= 1.0 && units.is_finite() {
             point[column] += sign * units;
             for (row, [below, above]) in slacks.iter_mut().enumerate() {

@@ -90,6 +90,7 @@ pub(super) struct SearchRequest<'a> {
 impl DenseMip {
     /// A solver, if the search accepts the model.
     pub(super) fn from_model(model: &LinearModel) -> Option<Self> {
+        // Sizes first: the checks below take time.
         let (columns, rows) = (model.cost.len(), model.row_bounds.len());
         let fits = rows <= MAX_ROWS && columns * rows <= MAX_CELLS && columns <= MAX_CELLS;
         if !fits || !model.integer.contains(&true) {
@@ -114,6 +115,7 @@ impl DenseMip {
         }
         dense.integer.clone_from(&model.integer);
         dense.integer.resize(columns + rows, false);
+        // Rounding the bounds of an integer column may leave nothing between them.
         let is_consistent = dense.bounds.iter().all(|[lower, upper]| lower <= upper);
         is_consistent.then(|| Self {
             model: dense,
@@ -151,6 +153,7 @@ impl DenseMip {
         point.clear();
         point.extend_from_slice(self.incumbent.point()?);
         let bound = if result.is_complete {
+            // The root's bound holds whatever the search did.
             self.incumbent.proven_bound().max(result.root_bound)
         } else {
             result.root_bound
@@ -174,6 +177,7 @@ impl DenseMip {
         let nonzero = costs.filter(|(_, cost)| **cost != 0.0);
         if nonzero
             .clone()
+            // Costs of continuous columns change the objective by any amount.
             .any(|(column, _)| !self.model.integer[column])
         {
             return 0.0;
@@ -193,6 +197,7 @@ impl DenseModel {
                 max = max.max(magnitude);
             }
         }
+        // Such rows need an equilibration, which HiGHS has.
         if max > MAX_COEFFICIENT_RATIO * min {
             return None;
         }

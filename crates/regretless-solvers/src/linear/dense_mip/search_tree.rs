@@ -69,6 +69,7 @@ impl<'a> DenseSearchTree<'a> {
         if self.tableau_per_depth.is_empty() {
             self.tableau_per_depth.push(DenseTableau::default());
         }
+        // A column without a finite bound on the side of lower cost has no dual feasible start.
         if !self.tableau_per_depth[0].start(self.model, self.costs) || !self.reoptimize(0) {
             return None;
         }
@@ -91,12 +92,15 @@ impl<'a> DenseSearchTree<'a> {
     fn reoptimize(&mut self, level: usize) -> bool {
         let tableau = &mut self.tableau_per_depth[level];
         let is_accurate =
+            // After many pivots the tableau is computed anew; a singular basis ends the search.
             tableau.age <= REFACTOR_INTERVAL || tableau.refactor(self.model, self.costs);
         let status = if is_accurate {
             tableau.solve(self.incumbent.cutoff(), &mut self.work)
         } else {
             TableauStatus::Stuck
         };
+        // Work is counted in cell updates, so the decision to leave a model to HiGHS is the same on
+        // any machine.
         self.is_abandoned |= status == TableauStatus::Stuck || self.work > MAX_CELL_UPDATES;
         status == TableauStatus::Solved && !self.is_abandoned
     }
@@ -134,6 +138,7 @@ impl<'a> DenseSearchTree<'a> {
         first: BranchDirection,
         penalty: f64,
     ) -> bool {
+        // HiGHS has no limit on the depth.
         if depth == MAX_DEPTH {
             self.is_abandoned = true;
             return false;
@@ -143,6 +148,7 @@ impl<'a> DenseSearchTree<'a> {
             self.explore(depth + 1);
         }
         let bound = self.tableau_per_depth[depth].objective + penalty;
+        // The penalty bounds the increase of the second child.
         if self.is_abandoned || bound >= self.incumbent.cutoff() {
             return false;
         }
@@ -156,6 +162,7 @@ impl<'a> DenseSearchTree<'a> {
         }
         let (upper, lower) = self.tableau_per_depth.split_at_mut(depth + 1);
         lower[0].copy_from(&upper[depth]);
+        // Copying is work as well.
         self.work += lower[0].cells.len() as u64;
     }
 
@@ -175,6 +182,7 @@ impl<'a> DenseSearchTree<'a> {
     fn tighten_bounds(&mut self, level: usize) {
         let tableau = &mut self.tableau_per_depth[level];
         let gap = self.incumbent.cutoff() - tableau.objective;
+        // Backwards, since fixing a variable removes its column.
         for position in (0..tableau.width).rev() {
             let reduced = tableau.reduced_cost_off_bound(position);
             if reduced > 0.0
@@ -192,6 +200,7 @@ impl<'a> DenseSearchTree<'a> {
             return NodeAction::Prune;
         }
         let is_integral = fractional(tableau, self.model).next().is_none();
+        // Rounding the first nodes finds incumbents; later nodes are similar.
         if is_integral || self.nodes <= MAX_ROUNDED_NODES {
             let mut point = tableau.point(self.model.columns);
             if is_integral {
@@ -228,6 +237,7 @@ impl<'a> DenseSearchTree<'a> {
             let rise = tableau.entry_off_bound(row, position);
             if rise != 0.0 {
                 let is_integer = self.model.integer[tableau.nonbasic[position] as usize];
+                // An integer column moves by at least a unit.
                 let step = f64::from(u8::from(is_integer));
                 let change = if rise > 0.0 { up_change } else { down_change };
                 let cost =

@@ -67,10 +67,12 @@ impl DenseTableau {
         self.at_upper.clear();
         for (column, cost) in costs.iter().enumerate() {
             let [lower, upper] = model.bounds[column];
+            // Without a lower bound a column of cost 0 may start at its upper one.
             let at_upper = *cost < 0.0 || lower == f64::NEG_INFINITY;
             if !(if at_upper { upper } else { lower }).is_finite() || (at_upper && *cost > 0.0) {
                 return false;
             }
+            // Fixed columns stay outside of the tableau; their values are in the activities.
             if lower < upper {
                 self.nonbasic.push(column as u32);
                 self.at_upper.push(at_upper);
@@ -152,6 +154,7 @@ impl DenseTableau {
             -reduced
         } else {
             reduced
+            // Rounding may leave a reduced cost slightly on the wrong side.
         })
         .max(0.0)
     }
@@ -207,6 +210,7 @@ impl DenseTableau {
             let [lower, upper] = self.bounds[*variable as usize];
             let bound = if *value < lower { lower } else { upper };
             let violation = (lower - value).max(value - upper);
+            // Relative to the bound, as values of different rows have different sizes.
             if violation > FEASIBILITY_TOLERANCE * bound.abs().max(1.0) && violation > worst.0 {
                 worst = (violation, Some((row, bound)));
                 if takes_first {
@@ -221,6 +225,7 @@ impl DenseTableau {
     fn pivot_out(&mut self, row: usize, target: f64) -> TableauStatus {
         let sign = if self.values[row] < target { 1.0 } else { -1.0 };
         let tolerance = FEASIBILITY_TOLERANCE * target.abs().max(1.0);
+        // A variable flips at most once per pivot.
         let mut flipped = vec![false; self.width];
         loop {
             let violation = sign * (target - self.values[row]);
@@ -256,6 +261,7 @@ impl DenseTableau {
             let gain = sign * self.entry_off_bound(row, position);
             if gain > ZERO_TOLERANCE {
                 let ratio = self.reduced_cost_off_bound(position) / gain;
+                // Among equal ratios the largest pivot has the smallest rounding error.
                 if ratio < min_ratio || (ratio == min_ratio && gain > max_gain) {
                     (entering, min_ratio, max_gain) = (Some((position, gain)), ratio, gain);
                 }
@@ -291,6 +297,7 @@ impl DenseTableau {
         let inverse = 1.0 / self.cells[row * stride + position];
         let change = (self.values[row] - target) * inverse;
         let entered = self.nonbasic_value(position) + change;
+        // Values first, while the cells are those of the old basis.
         self.shift(position, change);
         self.values[row] = entered;
         let (before, pivot_and_after) = self.cells.split_at_mut(row * stride);
@@ -305,6 +312,7 @@ impl DenseTableau {
             .chain(after.chunks_exact_mut(stride))
         {
             let factor = cells[position];
+            // Rows without the entering column do not change.
             if factor != 0.0 {
                 cells[position] = 0.0;
                 for (cell, pivot) in cells[..width].iter_mut().zip(&*pivot_row) {
@@ -324,6 +332,7 @@ impl DenseTableau {
         let leaving = std::mem::replace(&mut self.basic[row], self.nonbasic[position]);
         let [lower, upper] = self.bounds[leaving as usize];
         self.nonbasic[position] = leaving;
+        // Exactly at the bound that it violated.
         self.at_upper[position] = target == upper;
         if lower == upper {
             self.remove(position);
@@ -350,6 +359,7 @@ impl DenseTableau {
         } else {
             bounds[1] = bounds[1].min(value + units);
         }
+        // Both bounds meet: the variable cannot move anymore.
         if bounds[0] == bounds[1] {
             self.remove(position);
         }

@@ -23,6 +23,7 @@ pub(super) fn separate_blossoms(support: &TspSupportGraph) -> Vec<TspCut> {
     for margin in HANDLE_MARGINS {
         let handles = support.components(|value| value > margin && value < 1.0 - margin);
         let mut handle_of = vec![0_u32; support.nodes];
+        // Edges of nearly integral value would join handles that the fractional edges keep apart.
         for (index, handle) in handles.iter().enumerate() {
             for node in handle {
                 handle_of[*node as usize] = index as u32;
@@ -30,6 +31,8 @@ pub(super) fn separate_blossoms(support: &TspSupportGraph) -> Vec<TspCut> {
         }
         let mut leaving: Vec<Vec<(EdgeEnds, f64)>> = vec![Vec::new(); handles.len()];
         for (ends, value) in &support.edges {
+            // Nodes of no component have a handle of their own: `components` returns every node,
+            // alone if no kept edge meets it.
             let [first, second] = ends.map(|node| handle_of[node as usize]);
             if first != second {
                 leaving[first as usize].push((*ends, *value));
@@ -37,11 +40,13 @@ pub(super) fn separate_blossoms(support: &TspSupportGraph) -> Vec<TspCut> {
             }
         }
         for (handle, leaving) in handles.iter().zip(leaving) {
+            // A handle of one node, or all but one, has the degree constraint only.
             if handle.len() >= 2 && handle.len() + 2 <= support.nodes {
                 cuts.extend(blossom(support.nodes, handle, &leaving));
             }
         }
     }
+    // Different margins often give the same handle, and so the same cut.
     cuts.sort_unstable_by(|a, b| a.sets.cmp(&b.sets));
     cuts.dedup();
     cuts
@@ -49,14 +54,18 @@ pub(super) fn separate_blossoms(support: &TspSupportGraph) -> Vec<TspCut> {
 
 /// The most violated blossom inequality of one handle; `leaving` are the edges that leave it.
 fn blossom(nodes: usize, handle: &[u32], leaving: &[(EdgeEnds, f64)]) -> Option<TspCut> {
+    // For a given handle the left side is least when each leaving edge contributes the smaller of x
+    // and 1 − x.
     let mut is_tooth: Vec<bool> = leaving.iter().map(|(_, value)| *value > 0.5).collect();
     let num_teeth = is_tooth.iter().filter(|is_tooth| **is_tooth).count();
+    // The number of teeth must be odd: changing the edge that is closest to one half costs least.
     if num_teeth.is_multiple_of(2) {
         let flip_cost = |edge: usize| (1.0 - 2.0 * leaving[edge].1).abs();
         let edges = 0..leaving.len();
         let cheapest = edges.min_by(|a, b| flip_cost(*a).total_cmp(&flip_cost(*b)))?;
         is_tooth[cheapest] = !is_tooth[cheapest];
     }
+    // The inequality x(δ(H)∖T) + |T| − x(T) ≥ 1 in terms of all leaving edges.
     let terms = is_tooth.iter().zip(leaving);
     let left_side: f64 = terms
         .map(|(is_tooth, (_, value))| if *is_tooth { 1.0 - value } else { *value })
@@ -64,12 +73,14 @@ fn blossom(nodes: usize, handle: &[u32], leaving: &[(EdgeEnds, f64)]) -> Option<
     if left_side > 1.0 - MIN_VIOLATION {
         return None;
     }
+    // Each tooth is the pair of ends of one edge, which makes the comb inequality a blossom.
     let mut teeth: Vec<Vec<u32>> = Vec::new();
     for (is_tooth, (ends, _)) in is_tooth.iter().zip(leaving) {
         if *is_tooth {
             teeth.push(ends.to_vec());
         }
     }
+    // With one tooth the inequality is no stronger than the subtour constraint of the handle.
     if teeth.len() >= 3 {
         Some(TspCut::comb(nodes, handle, &teeth))
     } else {

@@ -72,6 +72,8 @@ impl BranchPenalties {
         self.unfixed_nonbasic.clear();
         for (column, ([i, j], status)) in master.edges.iter().zip(&basis.columns).enumerate() {
             let [lower, upper] = master.bounds(column);
+            // Fixed columns cannot enter the basis, whatever their reduced cost: they limit no
+            // step.
             if *status != BasisStatus::Basic && lower < upper {
                 let reduced_cost = prices.reduced_cost(edge_costs.between(*i, *j), *i, *j);
                 self.unfixed_nonbasic.push(UnfixedNonbasic {
@@ -82,6 +84,8 @@ impl BranchPenalties {
             }
         }
         let nodes = master.nodes();
+        // The slack of a row that is basic has dual value 0: a cut that is not binding limits no
+        // step.
         let is_binding = |row: &usize| basis.rows[nodes + row] != BasisStatus::Basic;
         self.binding_cuts.clear();
         for (row, dual) in master.cut_duals().enumerate() {
@@ -103,6 +107,8 @@ impl BranchPenalties {
         value: f64,
     ) -> Result<[f64; 2], SolveFailure> {
         let position = self.basis_position[column];
+        // A nonbasic column is at a bound, so its value does not change when that bound is
+        // enforced.
         if position == NONBASIC {
             return Ok([0.0; 2]);
         }
@@ -110,17 +116,26 @@ impl BranchPenalties {
         let breakpoints = &mut self.breakpoints;
         breakpoints.iter_mut().for_each(Vec::clear);
         for (row, dual) in &self.binding_cuts {
+            // A binding cut's slack is unbounded on one side: behind its breakpoint the slope is
+            // negative.
             record_breakpoint(breakpoints, *dual, self.inverse_row[*row], f64::INFINITY);
         }
         for column in &self.unfixed_nonbasic {
             let [i, j] = column.ends;
+            // The entry in the row of B⁻¹A: 1 in both degree rows, and 1 per set of a cut that
+            // contains both ends.
             let mut entry = self.inverse_row[i as usize] + self.inverse_row[j as usize];
             self.set_index
                 .visit_cuts_with_both(i, j, |row| entry += self.inverse_row[row as usize]);
+            // At the upper bound a reduced cost is nonpositive, so the signs of slack and entry are
+            // turned.
             let signed_entry = if column.at_upper { -entry } else { entry };
+            // A column between bounds 0 and 1 loses `entry` of the slope when it changes from one
+            // bound to the other.
             record_breakpoint(breakpoints, column.dual_slack, signed_entry, entry.abs());
         }
         let [down, up] = breakpoints;
+        // The slope at step 0 is the distance of the value to the bound that is enforced.
         Ok([gain(down, value), gain(up, 1.0 - value)])
     }
 }
@@ -145,11 +160,14 @@ fn record_breakpoint(
 /// Gain of the objective until its slope is no longer positive; infinite when that never happens.
 fn gain(breakpoints: &mut [Breakpoint], mut slope: f64) -> f64 {
     breakpoints.sort_unstable_by(|a, b| {
+        // Ties are broken by the loss, so the order does not depend on that of the columns.
         let by_slope = a.slope_loss.total_cmp(&b.slope_loss);
         a.step.total_cmp(&b.step).then(by_slope)
     });
     let (mut step, mut total) = (0.0, 0.0);
     for breakpoint in breakpoints {
+        // Dual ascent along a piecewise linear concave function: it rises up to the breakpoint at
+        // which the slope is no longer positive.
         total += slope * (breakpoint.step - step);
         step = breakpoint.step;
         slope -= breakpoint.slope_loss;
@@ -157,5 +175,6 @@ fn gain(breakpoints: &mut [Breakpoint], mut slope: f64) -> f64 {
             return total;
         }
     }
+    // No breakpoint ends the ascent: the child's relaxation is infeasible.
     f64::INFINITY
 }

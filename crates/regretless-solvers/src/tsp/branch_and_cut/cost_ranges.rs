@@ -41,6 +41,7 @@ pub(super) fn ranges(
             "the solved relaxation has no basis".into(),
         ));
     };
+    // Edges that are not columns are nonbasic at 0: pricing has shown that they do not enter.
     let mut status = vec![BasisStatus::Lower; num_edges(nodes)];
     for (ends, column) in root.master.edges.iter().zip(&basis.columns) {
         status[edge_index_u32(nodes, *ends) as usize] = *column;
@@ -50,6 +51,8 @@ pub(super) fn ranges(
     let mut row = Vec::new();
     let mut limits = Vec::new();
     let mut input = RatioTestInput::new(root, edge_costs, &status, &basis.rows, smallest);
+    // Only basic edges need a row of the inverse; the ranges of nonbasic ones follow from reduced
+    // costs.
     for (position, basic) in basic_variables.into_iter().enumerate() {
         if let BasicVariable::Column(column) = basic {
             root.master.inverse_row(position, &mut row)?;
@@ -82,12 +85,15 @@ fn nonbasic_ranges(
             .zip(costs)
             .zip(reduced_costs);
         for ((lower, cost), reduced_cost) in lower_limits {
+            // An edge at 0 stays there however much its cost rises; it enters when its reduced cost
+            // is negative. The ranges of basic edges are overwritten later.
             *lower = cost - reduced_cost.max(0.0);
         }
         for (j, (cost, reduced_cost)) in (i + 1..).zip(costs.iter().zip(reduced_costs)) {
             match status[edge] {
                 BasisStatus::Basic => {}
                 BasisStatus::Upper => {
+                    // An edge at 1 stays there however much its cost falls.
                     (ranges.lower[edge], ranges.upper[edge]) =
                         (f64::NEG_INFINITY, cost - reduced_cost.min(0.0));
                     smallest.offer(NonbasicEdge {
@@ -97,6 +103,8 @@ fn nonbasic_ranges(
                     });
                 }
                 BasisStatus::Lower | BasisStatus::Zero | BasisStatus::Nonbasic => {
+                    // Most edges are beyond the largest margin that is kept: checked first, they
+                    // need no call.
                     if reduced_cost.abs() <= smallest.max_margin {
                         smallest.offer(NonbasicEdge {
                             margin: reduced_cost.abs(),
@@ -138,6 +146,8 @@ impl SmallestMargins {
 
     fn offer(&mut self, edge: NonbasicEdge) {
         self.list.push(edge);
+        // Reducing the list only when it is full makes the selection linear in the number of
+        // offers.
         if self.list.len() == SELECTION_BUFFER_FACTOR * self.count {
             self.keep_smallest();
         }
@@ -145,6 +155,7 @@ impl SmallestMargins {
 
     /// Reduces the list to the edges of smallest margin.
     fn keep_smallest(&mut self) {
+        // A list that is not too long lacks no edge, so the largest margin stays infinite.
         if self.list.len() > self.count {
             let (_, last, _) = self
                 .list
@@ -196,6 +207,7 @@ struct NonbasicEdge {
 impl NonbasicEdge {
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         self.margin
+            // Ties are broken by the ends, so the list does not depend on the order of the offers.
             .total_cmp(&other.margin)
             .then(self.ends.cmp(&other.ends))
     }
@@ -257,12 +269,16 @@ impl<'a> RatioTestInput<'a> {
             // The dual −|dual| must not become positive.
             tighten_range(&mut range, *dual, row[*cut]);
         }
+        // No entry is larger than this, so an edge with a margin above range · max_entry cannot
+        // shorten the range: its ratio is larger.
         let max_entry = self.max_entry(row);
         let global = self.smallest.list.iter().take(GLOBAL_RATIO_EDGES);
         if self.try_sorted(global, row, max_entry, &mut range) {
             return range;
         }
         for node in 0..self.edge_costs.nodes() as u32 {
+            // An edge has a nonzero entry only if one of its ends has an entry, or is in a set of a
+            // cut that has one.
             let is_in_row = row[node as usize].abs() > ZERO_TOLERANCE
                 || self.cut_entry_bound[node as usize] > 0.0;
             let sorted = self.smallest.at(node);
@@ -283,6 +299,7 @@ impl<'a> RatioTestInput<'a> {
         range: &mut [f64; 2],
     ) -> bool {
         for edge in edges {
+            // Sorted by margin: none of the following edges can shorten the range either.
             if edge.margin > range[0].max(range[1]) * max_entry {
                 return true;
             }
@@ -293,6 +310,7 @@ impl<'a> RatioTestInput<'a> {
                 if edge.at_upper { -entry } else { entry },
             );
         }
+        // Edges that are not listed have at least this margin.
         self.smallest.max_margin > range[0].max(range[1]) * max_entry
     }
 
@@ -311,6 +329,7 @@ impl<'a> RatioTestInput<'a> {
         for (other, (cost, potential)) in edges.enumerate() {
             // Cuts only add to the reduced cost. The diagonal of the matrix is infinite.
             let min_margin = cost - node_potential - potential;
+            // A bound on the margin that needs no visit to the cuts; it suffices for most edges.
             if min_margin > range[0].max(range[1]) * max_entry || other as u32 == node {
                 continue;
             }
@@ -349,6 +368,8 @@ impl<'a> RatioTestInput<'a> {
         }
         let bounds = self.cut_entry_bound.iter().zip(row);
         bounds.fold(0.0, |max, (cut_bound, entry)| {
+            // The entry of an edge is at most the mean of the bounds of its ends: a cut adds to it
+            // only if both ends are in one of its sets.
             max.max(2.0 * entry.abs() + cut_bound)
         })
     }
@@ -356,6 +377,8 @@ impl<'a> RatioTestInput<'a> {
 
 /// Shortens a range [down, up] so that a margin that changes by −Δ·entry stays nonnegative.
 fn tighten_range([down, up]: &mut [f64; 2], margin: f64, entry: f64) {
+    // Entries below the tolerance are rounding errors of the inverse, and their ratios would be
+    // meaningless.
     if entry > ZERO_TOLERANCE {
         *up = up.min(margin / entry);
     } else if entry < -ZERO_TOLERANCE {

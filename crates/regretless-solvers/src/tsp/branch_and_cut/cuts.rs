@@ -20,7 +20,10 @@ impl TspCut {
     /// The subtour elimination constraint of a set; `None` when the set or its complement has fewer
     /// than two nodes.
     pub(super) fn subtour(nodes: usize, set: &[u32]) -> Option<Self> {
+        // With degree equations, the constraints of a set and of its complement are equivalent; the
+        // smaller set has fewer nonzeros.
         let set = smaller_side(nodes, set);
+        // A set of one node would give the constraint 0 ≤ 0.
         let max = (set.len() as u32).checked_sub(1).filter(|max| *max > 0)?;
         Some(Self {
             sets: vec![set],
@@ -33,6 +36,8 @@ impl TspCut {
         debug_assert!(teeth.len() >= 3 && teeth.len() % 2 == 1);
         let sets = std::iter::once(handle).chain(teeth.iter().map(Vec::as_slice));
         let sets: Vec<_> = sets.map(|set| smaller_side(nodes, set)).collect();
+        // In the form "edges inside the sets", a comb of t teeth has the right side |H| + Σ|T| −
+        // ⌈3t/2⌉. The complement of a set changes both sides by the same number.
         let size: usize = sets.iter().map(|set| set.len()).sum();
         Self {
             max: (size - (3 * teeth.len()).div_ceil(2)) as u32,
@@ -45,12 +50,14 @@ impl TspCut {
 fn smaller_side(nodes: usize, set: &[u32]) -> Box<[u32]> {
     let mut sorted = set.to_vec();
     sorted.sort_unstable();
+    // At equal size one of both must be chosen by a rule, so equal cuts compare equal.
     if 2 * sorted.len() < nodes || (2 * sorted.len() == nodes && sorted[0] != 0) {
         return sorted.into();
     }
     let mut excluded = sorted.into_iter().peekable();
     (0..nodes as u32)
         .filter(|node| excluded.next_if_eq(node).is_none())
+        // Both sequences are sorted, so one pass over the excluded nodes is enough.
         .collect()
 }
 
@@ -82,6 +89,8 @@ impl NodeSetIndex {
         self.start.clear();
         self.start.resize(nodes + 2, 0);
         for (id, cut) in cuts.clone() {
+            // Counting sort: counts are shifted by two places, so the starts are in place after the
+            // second pass has advanced them by one.
             for set in &cut.sets {
                 self.cut_of.push(id);
                 self.set_nodes.extend_from_slice(set);
@@ -129,6 +138,7 @@ impl NodeSetIndex {
     /// Visits the cut of every set that contains both nodes, in the order of the cuts.
     #[inline]
     pub(super) fn visit_cuts_with_both(&self, first: u32, second: u32, mut visit: impl FnMut(u32)) {
+        // Both lists are sorted by set: a merge finds the common ones.
         let (a, b) = (self.sets_with(first), self.sets_with(second));
         let (mut i, mut j) = (0, 0);
         while i < a.len() && j < b.len() {
@@ -136,6 +146,7 @@ impl NodeSetIndex {
                 visit(self.cut_of[a[i] as usize]);
             }
             let (low, high) = (a[i], b[j]);
+            // At a match both sides advance.
             i += usize::from(low <= high);
             j += usize::from(high <= low);
         }

@@ -23,6 +23,8 @@ impl InitialTour {
     /// local search without kicks.
     pub(super) fn start(&mut self, nodes: usize, costs: &[f64], steps: usize) {
         self.edge_costs.fill(nodes, costs);
+        // The potentials of the first ascent rank other edges first, so tour and candidates are
+        // renewed.
         self.init_multipliers();
         self.rank_by_reduced_cost();
         self.build_greedy_tour();
@@ -77,6 +79,8 @@ impl InitialTour {
 
     /// The edges of the tour and the few of smallest reduced cost at every node, sorted.
     pub(super) fn initial_columns(&mut self) -> Vec<EdgeEnds> {
+        // Reduced costs under good multipliers are close to the duals of the LP, so few of the
+        // other edges price out.
         self.reduced_costs
             .reduce(&self.edge_costs, &self.multipliers);
         self.candidates
@@ -86,6 +90,8 @@ impl InitialTour {
 
     /// The edges of the tour and the candidate edges, sorted.
     pub(super) fn candidate_edges(&self) -> Vec<EdgeEnds> {
+        // Columns are stored once, from the smaller to the larger node; a tour edge is mostly a
+        // candidate too.
         let candidates = self.candidates.pairs().map(|(i, j)| [i.min(j), i.max(j)]);
         let mut edges: Vec<EdgeEnds> = candidates.chain(tour_edges(&self.order)).collect();
         edges.sort_unstable();

@@ -41,6 +41,8 @@ impl CostScaling {
             multipliers: multipliers.to_vec(),
             factor: 1.0,
         };
+        // Costs shifted by the multipliers are near the LP's reduced costs, which are what the
+        // tolerances of the simplex solver apply to.
         let shifted = edges
             .iter()
             .map(|ends| scaling.scale_cost(edge_costs, *ends));
@@ -50,6 +52,7 @@ impl CostScaling {
 
     /// LP cost of an edge.
     fn scale_cost(&self, edge_costs: &EdgeCostMatrix, [i, j]: EdgeEnds) -> f64 {
+        // A power of two changes the exponent only: scaling and unscaling round nothing.
         self.factor
             * (edge_costs.between(i, j)
                 - self.multipliers[i as usize]
@@ -58,6 +61,7 @@ impl CostScaling {
 
     /// Converts an LP objective to the cost of a tour.
     fn unscale_total(&self, total: f64) -> f64 {
+        // Every tour has two edges at each node, so the shift adds a constant to all tours.
         total / self.factor + 2.0 * self.multipliers.iter().sum::<f64>()
     }
 
@@ -132,6 +136,8 @@ impl TspMasterLp {
         edge_costs: &EdgeCostMatrix,
         edges: &[EdgeEnds],
     ) -> Result<(), SolveFailure> {
+        // Rows of cuts must have the entries of the new columns, or else the cuts would not hold for
+        // them.
         let cuts = self.relaxation.cut_indices().iter();
         let rows = (0..).zip(cuts.map(|cut| &self.cut_pool[*cut as usize]));
         self.set_index.fill(self.nodes, rows);
@@ -162,6 +168,7 @@ impl TspMasterLp {
 
     /// Adds cuts to the pool and as rows, after deleting rows that have been slack for many solves.
     pub(super) fn add_cuts(&mut self, cuts: Vec<TspCut>) -> Result<(), SolveFailure> {
+        // Before new rows are added, so their indices are at the end.
         self.relaxation.delete_old_rows(|_| false)?;
         let cut_indices = self.relaxation.reserve_cuts(cuts.len());
         self.cut_pool.extend(cuts);
@@ -187,7 +194,10 @@ impl TspMasterLp {
             for node in set {
                 for column in &self.incident[*node as usize] {
                     let [low, high] = self.edges[*column as usize];
+                    // An edge is met at both of its ends; the smaller one counts it.
                     if low == *node && set.binary_search(&high).is_ok() {
+                        // Columns whose count is not 0 are remembered, so resetting takes time for
+                        // these only.
                         if self.counts[*column as usize] == 0 {
                             touched.push(*column);
                         }
@@ -196,6 +206,8 @@ impl TspMasterLp {
                 }
             }
         }
+        // The LP solver takes entries in any order; sorted ones make the matrix, and its solution
+        // path, independent of the order of the sets.
         touched.sort_unstable();
         let mut entries = Vec::with_capacity(touched.len());
         for column in touched {
@@ -257,7 +269,10 @@ impl TspMasterLp {
     pub(super) fn read_prices(&self, prices: &mut DualPrices) {
         let (factor, dual) = (self.scaling.factor, &self.relaxation.point.dual);
         let degree_rows = self.scaling.multipliers.iter().zip(dual);
+        // The LP's duals belong to costs that are shifted by the multipliers.
         let potential = degree_rows.map(|(multiplier, dual)| multiplier + dual / factor);
+        // Cut rows are upper bounds, with nonpositive duals in a minimization: weights are their
+        // negatives.
         let cut_rows = dual[self.nodes..].iter().zip(self.cuts());
         prices.load(potential, cut_rows.map(|(dual, cut)| (-dual / factor, cut)));
     }
@@ -265,6 +280,8 @@ impl TspMasterLp {
     /// The lower bound that `prices` prove for the current columns within their current bounds.
     pub(super) fn bound(&self, edge_costs: &EdgeCostMatrix, prices: &DualPrices) -> f64 {
         let columns = self.edges.iter().zip(self.relaxation.bounds());
+        // By weak duality each column contributes at the bound that minimizes its term: valid for
+        // any prices, also those of a solve that stopped early.
         let terms = columns.map(|([i, j], [lower, upper])| {
             let reduced_cost = prices.reduced_cost(edge_costs.between(*i, *j), *i, *j);
             reduced_cost * if reduced_cost < 0.0 { upper } else { lower }
@@ -279,6 +296,7 @@ impl TspMasterLp {
 
     /// Restores a basis; its binding cuts become rows again.
     pub(super) fn restore(&mut self, snapshot: &BasisSnapshot) -> Result<(), SolveFailure> {
+        // A snapshot refers to cuts by pool index, since rows may have been deleted meanwhile.
         let missing = self.relaxation.missing_cuts(snapshot);
         if !missing.is_empty() {
             self.add_rows(&missing)?;
@@ -299,12 +317,15 @@ impl TspMasterLp {
         for (index, node) in order.iter().enumerate() {
             position[*node as usize] = index as u32;
         }
+        // Two nodes of the tour are joined by an odd cycle with the path between them if their
+        // distance is even.
         let distance = |ends: &EdgeEnds| {
             let [first, second] = ends.map(|node| position[node as usize]);
             first.abs_diff(second) as usize
         };
         let mut columns = Vec::with_capacity(self.edges.len());
         for ends in &self.edges {
+            // The closing edge has the distance n − 1.
             let is_on_tour = distance(ends) == 1 || distance(ends) == self.nodes - 1;
             columns.push(if is_on_tour {
                 BasisStatus::Basic
@@ -312,11 +333,14 @@ impl TspMasterLp {
                 BasisStatus::Lower
             });
         }
+        // An even cycle is bipartite, so its edges are linearly dependent in the degree rows.
         if self.nodes.is_multiple_of(2) {
             let mut edges = self.edges.iter();
             let chord = edges.position(|ends| distance(ends).is_multiple_of(2));
             let closing = self.edges.iter().position(|ends| closes(ends, order));
             let (Some(chord), Some(closing)) = (chord, closing) else {
+                // Without a chord the solver starts from its own basis, which is slower but
+                // correct.
                 return Ok(());
             };
             columns[chord] = BasisStatus::Basic;

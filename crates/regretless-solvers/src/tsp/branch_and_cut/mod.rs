@@ -94,10 +94,12 @@ impl TspBranchAndCut {
         self.initial.start(self.nodes, costs, GREEDY_ASCENT_STEPS);
         let mut incumbent = TspIncumbent::default();
         let pruning = PruningRule::new(&self.initial.edge_costs, self.limits);
+        // The greedy tour gives the ascent its target and a first cutoff.
         self.initial.offer_tour(&mut incumbent, costs, &pruning);
         let bound = self
             .initial
             .raise_bound(TOUR_ASCENT_STEPS, incumbent.cutoff);
+        // Bound above the cutoff: no tour is better by more than the tolerance.
         if bound > incumbent.cutoff {
             return Ok(self.to_solution(&mut incumbent, bound, true));
         }
@@ -105,10 +107,12 @@ impl TspBranchAndCut {
         self.initial
             .improve_tour(self.nodes / INITIAL_NODES_PER_KICK);
         self.initial.offer_tour(&mut incumbent, costs, &pruning);
+        // A better tour may have lowered the cutoff below the bound of the ascent.
         if bound > incumbent.cutoff {
             return Ok(self.to_solution(&mut incumbent, bound, true));
         }
         let closed = match self.initial_root() {
+            // Kicks before the LP: the cutoff decides how many edges reduced cost fixing leaves.
             Ok(root) => self.close_gap(costs, pruning, &mut incumbent, root),
             Err(failure) => Err(failure),
         };
@@ -142,6 +146,8 @@ impl TspBranchAndCut {
         let mut incumbent = TspIncumbent::default();
         let pruning = PruningRule::new(&self.initial.edge_costs, self.limits);
         self.initial.offer_tour(&mut incumbent, costs, &pruning);
+        // The old root has columns, cuts and a basis that is dual feasible up to the drift, so the
+        // ascent is not needed.
         if let Some(root) = &previous.root {
             let root = RootRelaxation::restore(&self.initial.edge_costs, root, None)?;
             return self.close_gap(costs, pruning, &mut incumbent, root);
@@ -165,6 +171,7 @@ impl TspBranchAndCut {
     ) -> Result<Solution, SolveFailure> {
         let bound =
             root.add_cuts_and_columns(&self.initial.edge_costs, CutFamily::All, incumbent.cutoff)?;
+        // The root is recorded before the tree changes its rows.
         if self.keep_root {
             self.root = RootWarmStart::from_root(&root, &self.initial.edge_costs);
             self.initial.multipliers = root.prices.symmetric_potentials();
@@ -174,6 +181,7 @@ impl TspBranchAndCut {
         }
         let kicks = self.nodes / ROOT_NODES_PER_KICK;
         self.initial
+            // The LP's potentials rank edges better than those of the ascent.
             .rank_by_potentials(&root.prices.symmetric_potentials());
         self.initial
             .round(&root.master.edges, root.master.values(), kicks);
@@ -185,6 +193,7 @@ impl TspBranchAndCut {
         let spare_edges = self.fix_edges(&mut root, bound, incumbent.cutoff)?;
         // Every tour with a removed edge costs more than the cutoff.
         let removed_bound = incumbent.cutoff.next_up();
+        // The closure below borrows `initial` mutably.
         let edge_costs = self.initial.edge_costs.clone();
         let input = TspCutSearchInput {
             edge_costs: &edge_costs,
@@ -194,6 +203,7 @@ impl TspBranchAndCut {
         };
         let mut primal_heuristic =
             |solved: u64, master: &TspMasterLp, incumbent: &mut TspIncumbent| {
+                // The first node, too: its point differs from that of the root.
                 if solved.is_multiple_of(ROUNDING_INTERVAL_NODES) {
                     let kicks = self.nodes / TREE_NODES_PER_KICK;
                     self.initial.round(&master.edges, master.values(), kicks);
@@ -203,6 +213,8 @@ impl TspBranchAndCut {
         let result = TspCutTree::new(input, root.master, spare_edges, bound)
             .run(incumbent, &mut primal_heuristic)?;
         self.tree_nodes = result.solved;
+        // Tours with removed edges were never searched; they cost more than the cutoff at that
+        // time.
         let lower_bound = result.lower_bound.min(removed_bound);
         Ok(self.to_solution(incumbent, lower_bound, result.complete))
     }
@@ -218,6 +230,7 @@ impl TspBranchAndCut {
         let edge_costs = &self.initial.edge_costs;
         let mut spare_edges = Vec::new();
         root.prices
+            // Edges beyond the gap are in no better tour. They are never priced again.
             .scan(edge_costs, cutoff - bound, |i, j, reduced_cost| {
                 if !root.has_column([i, j]) {
                     spare_edges.push(([i, j], reduced_cost));
@@ -227,6 +240,8 @@ impl TspBranchAndCut {
             |[i, j]: EdgeEnds| root.prices.reduced_cost(edge_costs.between(i, j), i, j);
         let columns = root.master.edges.iter().zip(root.master.values());
         let delete = columns
+            // A column of positive value is kept, since it is in the point that branching starts
+            // from.
             .map(|(ends, value)| *value == 0.0 && bound + reduced_cost(*ends) > cutoff)
             .collect();
         root.master.drop_edges(delete)?;
@@ -254,9 +269,13 @@ impl TspBranchAndCut {
         warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
         let previous = warm_start
+            // Taken, not borrowed: a warm start that fails is not tried again.
             .take::<TspCutWarmStart>()
             .filter(|previous| previous.tour.fits(self.nodes, costs));
+        // A failure of the warm solve is no failure of the problem: the cold solve reports it if it
+        // is one.
         let warm = previous.and_then(|previous| self.run_from(costs, &previous).ok());
+        // The result must not depend on the warm start, and where a search stops does.
         let complete = warm.filter(|warm| warm.status != SolveStatus::LimitReached);
         let solution = complete.map_or_else(|| self.run(costs), Ok)?;
         let root = self.root.take();
@@ -265,6 +284,7 @@ impl TspBranchAndCut {
             tour: solution.decision.indices().into(),
             multipliers: self.initial.multipliers.as_slice().into(),
             recorded_tree: None,
+            // The ascent alone proves the bound only if no LP was needed.
             has_proof: root.is_none(),
         };
         warm_start.set(TspCutWarmStart { tour, root });
@@ -284,11 +304,13 @@ impl Solver for TspBranchAndCut {
         warm_start: &mut WarmStart,
     ) -> Result<Solution, SolveFailure> {
         check_tour_costs(self.nodes, costs)?;
+        // Solves that may stop early end where they started from: they are never warm.
         if self.limits.may_stop_early() {
             return self.run(costs);
         }
         self.keep_root = true;
         let solution = self.run_warm(costs, warm_start);
+        // The next solve of the same solver may be cold, which does not need the root.
         self.keep_root = false;
         solution
     }

@@ -29,6 +29,8 @@ impl DualPrices {
     ) {
         self.potential.clear();
         self.potential.extend(potential);
+        // Positive weights only: rounding may give a slack cut a tiny weight of the wrong sign, and
+        // without it the bound is still valid.
         let active = cuts.filter(|(weight, _)| *weight > 0.0);
         self.weight.clear();
         self.weight.extend(active.clone().map(|(weight, _)| weight));
@@ -36,6 +38,7 @@ impl DualPrices {
         self.set_index.fill(self.potential.len(), indexed);
         let cut_terms = active.map(|(weight, cut)| weight * f64::from(cut.max));
         let cut_total: f64 = cut_terms.sum();
+        // Σ 2 p_i from the degree equations, minus the weighted right sides of the cuts.
         self.constant = 2.0 * self.potential.iter().sum::<f64>() - cut_total;
     }
 
@@ -51,8 +54,10 @@ impl DualPrices {
     pub(super) fn symmetric_potentials(&self) -> Vec<f64> {
         let halves = (0..self.potential.len() as u32).map(|node| {
             let mut total = 0.0;
+            // A node is in a set together with itself: this visits all sets of the node.
             self.set_index
                 .visit_cuts_with_both(node, node, |cut| total += self.weight[cut as usize]);
+            // An edge inside a set has both ends in it, so two halves are the cut's weight.
             0.5 * total
         });
         self.potential
@@ -72,6 +77,7 @@ impl DualPrices {
     /// Visits every node with the reduced costs of its edges to all larger nodes.
     pub(super) fn visit_rows(
         &self,
+        // The buffer is reused: a row of the complete graph is visited at a time, never all edges.
         edge_costs: &EdgeCostMatrix,
         mut visit: impl FnMut(u32, &[f64]),
     ) {
@@ -103,9 +109,13 @@ impl DualPrices {
     ) {
         for i in 0..edge_costs.nodes() {
             let row = &edge_costs.row(i as u32)[i + 1..];
+            // The row's potential is added to the threshold instead of being subtracted from every
+            // cost.
             let threshold = max + self.potential[i];
             for (offset, (cost, potential)) in row.iter().zip(&self.potential[i + 1..]).enumerate()
             {
+                // Cuts only raise the reduced cost, so edges above the threshold without cuts are
+                // above it with them.
                 if cost - potential <= threshold {
                     let j = (i + 1 + offset) as u32;
                     let reduced_cost =

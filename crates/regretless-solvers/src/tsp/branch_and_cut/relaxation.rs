@@ -86,6 +86,7 @@ impl TspRelaxation {
         previous: &RootWarmStart,
     ) -> Result<RelaxationResult, SolveFailure> {
         self.initial.edge_costs.fill(self.nodes, costs);
+        // The solver instance is reused instead of being created for every row.
         let unused_lp = self.solved.take().map(|root| root.master.into_lp());
         let root = RootRelaxation::restore(&self.initial.edge_costs, previous, unused_lp)?;
         self.finish(root, costs)
@@ -109,6 +110,7 @@ impl TspRelaxation {
         let solution = Solution {
             decision,
             objective,
+            // Rounding may put the proven bound above the objective.
             bound: bound.min(objective),
             status: SolveStatus::Optimal,
             work: 0,
@@ -135,10 +137,13 @@ impl TspRelaxation {
             .filter(|previous| fits(previous));
         let warm = previous.and_then(|previous| self.solve_from(costs, &previous.root).ok());
         let result = match warm {
+            // If the optimum is unique, every path leads to it; else the cold solve decides which
+            // one is returned.
             Some(result) if self.is_unique_optimum() => result,
             Some(_) | None => self.solve(costs)?,
         };
         let solved = self.solved.as_ref();
+        // The warm start of the next solve is the relaxation that was solved last, warm or cold.
         let root = solved.and_then(|root| RootWarmStart::from_root(root, &self.initial.edge_costs));
         if let Some(root) = root {
             warm_start.set(RelaxationWarmStart {
@@ -176,6 +181,7 @@ impl TspRelaxation {
 fn to_decision(root: &RootRelaxation) -> Decision {
     let (master, nodes) = (&root.master, root.master.nodes());
     let round = |value: f64| {
+        // Values near 1 are set, so integral points give binary decisions.
         if value > 1.0 - VALUE_TOLERANCE {
             1.0
         } else {

@@ -61,6 +61,8 @@ impl RootRelaxation {
         edges: &[EdgeEnds],
         order: &[u32],
     ) -> Result<Self, SolveFailure> {
+        // Any tour is feasible in all relaxations, so the primal simplex method starts without a
+        // first phase.
         let mut root = Self::with_columns(edge_costs, multipliers, edges, Lp::new()?)?;
         root.master.start_from_tour(order)?;
         Ok(root)
@@ -109,11 +111,14 @@ impl RootRelaxation {
         family: CutFamily,
         target_bound: f64,
     ) -> Result<f64, SolveFailure> {
+        // Primal: added columns keep the basis primal feasible, added cuts keep it dual feasible.
         self.solve(SimplexMethod::Primal)?;
         loop {
             check_not_stopped()?;
             self.add_violated_cuts(family, target_bound)?;
             let (bound, added) = self.price_edges(edge_costs)?;
+            // Separation came first, so the point violates no cut that was found; without new
+            // columns it is optimal.
             if added == 0 || bound > target_bound {
                 return Ok(bound);
             }
@@ -124,6 +129,7 @@ impl RootRelaxation {
     fn solve(&mut self, method: SimplexMethod) -> Result<(), SolveFailure> {
         match self.master.solve(method)? {
             LpStatus::Optimal => Ok(()),
+            // A tour is among the columns: only a failure of the solver ends otherwise.
             other => Err(SolveFailure::SolverError(format!(
                 "the root relaxation, which contains a tour, ended with status {other:?}"
             ))),
@@ -146,12 +152,17 @@ impl RootRelaxation {
             );
             let cuts = separate_cuts(&self.support, family);
             let objective = self.master.objective();
+            // Infinite for a relaxation without a target: it is then separated to the end, since
+            // its optimum is the result.
             let min_gain = MIN_RELATIVE_GAIN * (target_bound - objective);
+            // Only branch and cut may stop before all subtours are separated, since branching
+            // closes the gap.
             let may_stop = family == CutFamily::All;
             if cuts.is_empty() || (may_stop && tailing_off.is_tailing_off(objective, min_gain)) {
                 return Ok(());
             }
             self.master.add_cuts(cuts)?;
+            // New cuts are violated, so the basis is primal infeasible and dual feasible.
             self.solve(SimplexMethod::Dual)?;
         }
         Ok(())
@@ -163,6 +174,8 @@ impl RootRelaxation {
         self.master.read_prices(&mut self.prices);
         let nodes = edge_costs.nodes();
         let tolerance = PRICING_TOLERANCE / self.master.factor();
+        // With the terms of all edges of negative reduced cost, the bound is valid before pricing
+        // has ended.
         let mut bound = self.master.bound(edge_costs, &self.prices);
         let mut negative: Vec<(f64, EdgeEnds)> = Vec::new();
         self.prices.scan(edge_costs, 0.0, |i, j, reduced_cost| {
@@ -173,7 +186,9 @@ impl RootRelaxation {
                 }
             }
         });
+        // Ties are broken by the ends, so columns are added in a fixed order.
         negative.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        // Most of the others have nonnegative reduced cost after the next solve.
         negative.truncate(nodes.max(MIN_COLUMNS_PER_ROUND));
         let edges: Vec<EdgeEnds> = negative.into_iter().map(|(_, ends)| ends).collect();
         for ends in &edges {
@@ -192,6 +207,7 @@ impl RootRelaxation {
         };
         let nodes = edge_costs.nodes();
         let tolerance = REDUCED_COST_TOLERANCE / self.master.factor();
+        // Zero up to the tolerance: another optimal point may exist.
         let is_nonzero = |value: f64| value.abs() > tolerance;
         let reduced_cost =
             |[i, j]: EdgeEnds| self.prices.reduced_cost(edge_costs.between(i, j), i, j);
@@ -201,6 +217,7 @@ impl RootRelaxation {
         let mut is_unique = columns
             .all(|(ends, status)| is_basic(status) || is_nonzero(reduced_cost(*ends)))
             && rows.all(|(dual, status)| is_basic(status) || is_nonzero(dual));
+        // An edge that is no column, but has a reduced cost of about zero, could enter as well.
         self.prices.scan(edge_costs, tolerance, |i, j, _| {
             is_unique &= self.is_column[edge_index_u32(nodes, [i, j]) as usize];
         });
@@ -220,6 +237,8 @@ pub(super) fn separate_cuts(support: &TspSupportGraph, family: CutFamily) -> Vec
         CutFamily::Subtour => separate_subtours(support),
         CutFamily::All => {
             let mut cuts = separate_subtours(support);
+            // Blossoms are separated on connected points: before, subtours raise the bound more
+            // cheaply.
             if support.is_connected() {
                 cuts.extend(separate_blossoms(support));
             }

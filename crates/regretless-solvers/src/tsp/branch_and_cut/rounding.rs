@@ -19,15 +19,18 @@ impl InitialTour {
                 support.push((*value, *ends));
             }
         }
+        // Largest values first: they are edges of most good tours near the point.
         support.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let (mut paths, mut order) = (PathFragments::default(), Vec::new());
         paths.reset(self.order.len());
         for (_, [i, j]) in support {
             paths.add_edge(i, j);
         }
+        // Fragments are joined by nearest ends, so every point gives a tour.
         paths.join(&self.reduced_costs, &mut order);
         self.local_search
             .improve(&self.reduced_costs, &self.candidates, &mut order, kicks);
+        // Compared under the true costs: reduced costs only guide the search.
         if self.edge_costs.tour_cost(&order) < self.edge_costs.tour_cost(&self.order) {
             self.order = order;
         }

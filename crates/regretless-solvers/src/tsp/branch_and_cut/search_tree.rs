@@ -141,14 +141,17 @@ impl<'a> TspCutTree<'a> {
         loop {
             self.node_bound = bound;
             check_not_stopped()?;
+            // Checked before the node is counted, so a limit of 0 explores none.
             if solved >= self.input.max_nodes {
                 return Ok(self.node_queue.result_at_limit(bound));
             }
             solved = self.node_queue.count_node();
             if let TspCutNodeOutcome::Branch { bound: raised } = self.explore(bound, incumbent)? {
                 primal_heuristic(solved, &self.master, incumbent);
+                // A child's bound is at least that of its parent, whatever the last LP proved.
                 bound = raised.max(bound);
                 self.node_bound = bound;
+                // Diving: the child of smaller gain is next, with the basis of its parent at hand.
                 path = Some(self.branch(bound, &path, incumbent)?);
                 continue;
             }
@@ -178,9 +181,11 @@ impl<'a> TspCutTree<'a> {
 
     /// Sets the bounds of all columns according to the decisions of a node.
     fn enter(&mut self, branch_path: &Rc<TspBranchPath>) -> Result<(), SolveFailure> {
+        // All bounds are set, since the current ones belong to another part of the tree.
         let mut bounds = vec![[0.0, 1.0]; self.master.edges.len()];
         let mut next = Some(branch_path);
         while let Some(decision) = next {
+            // The decisions on a path are on different edges: a fixed edge is never fractional.
             bounds[decision.column] = [decision.value; 2];
             next = decision.parent.as_ref();
         }
@@ -196,6 +201,7 @@ impl<'a> TspCutTree<'a> {
         parent_bound: f64,
         incumbent: &mut TspIncumbent,
     ) -> Result<TspCutNodeOutcome, SolveFailure> {
+        // The dual simplex method raises its objective, so it may stop above the cutoff.
         self.master.set_objective_bound(incumbent.cutoff)?;
         let mut status = self.master.solve(SimplexMethod::Dual)?;
         let mut tailing_off = TailingOff::new(parent_bound, MAX_TAILING_ROUNDS);
@@ -204,6 +210,8 @@ impl<'a> TspCutTree<'a> {
             match status {
                 LpStatus::Optimal => {}
                 LpStatus::ObjectiveBound => {
+                    // The solver's objective bound is subject to its tolerances, so the duals must
+                    // prove it.
                     if self.is_pruned(incumbent) {
                         return Ok(TspCutNodeOutcome::Closed);
                     }
@@ -213,6 +221,8 @@ impl<'a> TspCutTree<'a> {
                 LpStatus::Infeasible if self.spare_edges.is_empty() => {
                     return Ok(TspCutNodeOutcome::Closed);
                 }
+                // Missing columns may make it feasible: all of them are added, since an infeasible
+                // LP has no duals that price.
                 LpStatus::Infeasible => {
                     let spare_edges = std::mem::take(&mut self.spare_edges);
                     self.add_columns(&spare_edges)?;
@@ -228,6 +238,7 @@ impl<'a> TspCutTree<'a> {
                     )));
                 }
             }
+            // With spare edges, the LP's objective bounds nothing until they are priced.
             if self.master.objective() > incumbent.cutoff && self.is_pruned(incumbent) {
                 return Ok(TspCutNodeOutcome::Closed);
             }
@@ -284,6 +295,8 @@ impl<'a> TspCutTree<'a> {
         let edge_costs = self.input.edge_costs;
         let reduced_cost =
             |[i, j]: EdgeEnds| self.prices.reduced_cost(edge_costs.between(i, j), i, j);
+        // Spare edges of negative reduced cost could lower the bound by their reduced cost, each at
+        // most once.
         let spare_edges = self.spare_edges.iter();
         let spare_terms = spare_edges.map(|(ends, _)| reduced_cost(*ends).min(0.0));
         let spare_total: f64 = spare_terms.sum();
@@ -303,6 +316,7 @@ impl<'a> TspCutTree<'a> {
         let (negative, nonnegative): (Vec<_>, Vec<_>) = self
             .spare_edges
             .iter()
+            // Edges leave the spare list when they become columns, so none is added twice.
             .partition(|(ends, _)| is_negative(*ends));
         if negative.is_empty() {
             return Ok(false);
@@ -319,6 +333,7 @@ impl<'a> TspCutTree<'a> {
 
     /// Ends cutting and pricing at a node: its point is a tour, or is branched on.
     fn finish(&mut self, incumbent: &mut TspIncumbent) -> Result<TspCutNodeOutcome, SolveFailure> {
+        // Pricing has ended, so the bound holds for all tours of this subtree.
         let bound = self.dual_bound();
         if bound > incumbent.cutoff {
             self.node_queue.record_pruned(bound);
@@ -339,11 +354,14 @@ impl<'a> TspCutTree<'a> {
                 "an integral point without violated cuts is not a tour".into(),
             ));
         }
+        // If the point costs more than its bound by more than rounding, the subtree is closed on
+        // the word of the LP: its bound then limits what is proven.
         let tolerance = INTEGRAL_GAP_TOLERANCES * self.input.edge_costs.tolerance();
         if bound < cost - tolerance {
             self.node_queue.record_pruned(bound);
         }
         incumbent.offer(&mut tour, self.input.costs, &self.input.pruning);
+        // A better incumbent lowers the cutoff, which excludes more edges.
         self.prune_spare_edges(incumbent);
         Ok(TspCutNodeOutcome::Closed)
     }
@@ -374,6 +392,8 @@ impl<'a> TspCutTree<'a> {
             ));
         };
         let [down, up] = gains;
+        // The child of smaller gain first: it is likelier to contain a better tour, and the other
+        // one is likelier to be pruned meanwhile.
         let (first, second) = if down <= up { (0.0, 1.0) } else { (1.0, 0.0) };
         let child = |value: f64| {
             Rc::new(TspBranchPath {
@@ -382,6 +402,7 @@ impl<'a> TspCutTree<'a> {
                 parent: parent.clone(),
             })
         };
+        // The sibling keeps the parent's basis, from which its dual simplex starts.
         self.node_queue.add(bound, child(second), basis);
         self.master.set_bounds(column, [first, first])?;
         Ok(child(first))
@@ -389,10 +410,12 @@ impl<'a> TspCutTree<'a> {
 
     /// The edge to branch on: the one of highest score; ties go to the more fractional edge.
     fn choose(&mut self, incumbent: &TspIncumbent) -> Result<Option<BranchEstimate>, SolveFailure> {
+        // The cutoff may lie below the objective by a tolerance.
         let gap = (incumbent.cutoff - self.master.objective()).max(0.0);
         let max_gain = MAX_GAIN_FACTOR * gap;
         let estimates = self.estimate(max_gain)?.into_iter();
         Ok(estimates.reduce(|a, b| {
+            // Strictly greater: ties keep the earlier, more fractional edge.
             if b.score(max_gain) > a.score(max_gain) {
                 b
             } else {
@@ -414,6 +437,8 @@ impl<'a> TspCutTree<'a> {
                 estimates.push(estimate);
             }
         }
+        // Sorting makes the truncation, and so the branching, independent of the order of the
+        // columns.
         estimates.sort_unstable_by(|a, b| {
             b.fractionality()
                 .total_cmp(&a.fractionality())

@@ -26,6 +26,8 @@ const MAX_SUBTOURS_PER_ROUND: usize = 200;
 pub(super) fn separate_subtours(support: &TspSupportGraph) -> Vec<TspCut> {
     let components = support.components(|_| true);
     let nodes = support.nodes;
+    // A disconnected point: each component violates its constraint by a whole unit, and no
+    // contraction is needed.
     if components.len() > 1 {
         // Two components are complements of each other and yield the same cut.
         let distinct = if components.len() == 2 {
@@ -39,6 +41,8 @@ pub(super) fn separate_subtours(support: &TspSupportGraph) -> Vec<TspCut> {
             .collect();
     }
     let mut shrunk = ShrunkGraph::new(support);
+    // Contractions of edges of value one lose no violated set, or report it (Padberg and Rinaldi
+    // 1990).
     shrunk.contract_unit_edges();
     while shrunk.size > 1 && shrunk.violated.len() < MAX_SUBTOURS_PER_ROUND {
         shrunk.run_adjacency_order();
@@ -47,6 +51,7 @@ pub(super) fn separate_subtours(support: &TspSupportGraph) -> Vec<TspCut> {
     let mut cuts: Vec<TspCut> = violated
         .filter_map(|set| TspCut::subtour(nodes, set))
         .collect();
+    // The same set may be found in several orders.
     cuts.sort_unstable_by(|a, b| a.sets.cmp(&b.sets));
     cuts.dedup();
     cuts
@@ -105,6 +110,7 @@ impl ShrunkGraph {
         }
         self.edges.retain(|edge| edge.0 != edge.1);
         self.edges
+            // Sorted by value too, so the sum of parallel edges has a fixed order of summation.
             .sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)));
         self.edges.dedup_by(|next, first| {
             let is_parallel = (next.0, next.1) == (first.0, first.1);
@@ -140,9 +146,14 @@ impl ShrunkGraph {
                     && self.contracted.find(j) == j
                     && degree[i as usize] > 0.0
                     && degree[j as usize] > 0.0;
+                // Contracting is safe where both ends have degree 2: a cut that separates them has
+                // at least the value of one that does not.
                 let has_degree_two = degree[i as usize] < 2.0 + CUT_TOLERANCE
                     && degree[j as usize] < 2.0 + CUT_TOLERANCE;
+                // Two contracted nodes are left: they are complements, and nothing remains to be
+                // separated.
                 if value > 1.0 - UNIT_TOLERANCE && is_current && has_degree_two && self.size > 2 {
+                    // The cut of the union: both degrees without the edge, which was counted twice.
                     let union_cut = degree[i as usize] + degree[j as usize] - 2.0 * value;
                     self.contract(i, j);
                     if union_cut < 2.0 - CUT_TOLERANCE {
@@ -184,6 +195,7 @@ impl ShrunkGraph {
         let mut key = vec![0.0; total];
         let mut rank = vec![u32::MAX; total];
         let mut heap = BinaryHeap::new();
+        // Always the node of smallest index, so the order depends on the graph alone.
         let first = self.contracted.find(0);
         heap.push(HeapEntry(0.0, first));
         let mut cut = 0.0;
@@ -191,12 +203,15 @@ impl ShrunkGraph {
         let mut contractions: Vec<(u32, u32)> = Vec::new();
         let mut prefixes = Vec::new();
         while let Some(HeapEntry(_, node)) = heap.pop() {
+            // The heap keeps outdated entries; the first one of a node has its largest key.
             if rank[node as usize] != u32::MAX {
                 continue;
             }
             rank[node as usize] = order.len() as u32;
             order.push(node);
+            // Edges into the prefix leave the cut, the others enter it.
             cut += degree[node as usize] - 2.0 * key[node as usize];
+            // The whole graph is no set.
             if cut < 2.0 - CUT_TOLERANCE && order.len() < self.size {
                 prefixes.push(order.len());
             }
@@ -204,6 +219,8 @@ impl ShrunkGraph {
             for (other, value) in &list[neighbors] {
                 if rank[*other as usize] == u32::MAX {
                     key[*other as usize] += value;
+                    // A key of 2 or more proves that no smaller cut separates the two nodes
+                    // (Nagamochi and Ibaraki 1992).
                     if key[*other as usize] > 2.0 - CUT_TOLERANCE {
                         contractions.push((node, *other));
                     }
@@ -211,9 +228,12 @@ impl ShrunkGraph {
                 }
             }
         }
+        // The last node's cut is a minimum cut between the last two (Stoer and Wagner 1997). It was
+        // checked as a prefix, so both can be contracted: every order makes progress.
         if let [.., before, last] = order[..] {
             contractions.push((before, last));
         }
+        // Before the contractions: prefixes are made of the nodes of this order.
         self.report_prefixes(&order, &prefixes);
         for (i, j) in contractions {
             self.contract(i, j);
@@ -244,6 +264,7 @@ impl ShrunkGraph {
 
 /// Adjacency lists with edge weights: node v has `list[start[v]..start[v + 1]]`.
 fn adjacency(nodes: usize, edges: &[(u32, u32, f64)]) -> (Vec<u32>, Vec<(u32, f64)>) {
+    // Counting sort, with counts shifted by two places as in `NodeSetIndex::fill`.
     let mut start = vec![0_u32; nodes + 2];
     for (i, j, _) in edges {
         start[*i as usize + 2] += 1;

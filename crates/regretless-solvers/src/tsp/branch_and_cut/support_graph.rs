@@ -36,6 +36,8 @@ impl TspSupportGraph {
     pub(super) fn is_connected(&self) -> bool {
         let mut components = UnionFind::new(self.nodes);
         let edges = self.edges.iter();
+        // Every union reduces the number of components by one; a tree has one edge fewer than
+        // nodes.
         let unions = edges.filter(|([i, j], _)| components.union(*i, *j));
         unions.count() + 1 == self.nodes
     }
@@ -70,6 +72,8 @@ impl UnionFind {
     /// The smallest node of a node's set; path halving.
     pub(super) fn find(&mut self, mut node: u32) -> u32 {
         while self.root[node as usize] != node {
+            // Each node on the path is linked to its grandparent: amortized nearly constant time
+            // without recursion.
             self.root[node as usize] = self.root[self.root[node as usize] as usize];
             node = self.root[node as usize];
         }
@@ -79,6 +83,7 @@ impl UnionFind {
     /// Unites two sets; `false` when they were the same.
     pub(super) fn union(&mut self, first: u32, second: u32) -> bool {
         let (i, j) = (self.find(first), self.find(second));
+        // The smaller node is the root, so representatives do not depend on the order of unions.
         self.root[i.max(j) as usize] = i.min(j);
         i != j
     }
@@ -94,6 +99,7 @@ impl UnionFind {
         let mut sets: Vec<Vec<u32>> = Vec::new();
         for node in 0..self.root.len() as u32 {
             let root = self.find(node) as usize;
+            // Roots are the smallest nodes, so sets are created in the order of these.
             if index_of[root] == u32::MAX {
                 index_of[root] = sets.len() as u32;
                 sets.push(Vec::new());

@@ -32,6 +32,8 @@ impl RootWarmStart {
     pub(super) fn from_root(root: &RootRelaxation, edge_costs: &EdgeCostMatrix) -> Option<Self> {
         let basis = root.master.basis()?;
         let nodes = root.master.nodes();
+        // Columns of high reduced cost hardly ever enter again, and would slow down every warm
+        // solve.
         let keep = columns_to_keep(root, edge_costs, &basis.columns);
         let (mut edges, mut columns) = (Vec::new(), Vec::new());
         for (column, keep) in keep.iter().enumerate() {
@@ -43,6 +45,8 @@ impl RootWarmStart {
         let (degree_rows, cut_rows) = basis.rows.split_at(nodes);
         let (mut cuts, mut rows) = (Vec::new(), degree_rows.to_vec());
         for (cut, status) in root.master.cuts().zip(cut_rows) {
+            // Rows that are not binding are left out: their slacks are basic, so the basis stays
+            // square without both.
             if *status != BasisStatus::Basic {
                 cuts.push(cut.clone());
                 rows.push(*status);
@@ -98,6 +102,8 @@ fn columns_to_keep(
     let mut keep = vec![true; statuses.len()];
     for (column, ([i, j], status)) in root.master.edges.iter().zip(statuses).enumerate() {
         match status {
+            // Basic columns cannot be left out: the basis would be singular. Columns at 1 are part
+            // of the point.
             BasisStatus::Basic | BasisStatus::Upper => {}
             BasisStatus::Lower | BasisStatus::Zero | BasisStatus::Nonbasic => {
                 nonbasic.push((
@@ -144,6 +150,7 @@ impl WarmStartState for TspCutWarmStart {
     }
 
     fn shrink(&mut self) {
+        // The root is far larger than the tour, which alone already makes a warm solve.
         self.root = None;
     }
 }

@@ -43,11 +43,18 @@ impl LinKernighanInput<'_> {
         let mut best: Option<EdgeExchange> = None;
         let last = tour.order().len() - 1;
         for (t3, cost) in self.candidates.neighbors(path.start) {
+            // The gain criterion: partial sums of a sequential exchange must stay positive. If a
+            // cyclic sum is positive, some rotation of it has this property, so nothing is lost
+            // (Lin and Kernighan 1973).
             let gain = gain - cost;
             if gain <= self.tolerance {
+                // Candidates are sorted by α-value and not by cost, so the next one may still be
+                // cheaper.
                 continue;
             }
             let t3_offset = path.offset(tour, *t3);
+            // Offset 1 is the path's neighbor of the start, whose edge cannot be added; the end
+            // would close the tour.
             if t3_offset < 2 || t3_offset == last {
                 continue;
             }
@@ -71,6 +78,7 @@ impl LinKernighanInput<'_> {
     fn remove_near_edge(&self, step: &LinKernighanStep, best: &mut Option<EdgeExchange>) -> bool {
         let t3_offset = step.t3_offset;
         let t4 = step.path.at(step.tour, t3_offset - 1);
+        // An edge that was added must not be removed again: moves would not end.
         if step.was_added(step.t3, t4) {
             return false;
         }
@@ -80,6 +88,7 @@ impl LinKernighanInput<'_> {
             nodes: [step.t3, t4, t4, t4],
             gain,
         };
+        // First improvement: the tour closes, and deeper exchanges are not needed.
         if gain - self.cost(t4, step.path.end) > self.tolerance {
             *best = Some(two_exchange);
             return true;
@@ -90,6 +99,8 @@ impl LinKernighanInput<'_> {
                 continue;
             }
             let t5_offset = step.path.offset(step.tour, *t5);
+            // t5 must not be joined to t4 already, and not be the end, at which nothing can be
+            // removed.
             if t5_offset == t3_offset
                 || t5_offset + 2 == t3_offset
                 || t5_offset + 1 == t3_offset
@@ -98,6 +109,8 @@ impl LinKernighanInput<'_> {
                 continue;
             }
             // In the path after the first exchange, t6 precedes t5 when seen from the start.
+            // The first exchange reversed the nodes up to t4, so those before t3 are seen in the
+            // other direction.
             let (t6_offset, last) = if t5_offset > t3_offset {
                 (t5_offset - 1, t5_offset - 1)
             } else {
@@ -135,9 +148,11 @@ impl LinKernighanInput<'_> {
                 continue;
             }
             let t5_offset = step.path.offset(step.tour, *t5);
+            // t5 on the cycle between start and t3 only: another one would not break the cycle.
             if t5_offset >= t3_offset {
                 continue;
             }
+            // The edge of the cycle at t5 can be removed on either side.
             let t6 = step.path.at(step.tour, t5_offset + 1);
             let reversals = [
                 (0, t3_offset),
@@ -155,6 +170,7 @@ impl LinKernighanInput<'_> {
             ) {
                 return true;
             }
+            // The start itself has no node before it.
             if t5_offset > 0 {
                 let t6 = step.path.at(step.tour, t5_offset - 1);
                 let reversals = [(0, t5_offset - 1), (t5_offset, t3_offset), (0, 0)];
@@ -189,6 +205,7 @@ impl LinKernighanInput<'_> {
         }
         exchange.gain += self.cost(t5, t6);
         let closes = exchange.gain - self.cost(t6, step.path.end) > self.tolerance;
+        // An exchange that does not close is kept for the next depth, if it is the best.
         if closes || best.is_none_or(|best| exchange.gain > best.gain) {
             *best = Some(exchange);
         }

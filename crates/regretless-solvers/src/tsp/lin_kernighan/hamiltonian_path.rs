@@ -25,6 +25,7 @@ impl HamiltonianPath {
     #[inline]
     pub(super) fn offset(self, tour: &ArrayTour, node: u32) -> usize {
         let (from, to) = (tour.position(self.start), tour.position(node));
+        // Against the orientation of the array, offsets count down.
         let (low, high) = if self.forward { (from, to) } else { (to, from) };
         if high >= low {
             high - low
@@ -42,6 +43,7 @@ impl HamiltonianPath {
         } else {
             from + nodes - offset
         };
+        // At most one wrap, since both are below the number of nodes.
         tour.at(if position >= nodes {
             position - nodes
         } else {
@@ -58,6 +60,8 @@ impl HamiltonianPath {
             tour.reverse(last, first);
         }
         let start = if from == 0 { last } else { self.start };
+        // `reverse` may have reversed the complement, which turns the orientation of the array: it
+        // is computed anew.
         *self = Self::new(tour, start, self.end);
     }
 }

@@ -68,6 +68,7 @@ impl LinKernighan {
                 candidates,
                 tolerance: RELATIVE_GAIN_TOLERANCE * edge_costs.scale(),
             };
+            // The log restarts at the local optimum, so a kick that fails can be undone to it.
             self.improve_to_local_optimum(&search);
             self.tour.commit();
             if order.len() >= MIN_KICK_NODES {
@@ -79,12 +80,15 @@ impl LinKernighan {
     }
 
     fn run_kicks(&mut self, search: &LinKernighanInput, kicks: usize) {
+        // The same seed in every call: the result depends on the instance alone.
         let mut random = SplitMix64(KICK_SEED);
         for _ in 0..kicks {
+            // A kick is short, so this is often enough.
             if cancellation::requested() {
                 return;
             }
             let gain = self.kick(search, &mut random) + self.improve_to_local_optimum(search);
+            // Kicks without gain or loss are accepted, which lets the search drift on plateaus.
             if gain < 0.0 {
                 self.tour.undo_to(0);
             }
@@ -96,11 +100,13 @@ impl LinKernighan {
     /// gain, usually negative.
     fn kick(&mut self, search: &LinKernighanInput, random: &mut SplitMix64) -> f64 {
         let nodes = self.tour.order().len();
+        // Three segments must fit beside the edge that is cut.
         let max_length = MAX_KICK_SEGMENT.min((nodes - 1) / 3);
         let lengths = [0; 3].map(|_| 1 + random.below(max_length));
         let start = random.below(nodes);
         let at = |tour: &ArrayTour, offset: usize| tour.at((start + offset) % nodes);
         let cuts = [
+            // Four edges are removed: the cuts are between the offsets c and c + 1.
             0,
             lengths[0],
             lengths[0] + lengths[1],
@@ -115,10 +121,13 @@ impl LinKernighan {
             + cost(last[2], first[0])
             + cost(last[1], first[3]);
         let mut path = HamiltonianPath::new(&self.tour, first[0], last[0]);
+        // A double bridge out of reversals: all three segments together are reversed, then each of
+        // them, which restores its direction.
         path.reverse(&mut self.tour, 0, cuts[3] - 1);
         path.reverse(&mut self.tour, 0, lengths[2] - 1);
         path.reverse(&mut self.tour, lengths[2], lengths[2] + lengths[1] - 1);
         path.reverse(&mut self.tour, lengths[2] + lengths[1], cuts[3] - 1);
+        // Only nodes whose edges changed can have new improving moves.
         for node in first.into_iter().chain(last) {
             self.worklist.push(node);
         }
@@ -129,6 +138,7 @@ impl LinKernighan {
     fn improve_to_local_optimum(&mut self, search: &LinKernighanInput) -> f64 {
         let mut total_gain = 0.0;
         while let Some(node) = self.worklist.pop() {
+            // A node that was improved may be improved again, since its edges are others now.
             while let Some(gain) = self.improve_node(search, node) {
                 total_gain += gain;
             }
@@ -139,6 +149,7 @@ impl LinKernighan {
     /// Applies one improving move that removes an edge at a node, if there is one; returns its
     /// gain.
     fn improve_node(&mut self, search: &LinKernighanInput, node: u32) -> Option<f64> {
+        // Both edges at the node are tried as the first to be removed.
         for start in [self.tour.next(node), self.tour.previous(node)] {
             let changes = self.tour.changes();
             let path = HamiltonianPath::new(&self.tour, start, node);
@@ -148,6 +159,7 @@ impl LinKernighan {
                 }
                 return Some(gain);
             }
+            // A move that did not close is undone before the next start.
             self.tour.undo_to(changes);
         }
         None
@@ -163,12 +175,15 @@ impl LinKernighan {
         self.touched.clear();
         self.touched.extend([path.start, path.end]);
         let mut gain = search.cost(path.start, path.end);
+        // Each step extends the best partial exchange, without backtracking beyond the second
+        // level.
         for _ in 0..MAX_EXCHANGE_DEPTH {
             let step = search.best_exchange(&self.tour, path, gain, &self.added)?;
             let [t3, t4, t5, t6] = step.nodes;
             self.added.extend([(path.start, t3), (t4, t5)]);
             self.touched.extend(step.nodes);
             for (from, to) in step.reversals {
+                // Equal offsets are no reversal.
                 if from < to {
                     path.reverse(&mut self.tour, from, to);
                 }
@@ -200,6 +215,7 @@ impl NodeWorklist {
     }
 
     fn push(&mut self, node: u32) {
+        // A node is queued once; further changes before its turn need no second search.
         if !std::mem::replace(&mut self.is_queued[node as usize], true) {
             self.nodes.push_back(node);
         }
@@ -222,6 +238,7 @@ impl SplitMix64 {
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        // The upper 32 bits scaled to the range: multiplication instead of a remainder.
         ((((mixed ^ (mixed >> 31)) >> 32) * bound as u64) >> 32) as usize
     }
 }

@@ -30,6 +30,7 @@ pub(super) fn find(features: &Features, findings: &mut Vec<Finding>) {
         if summary.is_constant {
             is_constant[column] = true;
             constants.push(column);
+        // A few rows may count by chance.
         } else if summary.counts_rows && matrix.rows() >= MIN_ROWS {
             findings.push(Finding {
                 kind: FindingKind::RowNumber,
@@ -52,6 +53,7 @@ pub(super) fn find(features: &Features, findings: &mut Vec<Finding>) {
         if is_constant[column] {
             continue;
         }
+        // Hashes find candidates in one pass; equal hashes are compared.
         match first_with.get(&summary.hash) {
             Some(first) if are_equal(matrix, *first, column) => {
                 is_duplicate[column] = true;
@@ -63,6 +65,7 @@ pub(super) fn find(features: &Features, findings: &mut Vec<Finding>) {
                 }
                 duplicates.push([*first, column]);
             }
+            // Equal hashes of different columns: the first one keeps its place.
             Some(_) => {}
             None => {
                 first_with.insert(summary.hash, column);
@@ -166,6 +169,7 @@ fn summaries(matrix: &Matrix) -> Vec<ColumnSummary> {
     for number in 0..matrix.rows() {
         let row = matrix.row(number);
         for (column, summary) in summaries.iter_mut().enumerate() {
+            // Bits, as NaN is not equal to itself.
             summary.is_constant &= row[column].to_bits() == first[column].to_bits();
             summary.counts_rows &= number == 0 || row[column] == previous[column] + 1.0;
             summary.hash =
@@ -188,6 +192,7 @@ fn find_near_duplicates(features: &Features, columns: &[usize], findings: &mut V
     if matrix.rows() < MIN_ROWS || columns.len() > MAX_PAIRED_COLUMNS {
         return;
     }
+    // A sample is enough for correlations this close to 1.
     let rows = evenly_spaced(matrix.rows(), MAX_PAIRED_ROWS);
     let standardized: Vec<Vec<f64>> = columns
         .iter()
@@ -195,6 +200,8 @@ fn find_near_duplicates(features: &Features, columns: &[usize], findings: &mut V
         .collect();
     let (mut pairs, mut lowest) = (Vec::new(), 1.0_f64);
     for (i, second) in standardized.iter().enumerate() {
+        // One partner per column, or else a group of equal columns would make a finding for every
+        // pair.
         let similar = standardized[..i]
             .iter()
             .position(|first| correlation(first, second).abs() >= NEAR_DUPLICATE_CORRELATION);

@@ -41,6 +41,7 @@ pub(super) fn find(check: &DataCheck<'_>, split: &SplitIndices, findings: &mut V
         earlier: earlier_name,
         later: later_name,
     };
+    // With few rows any difference may be chance.
     if split.train.len().min(later.len()) < MIN_ROWS {
         return;
     }
@@ -49,6 +50,7 @@ pub(super) fn find(check: &DataCheck<'_>, split: &SplitIndices, findings: &mut V
     let costs = evenly_spaced(data.costs().cols(), MAX_COSTS);
     let features = data.features();
     let tests = features.names().len() + costs.len();
+    // Bonferroni: the probability of a false alarm is that of all tests together.
     let level = FALSE_ALARM_PROBABILITY / tests as f64;
     let feature_rows = [&train, &later].map(|instances| rows_of(features.shape(), instances));
     let mut drifting = Vec::new();
@@ -125,6 +127,7 @@ fn rows_of(shape: FeatureShape, instances: &[usize]) -> Vec<usize> {
         FeatureShape::Long { items } => instances
             .iter()
             .enumerate()
+            // Another item of each instance, so all items are in the sample.
             .map(|(i, instance)| instance * items + i % items)
             .collect(),
     }
@@ -133,14 +136,18 @@ fn rows_of(shape: FeatureShape, instances: &[usize]) -> Vec<usize> {
 /// The Kolmogorov–Smirnov distance of two samples if it is significant and not negligible.
 fn significant_distance(mut samples: [Vec<f64>; 2], level: f64) -> Option<f64> {
     for sample in &mut samples {
+        // Absent costs are no values.
         sample.retain(|value| value.is_finite());
         sample.sort_by(f64::total_cmp);
     }
+    // A column may have fewer values than rows.
     if samples.iter().any(|sample| sample.len() < MIN_ROWS) {
         return None;
     }
     let [first, second] = &samples;
     let distance = distance(first, second);
+    // Significant but small differences do not matter: with many rows every difference is
+    // significant.
     let is_significant = probability(distance, first.len(), second.len()) < level;
     (is_significant && distance >= MIN_DISTANCE).then_some(distance)
 }
@@ -150,6 +157,7 @@ fn distance(first: &[f64], second: &[f64]) -> f64 {
     let (mut i, mut j, mut largest) = (0, 0, 0.0_f64);
     while i < first.len() && j < second.len() {
         let value = first[i].min(second[j]);
+        // Equal values are passed in both samples before the functions are compared.
         while i < first.len() && first[i] <= value {
             i += 1;
         }

@@ -77,6 +77,7 @@ pub(super) fn find(check: &DataCheck<'_>, findings: &mut Vec<Finding>) {
     } else {
         check.data.costs().cols()
     };
+    // The time is bounded first by rows, then by costs.
     let affordable = MAX_PRODUCTS / (columns * costs).max(1);
     let rows = evenly_spaced(
         matrix.rows(),
@@ -84,6 +85,7 @@ pub(super) fn find(check: &DataCheck<'_>, findings: &mut Vec<Finding>) {
     );
     let targets = targets(check, MAX_PRODUCTS / (columns * rows.len()).max(1));
     let mut best_of_features: Vec<Option<BestMatch>> = (0..columns).map(|_| None).collect();
+    // In blocks, so the quantities of a wide table are not in memory together.
     for block in targets.chunks((MAX_VALUES_PER_BLOCK / rows.len()).max(1)) {
         let standardized_targets: Vec<StandardizedColumn> = block
             .iter()
@@ -120,12 +122,14 @@ fn update_best_match(
 ) {
     let of_values = correlation(&feature.values, &values.values);
     let of_ranks = correlation(&feature.ranks, &values.ranks);
+    // Ranks also find monotone transformations.
     if of_values.abs() < LEAK_CORRELATION && of_ranks.abs() < LEAK_RANK_CORRELATION {
         return;
     }
     let is_of_ranks = of_ranks.abs() > of_values.abs();
     let correlation = if is_of_ranks { of_ranks } else { of_values };
     match best {
+        // The first of equal correlations is kept.
         Some(best) if best.correlation.abs() >= correlation.abs() => best.others += 1,
         Some(_) | None => {
             *best = Some(BestMatch {

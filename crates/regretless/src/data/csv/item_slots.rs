@@ -141,6 +141,7 @@ impl<'a> RowsOfInstances<'a> {
         rule: &'a SlotRule<'a>,
     ) -> Self {
         let mut sorted: Vec<usize> = (0..keys.rows.len()).collect();
+        // A stable sort keeps the rows of an instance in the order of the file.
         sorted.sort_by_key(|row| keys.rows[*row].instance);
         Self {
             table,
@@ -204,6 +205,8 @@ impl<'a> RowsOfInstances<'a> {
     fn checked_slots(&self, items: usize) -> Result<usize> {
         let instances = self.keys.instances.list.len();
         let slots = instances.saturating_mul(items);
+        // Checked before anything is allocated: a short file may name many instances with one huge
+        // one among them.
         if slots > MIN_REFUSED_SLOTS && slots / MAX_SLOTS_PER_ROW > self.sorted.len() {
             let rows = self.sorted.len();
             let message = format!(
@@ -213,6 +216,7 @@ impl<'a> RowsOfInstances<'a> {
             let place = InputPlace::file(self.table.header().path);
             return Err(Error::input(place, message)
                 .with_remedy("divide the table into instances of similar size"));
+            // The quotient avoids an overflow of the product.
         }
         Ok(slots)
     }
@@ -255,6 +259,7 @@ impl NamedItems<'_> {
             numbers.collect()
         };
         let mut seen = vec![false; keys.items.list.len()];
+        // Each item once, in the order of its first row.
         items.retain(|item| !std::mem::replace(&mut seen[*item], true));
         items
     }
@@ -313,6 +318,8 @@ impl NamedItems<'_> {
         let mut last = vec![usize::MAX; keys.items.list.len()];
         for row in &self.rows.sorted {
             let key = keys.rows[*row];
+            // Rows are sorted by instance, so an item that was last seen in this one is there
+            // twice.
             if std::mem::replace(&mut last[key.item], key.instance) == key.instance {
                 return Err(self.twice(*row));
             }

@@ -107,6 +107,7 @@ pub(super) fn read_times(
     table.read(ColumnSelection::default(), |table| {
         let instance = instances.number(key(table, instance_column, "instance")?);
         let time = table.time(column)?;
+        // The first row of an instance has its time; the others must agree.
         match texts.get(instance) {
             Some(first) if *first == time => Ok(()),
             Some(first) => {
@@ -243,6 +244,7 @@ impl RowKeys {
 
     fn check_contiguous(&self, table: &CsvTable, column: usize, instance: usize) -> Result<()> {
         // Indices are assigned in order: only the last instance may have another row.
+        // With names of items rows may be in any order, as slots are found by name.
         if instance + 1 == self.instances.list.len() {
             return Ok(());
         }
@@ -328,6 +330,7 @@ impl LongTable {
         parameters: &LongParameters,
     ) -> Result<Self> {
         let mut keys = RowKeys::default();
+        // Wanted items get the first numbers, in their order.
         for name in rule.wanted {
             keys.items.number(name);
         }
@@ -398,6 +401,7 @@ impl ItemSlots {
         }
         if self.has_absent() || columns.include_presence {
             let present = self.present();
+            // Presence is a parameter like others, so it is reordered and selected with them.
             let name = RowParameters::PRESENT_ITEMS;
             parameters = parameters.with_item_column(name, self.items, Arc::new(present))?;
         }

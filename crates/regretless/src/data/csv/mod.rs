@@ -88,6 +88,7 @@ pub(super) fn read_pair(
     dialect: CsvDialect,
     problem: &ProblemColumns<'_>,
 ) -> Result<Dataset> {
+    // Parameters may be in the file of the features, which is then read for them.
     let needs_both = problem.parameters_in_files().next().is_some() && features != costs;
     if problem.without_features && !needs_both {
         return wide::read_costs(costs, columns, dialect, problem);

@@ -111,17 +111,16 @@ pub(super) fn read_pair(
         },
         |_| Ok(()),
     )?;
-    if feature_columns.rows != cost_columns.rows {
+    let rows = cost_columns.rows;
+    if feature_columns.rows != rows {
         let other = format!("{} has {}", features.display(), feature_columns.rows);
-        let message = format!(
-            "{} rows of costs, but {other} rows of features; each row is one instance",
-            cost_columns.rows
-        );
+        let message =
+            format!("{rows} rows of costs, but {other} rows of features; each row is one instance");
         return Err(Error::input(InputPlace::file(costs), message));
     }
     feature_columns.parameters.extend(cost_columns.parameters);
     let parameters = parameters_of(parameter_names, &mut feature_columns)?;
-    let costs = Matrix::new(cost_columns.rows, cost_names.len(), cost_columns.costs)?;
+    let costs = Matrix::new(rows, cost_names.len(), cost_columns.costs)?;
     let features = if problem.without_features {
         placeholder_features(feature_columns.rows)?
     } else {

@@ -72,20 +72,13 @@ pub(super) fn evaluate(
         costs: 1.0 / cost_norm.max(MIN_NORM) as f32,
     };
     let mut sums = SinglePrecisionSums::default();
-    match (absolute, one_sided) {
-        (false, false) => {
-            accumulate_slopes::<false, false>(simd, input, scales, gradient, &mut sums);
-        }
-        (false, true) => {
-            accumulate_slopes::<false, true>(simd, input, scales, gradient, &mut sums);
-        }
-        (true, false) => {
-            accumulate_slopes::<true, false>(simd, input, scales, gradient, &mut sums);
-        }
-        (true, true) => {
-            accumulate_slopes::<true, true>(simd, input, scales, gradient, &mut sums);
-        }
-    }
+    let accumulate = match (absolute, one_sided) {
+        (false, false) => accumulate_slopes::<false, false>,
+        (false, true) => accumulate_slopes::<false, true>,
+        (true, false) => accumulate_slopes::<true, false>,
+        (true, true) => accumulate_slopes::<true, true>,
+    };
+    accumulate(simd, input, scales, gradient, &mut sums);
     if one_sided {
         evaluate_selected(absolute, input, scales, gradient, &mut sums);
     }

@@ -6,7 +6,7 @@
     reason = "functions compiled for AVX2 and FMA are called after the CPU features were detected"
 )]
 
-use super::kernel::TileAffine;
+use super::tile_block::TileAffine;
 use crate::simd::{AlignedF32x16, AlignedF64x16, F32_LANES, F32x16, SimdToken, dispatch_simd};
 
 /// Coefficients of one Adam step.
@@ -48,6 +48,7 @@ impl AdamBroadcast {
     #[inline(always)]
     pub(super) fn new(simd: SimdToken, step: &AdamCoefficients) -> Self {
         Self {
+            // The sign is part of the coefficient, so the update is one multiply-add.
             learning_rate: simd.splat(-step.learning_rate),
             second_correction: simd.splat(step.second_correction),
             one_minus_beta1: simd.splat(1.0 - step.beta1),
@@ -66,12 +67,17 @@ impl AdamBroadcast {
             first,
             second,
         } = before;
+        // first + (1 − β₁)(gradient − first): one rounding less than β₁ · first + (1 − β₁) ·
+        // gradient.
         let first = gradient.sub(first).mul_add(self.one_minus_beta1, first);
         let new_square = gradient.mul(self.one_minus_beta2).mul(gradient);
         let second = second.mul_add(self.beta2, new_square);
+        // The correction of the root of the second moment is a factor here, so bias correction
+        // needs no division.
         let divisor = second.sqrt().mul_add(self.second_correction, self.epsilon);
         let update = first.mul(self.learning_rate).div(divisor);
         AdamLanes {
+            // Decoupled weight decay (AdamW): the factor is 1 without decay.
             weight: weight.mul_add(self.decay_factor, update),
             first,
             second,
@@ -93,6 +99,7 @@ impl AdamBroadcast {
             firsts.first_chunk_mut(),
             seconds.first_chunk_mut(),
         );
+        // A full vector is the common case; only the end of a row is loaded in part.
         if let (Some(weight), Some(first), Some(second)) = full {
             let before = AdamLanes {
                 weight: simd.load(weight),
@@ -132,6 +139,7 @@ impl AdamBroadcast {
         let (firsts, seconds) = moments.split_at_mut(weights.len());
         let states = weights.iter_mut().zip(firsts.iter_mut().zip(seconds));
         for (q, ((weight, (first, second)), gradient)) in states.zip(gradient).enumerate() {
+            // The chain rule through the affine map from outputs to costs.
             let gradient = simd.load(&gradient.0).mul(scale);
             let before = AdamLanes {
                 weight: simd.load(&weight.0),
@@ -142,10 +150,12 @@ impl AdamBroadcast {
             after.first.store(first);
             after.second.store(second);
             after.weight.store(weight);
+            // The Gram matrix needs the new parameters, which are in registers here.
             if let Some(w) = w.get_mut(q) {
                 scale.mul(after.weight).store_f64(w);
             }
         }
+        // Only the bias is shifted by the offset.
         if let (Some(w), Some(bias)) = (w.last_mut(), weights.last()) {
             scale
                 .mul_add(simd.load(&bias.0), simd.load(&map.offset.0))
@@ -184,6 +194,7 @@ fn step_row_body(
     {
         adam.step_slices(simd, simd.load(gradient), weight, first, second);
     }
+    // The remainder: partial loads and stores of the last vector.
     let gradient = simd.load_partial(last_gradient);
     adam.step_slices(simd, gradient, last_weights, last_firsts, last_seconds);
 }

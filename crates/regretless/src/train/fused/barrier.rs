@@ -30,18 +30,24 @@ impl Barrier {
     /// Waits for the other threads; what they wrote before is visible afterwards.
     pub(super) fn wait(&self) {
         let round = self.round.load(Ordering::Acquire);
+        // The last thread to arrive resets the counter before it starts the next round, so no other
+        // thread can be waiting in it.
         if self.waiting.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
             self.waiting.store(0, Ordering::Relaxed);
+            // Releases what all threads wrote before the barrier.
             self.round.store(round.wrapping_add(1), Ordering::Release);
             return;
         }
         let mut spins = 0;
+        // Acquires what the others wrote.
         while self.round.load(Ordering::Acquire) == round {
+            // Without this check the other threads would wait forever.
             assert!(
                 !self.broken.load(Ordering::Relaxed),
                 "another thread of this training failed"
             );
             spins += 1;
+            // Steps take microseconds: spinning is faster than a wake-up by the operating system.
             if spins < SPIN_LIMIT {
                 std::hint::spin_loop();
             } else {

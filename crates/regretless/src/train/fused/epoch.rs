@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::adam::AdamCoefficients;
 use super::expanded_squares;
-use super::kernel::{self, TileScratch};
+use super::kernel;
 use super::parallel_epoch::{NormalizedParameters, ParallelEpoch};
 use super::projection::ProjectionWorker;
 use super::row_constants::{OuterProductSum, RowCoefficients};
+use super::tile_block::TileScratch;
 use super::tiled_targets::BatchPlan;
 use super::worker_columns::{PartialSums, WorkerColumns};
 use super::worker_scratch::{EvaluatedRows, StepRows, WorkerScratch, store_group_gram};
@@ -38,12 +39,15 @@ const SEPARABLE_TILES: usize = 16;
 impl FusedContext<'_> {
     fn workers(&self, rows: usize) -> usize {
         self.workers_for(rows * self.num_costs())
+            // A worker without a group would have nothing to do but wait.
             .min(self.groups.len())
     }
 
     /// Number of threads for this number of values per step: one, unless the work is enough for
     /// all.
     pub(super) fn workers_for(&self, values: usize) -> usize {
+        // Either one thread or all: a number in between gains little, as all of them share the same
+        // memory.
         if values >= MIN_PARALLEL_VALUES {
             self.prepared.context.oracle.threads().count()
         } else {
@@ -114,9 +118,12 @@ impl FusedState {
         let (mut tiles, mut moments) = (self.tiles.as_mut_slice(), self.moments.as_mut_slice());
         let mut blocks = Vec::with_capacity(workers);
         for worker in 0..workers {
+            // Groups are divided by number, so their sums, and the order of these, do not depend on
+            // the number of workers.
             let groups = worker * count / workers..(worker + 1) * count / workers;
             let full_tiles =
                 context.groups[groups.end - 1].end - context.groups[groups.start].start;
+            // The last worker has the partial tile too.
             let size = if worker + 1 == workers {
                 tiles.len()
             } else {
@@ -143,6 +150,7 @@ impl FusedState {
         let (width, groups) = (context.width(), context.groups.len());
         let sums = projection.partial_sums(1, groups, width);
         let solution = OnceLock::new();
+        // A single worker: bits are those of any number, since sums are stored per group.
         self.run_on_worker_columns(context, 1, |_, columns| {
             let mut worker = ProjectionWorker::new(context.simd, projection, width, 1, &[]);
             columns.for_each_block(context, UPDATE_BLOCK_TILES, |position, block| {
@@ -188,6 +196,7 @@ impl FusedState {
         plan: &BatchPlan<'_>,
         evaluated_rows: &BatchPlan<'_>,
     ) -> Result<Vec<f64>> {
+        // The choice is made once per epoch, so all of its steps are summed in the same way.
         let expanded = self.uses_expanded_squares(context);
         let (products, training_sums, block_tiles) = if expanded {
             let products = context.products(plan);
@@ -200,6 +209,7 @@ impl FusedState {
         let stop = AtomicBool::new(false);
         let coefficients = context.row_coefficients(plan, &[]);
         let evaluation_coefficients = context.row_coefficients(evaluated_rows, &[]);
+        // Coefficients depend on the step's number alone: they are shared by all blocks.
         let steps: Vec<AdamCoefficients> = (1..=plan.steps())
             .map(|step| context.adam(self.steps + step as i32))
             .collect();
@@ -208,6 +218,7 @@ impl FusedState {
         self.run_on_worker_columns(context, workers, |_, columns| {
             let mut scratch = WorkerScratch::new(context, max_panels, num_sums);
             columns.for_each_block(context, block_tiles, |position, block| {
+                // Polled per block: a block runs through the whole epoch.
                 if stop.load(Ordering::Relaxed) || context.interrupted() {
                     return stop.store(true, Ordering::Relaxed);
                 }
@@ -283,6 +294,7 @@ impl FusedLinear<'_> {
             self.context.row_constants.features(row),
             self.context.width(),
         );
+        // The first output that is not finite, for the message; computed only after a failure.
         let is_finite = |j: usize| {
             let tile = &self.state.tiles[j / F32_LANES * 2 * width..][..width];
             let mut output = 0.0_f32;
@@ -303,6 +315,7 @@ impl FusedLinear<'_> {
         let mut losses = Vec::with_capacity(rows.len());
         for (row, sum) in rows.iter().zip(sums) {
             let loss = self.context.row_constants.loss(*row, *sum);
+            // The loss of each row is checked: a later step would spread it over all parameters.
             if !loss.is_finite() {
                 return Err(self.not_finite(epoch, *row));
             }
@@ -334,9 +347,11 @@ impl EpochRunner for FusedLinear<'_> {
         let training_losses = match &context.squares {
             Some(squares) if state.expansion_is_accurate => {
                 let losses = squares.losses(context, &plan, &sums[..plan.steps()]);
+                // An epoch without rows says nothing about accuracy.
                 state.expansion_is_accurate = losses.expansion_is_accurate || order.is_empty();
                 let not_finite = |loss: &f64| !loss.is_finite();
                 if let Some(step) = losses.per_step.iter().position(not_finite) {
+                    // Sums are those of the step, so its first row stands for it.
                     let row = plan.rows(step)[0];
                     return Err(self.not_finite(epoch, row));
                 }
@@ -344,6 +359,7 @@ impl EpochRunner for FusedLinear<'_> {
             }
             Some(_) | None => self.losses(epoch, order, &sums)?,
         };
+        // The sums of the evaluated rows are last, whatever the number before.
         let evaluation_sums = &sums[sums.len() - evaluated_rows.len()..];
         let evaluated_losses = self.losses(epoch, evaluated_rows, evaluation_sums)?;
         Ok(EpochResult {
@@ -397,6 +413,7 @@ impl EpochRunner for FusedLinear<'_> {
 
     fn restore(&mut self, state: EpochRunnerState) -> bool {
         let values = F32_LANES * self.state.tiles.len();
+        // A checkpoint of another layout is refused with nothing changed.
         let fits = state.parameters.len() == values
             && 2 * state.moments.mean.len() == values
             && 2 * state.moments.square.len() == values
@@ -419,6 +436,7 @@ impl EpochRunner for FusedLinear<'_> {
             expansion_is_accurate: state.expansion_is_accurate,
             steps: state.moments.steps,
         };
+        // The solution is not stored: it follows from the parameters bit for bit.
         self.state.solve_projection(&self.context);
         true
     }

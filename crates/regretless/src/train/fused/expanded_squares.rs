@@ -23,9 +23,10 @@
 
 use super::FusedContext;
 use super::adam::{AdamBroadcast, AdamCoefficients};
-use super::kernel::{ROWS_PER_PANEL, RowBatch, TileAffine, TileBlock, add_correction, backward};
+use super::kernel::{add_correction, backward};
 use super::row_constants::OuterProductSum;
 use super::slope::SquaredAll;
+use super::tile_block::{ROWS_PER_PANEL, RowBatch, TileAffine, TileBlock};
 use super::tiled_targets::BatchPlan;
 use crate::data::Matrix;
 use crate::parallel::Threads;
@@ -80,6 +81,8 @@ impl ExpandedSquares {
             per_step.push(spread + context.row_constants.loss_scale(rows.len()) * sum);
             total_spread += spread;
         }
+        // Squares far below the spread have lost digits in the difference; errors are then computed
+        // directly from the next epoch on.
         let expansion_is_accurate =
             per_step.iter().sum::<f64>() >= MIN_RESOLVED_FRACTION * total_spread;
         StepLosses {
@@ -90,6 +93,7 @@ impl ExpandedSquares {
 }
 
 fn squared_distance(costs: &[f32], offset: &[f64]) -> f64 {
+    // Four partial sums, so no addition waits for the one before.
     let mut sums = [0.0; 4];
     for (j, (cost, offset)) in costs.iter().zip(offset).enumerate() {
         let difference = f64::from(*cost - *offset as f32);
@@ -171,12 +175,15 @@ fn step_squares_body(
         let weights = &mut tile[..width];
         scale(simd, weights, map, w);
         add_correction(simd, w, constant_part, &step.products.interleaved, gradient);
+        // ‖W z − (c − o)‖² − ‖c − o‖² = W · (gradient + constant part): each is a bilinear form
+        // that is known already.
         for i in 0..width {
             let both = simd
                 .load(&gradient[i].0)
                 .add(simd.load(&constant_part[i].0));
             simd.load(&w[i].0).add_product_to(both, sum);
         }
+        // No Gram matrix: without normalization no norms are needed.
         adam.step_tile(simd, weights, gradient, moments, map, &mut []);
     }
 }
@@ -205,6 +212,7 @@ fn add_constant_part(
     let targets = &batch.targets[panel];
     let coefficients = &batch.backward[panel * width..(panel + 1) * width];
     // The next panel of this step, or the first panel of the next step.
+    // A panel is prefetched while the one before is processed.
     let (next, distance) = match batch.targets.get(panel + 1) {
         Some(next) => (Some(next), 0),
         None => (batch.prefetch_targets.first(), batch.prefetch_distance),

@@ -46,7 +46,9 @@ impl GramAccumulator {
     /// The full matrix, row by row.
     pub(super) fn values(&self) -> impl Iterator<Item = f64> + '_ {
         let sum = |a: usize, b: usize| {
+            // Only the upper triangle is stored.
             let [p, q, r, s] = self.sums[a.min(b) * self.side + a.max(b)];
+            // Lanes are added in pairs, in a fixed order.
             (p + q) + (r + s)
         };
         (0..self.width).flat_map(move |a| (0..self.width).map(move |b| sum(a, b)))
@@ -61,6 +63,7 @@ impl GramAccumulator {
     /// Adds the first `tiles` gathered tiles.
     #[inline(always)]
     pub(super) fn add(&mut self, simd: SimdToken, tiles: usize) {
+        // Blocks on and above the diagonal.
         for a in (0..self.side).step_by(REGISTER_BLOCK) {
             self.add_register_block::<true>(simd, tiles, a, a);
             for b in (a + REGISTER_BLOCK..self.side).step_by(REGISTER_BLOCK) {
@@ -81,6 +84,7 @@ impl GramAccumulator {
     ) {
         let mut sums = [[simd.zero_f64x4(); REGISTER_BLOCK]; REGISTER_BLOCK];
         for tile in self.w[..tiles * self.side].chunks_exact(self.side) {
+            // `first_chunk` proves the length once, so the loops below have no bounds checks.
             let (Some(left), Some(right)) = (
                 tile[a..].first_chunk::<REGISTER_BLOCK>(),
                 tile[b..].first_chunk::<REGISTER_BLOCK>(),
@@ -95,6 +99,7 @@ impl GramAccumulator {
                 ];
                 for j in 0..REGISTER_BLOCK {
                     let right = simd.load_f64x4(&right[j], vector);
+                    // A right factor is loaded once for three rows.
                     for i in 0..REGISTER_BLOCK {
                         if !UPPER || i <= j {
                             sums[i][j] = left[i].mul_add(right, sums[i][j]);
@@ -103,6 +108,7 @@ impl GramAccumulator {
                 }
             }
         }
+        // Added to memory once per block and call, not per tile.
         for i in 0..REGISTER_BLOCK {
             for j in 0..REGISTER_BLOCK {
                 sums[i][j].add_to(&mut self.sums[(a + i) * self.side + b + j]);

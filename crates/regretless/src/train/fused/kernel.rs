@@ -29,113 +29,11 @@
 )]
 
 use super::adam::{AdamBroadcast, AdamCoefficients};
-use super::gram::{self, GramAccumulator};
+use super::gram;
 use super::projection::ProjectionWorker;
 use super::slope::{RowTargets, StaticSlopeKind, slopes};
-use crate::simd::{AlignedF32x8, AlignedF32x16, F32x16, SimdToken, dispatch_simd};
-
-/// Rows processed together, so that a value loaded from memory is used four times; their sums take
-/// eight of the sixteen AVX2 registers.
-pub(super) const ROWS_PER_PANEL: usize = 4;
-
-/// The affine map from the outputs of a tile to costs.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct TileAffine {
-    pub(super) offset: AlignedF32x16,
-    pub(super) scale: AlignedF32x16,
-}
-
-/// Sums of a row over the tiles of a block.
-#[derive(Debug, Clone, Copy)]
-#[repr(C, align(64))]
-pub(super) struct RowSums {
-    /// Σ slope · u.
-    pub(super) slope_dot_error: AlignedF32x8,
-    /// Σ slope · c.
-    pub(super) slope_dot_cost: AlignedF32x8,
-}
-
-impl TileBlock<'_> {
-    pub(super) fn num_tiles(&self) -> usize {
-        self.output_maps.len()
-    }
-}
-
-impl RowSums {
-    pub(super) const ZERO: Self = Self {
-        slope_dot_error: AlignedF32x8::ZERO,
-        slope_dot_cost: AlignedF32x8::ZERO,
-    };
-}
-
-/// A block of tiles.
-pub(super) struct TileBlock<'a> {
-    /// Number of its first tile in the targets of a row.
-    pub(super) first: usize,
-    /// Number of its first tile.
-    pub(super) first_tile: usize,
-    /// For each tile the parameters, the bias last, then the local gradient.
-    pub(super) tiles: &'a mut [AlignedF32x16],
-    /// For each tile Adam's first moments, then its second moments.
-    pub(super) moments: &'a mut [AlignedF32x16],
-    /// The affine map from outputs to costs, per tile.
-    pub(super) output_maps: &'a [TileAffine],
-    /// Pinball weights of under-prediction; empty for other losses.
-    pub(super) quantile_weights: &'a [AlignedF32x16],
-}
-
-/// Rows of a batch, padded to a multiple of four with rows whose coefficients are zero.
-#[derive(Clone, Copy)]
-pub(super) struct RowBatch<'a> {
-    /// −(‖c‖/‖ĉ‖) z for each panel of rows and each entry of z: times W, the prediction at the
-    /// norm of the true costs with a minus sign, ready to be added to them.
-    pub(super) forward: &'a [[f32; ROWS_PER_PANEL]],
-    /// z times minus the row's backward coefficient: times slopes, the gradient of the parameters.
-    pub(super) backward: &'a [[f32; ROWS_PER_PANEL]],
-    pub(super) targets: &'a [[RowTargets<'a>; ROWS_PER_PANEL]],
-    /// Rows whose costs are prefetched.
-    pub(super) prefetch_targets: &'a [[RowTargets<'a>; ROWS_PER_PANEL]],
-    /// How many tiles ahead they are prefetched (or behind, wrapping).
-    pub(super) prefetch_distance: usize,
-}
-
-impl RowBatch<'_> {
-    /// Whether all rows contain the first `tiles` tiles, and coefficients for `width` parameters.
-    pub(super) fn has_tiles<K: StaticSlopeKind>(&self, tiles: usize, width: usize) -> bool {
-        let coefficients = self.targets.len() * width;
-        let panel_has_tiles = |panel: &[RowTargets<'_>; ROWS_PER_PANEL]| {
-            panel.iter().all(|targets| targets.has_tiles::<K>(tiles))
-        };
-        self.forward.len() >= coefficients
-            && self.backward.len() >= coefficients
-            && self.targets.iter().all(panel_has_tiles)
-    }
-}
-
-/// Scratch for one tile, the sums of a batch, and the Gram matrix.
-#[derive(Debug, Clone)]
-pub(super) struct TileScratch {
-    /// W for one tile: parameters as they act on features.
-    w: Vec<AlignedF32x16>,
-    /// Gradients of a few tiles, each padded to a multiple of four vectors.
-    gradients: Vec<AlignedF32x16>,
-    /// Sums of the rows of a batch.
-    pub(super) sums: Vec<[RowSums; ROWS_PER_PANEL]>,
-    pub(super) gram: GramAccumulator,
-}
-
-impl TileScratch {
-    /// Scratch for `width` parameters per cost and `panels` panels of rows.
-    pub(super) fn new(width: usize, panels: usize) -> Self {
-        let vectors = gram::TILES_PER_GATHER * width.next_multiple_of(ROWS_PER_PANEL);
-        Self {
-            w: vec![AlignedF32x16::ZERO; width],
-            gradients: vec![AlignedF32x16::ZERO; vectors],
-            sums: vec![[RowSums::ZERO; ROWS_PER_PANEL]; panels],
-            gram: GramAccumulator::new(width),
-        }
-    }
-}
+use super::tile_block::{ROWS_PER_PANEL, RowBatch, RowSums, TileAffine, TileBlock, TileScratch};
+use crate::simd::{AlignedF32x16, F32x16, SimdToken, dispatch_simd};
 
 dispatch_simd! {
     /// The row-sums pass: local gradients and row sums of a block.
@@ -232,6 +130,7 @@ fn add_products(
     mut sums: [F32x16; ROWS_PER_PANEL],
 ) -> [F32x16; ROWS_PER_PANEL] {
     for (vector, coefficients) in vectors.iter().zip(coefficients) {
+        // Each vector is loaded once and used for four rows.
         let vector = simd.load(&vector.0);
         for i in 0..ROWS_PER_PANEL {
             sums[i] = vector.mul_add(simd.splat(coefficients[i]), sums[i]);
@@ -249,6 +148,7 @@ pub(super) fn backward(
     gradient: &mut [AlignedF32x16],
 ) {
     for (vector, coefficients) in gradient.iter_mut().zip(coefficients) {
+        // The gradient of a tile is loaded and stored once per panel, with four rows between.
         let mut sum = simd.load(&vector.0);
         for i in 0..ROWS_PER_PANEL {
             sum = rows[i].mul_add(simd.splat(coefficients[i]), sum);
@@ -278,6 +178,7 @@ fn evaluate_tile<K: StaticSlopeKind, const WITH_COST_SUM: bool>(
 ) -> [F32x16; ROWS_PER_PANEL] {
     // SAFETY: the caller has checked that all rows contain the tile.
     let costs = |i: usize| simd.load(unsafe { targets[i].costs.get_unchecked(tile) });
+    // The sums start from the costs, so the products, which have a minus sign, leave the errors.
     let panel_costs = [costs(0), costs(1), costs(2), costs(3)];
     let u = add_products(simd, parameters.w, forward, panel_costs);
     let mut panel_slopes = u;
@@ -285,6 +186,8 @@ fn evaluate_tile<K: StaticSlopeKind, const WITH_COST_SUM: bool>(
         // SAFETY: as above.
         let slope = unsafe { slopes::<K>(simd, u[i], &targets[i], tile, parameters.tau) };
         slope.add_product_to(u[i], &mut sums[i].slope_dot_error);
+        // The correction for the normalization needs Σ slope · c; without it the sum is left out at
+        // compile time.
         if WITH_COST_SUM {
             slope.add_product_to(costs(i), &mut sums[i].slope_dot_cost);
         }
@@ -303,6 +206,7 @@ fn tile_gradient<K: StaticSlopeKind, const WITH_COST_SUM: bool>(
     gradient: &mut [AlignedF32x16],
     sums: &mut [[RowSums; ROWS_PER_PANEL]],
 ) {
+    // The gradient of a step: that of the last one is overwritten.
     gradient.fill(AlignedF32x16::ZERO);
     let width = gradient.len();
     for (i, (targets, sums)) in batch.targets.iter().zip(sums).enumerate() {
@@ -318,6 +222,7 @@ fn tile_gradient<K: StaticSlopeKind, const WITH_COST_SUM: bool>(
 /// Prefetches the decision bits of the rows that are processed next.
 #[inline(always)]
 fn prefetch_decision_bits(simd: SimdToken, batch: &RowBatch<'_>, block: &TileBlock<'_>) {
+    // One word has the bits of two tiles.
     let word = block.first.wrapping_add(batch.prefetch_distance) / 2;
     for panel in batch.prefetch_targets {
         for targets in panel {
@@ -348,10 +253,12 @@ fn row_sums_pass_body<K: StaticSlopeKind>(
     scratch: &mut TileScratch,
 ) {
     let width = scratch.w.len();
+    // The only check: the loops below skip bounds checks.
     assert!(
         batch.has_tiles::<K>(block.first + block.num_tiles(), width),
         "rows must contain the block"
     );
+    // All panels of the next block at once: their words share few cache lines.
     prefetch_decision_bits(simd, batch, block);
     let tiles = block.tiles.chunks_exact_mut(2 * width);
     for (t, (tile, map)) in tiles.zip(block.output_maps).enumerate() {
@@ -384,6 +291,7 @@ fn step_separable_body<K: StaticSlopeKind>(
         batch.has_tiles::<K>(block.first + block.num_tiles(), width),
         "rows must contain the block"
     );
+    // As in the row-sums pass.
     prefetch_decision_bits(simd, batch, block);
     let tiles = block.tiles.chunks_exact_mut(2 * width);
     let states = tiles.zip(block.moments.chunks_exact_mut(2 * width));
@@ -398,6 +306,7 @@ fn step_separable_body<K: StaticSlopeKind>(
         let tile = block.first + t;
         let sums = &mut scratch.sums;
         tile_gradient::<K, false>(simd, batch, tile, parameters, gradient, sums);
+        // The step is taken at once, as nothing else depends on the tile's gradient.
         adam.step_tile(simd, weights, gradient, moments, map, &mut []);
     }
 }
@@ -444,7 +353,9 @@ fn update_pass_body(
 ) {
     let adam = AdamBroadcast::new(simd, step);
     let width = scratch.w.len();
+    // Parameters and gradients of a tile lie side by side, moments likewise.
     let vectors = gram::TILES_PER_GATHER * 2 * width;
+    // Panels of four vectors: the padding is computed and never read.
     let padded_width = width.next_multiple_of(ROWS_PER_PANEL);
     let gathers = block
         .tiles
@@ -462,6 +373,8 @@ fn update_pass_body(
                 projection.project_gradient(first_tile + t, local);
             }
             scaled_parameters(simd, weights, map, &mut scratch.w);
+            // Reads the parameters before any of them changes: the correction is linear in the old
+            // ones.
             add_correction(simd, &scratch.w, local, correction, gradient);
         }
         let states = tiles
@@ -472,6 +385,7 @@ fn update_pass_body(
             let w = scratch.gram.tile_mut(t);
             let weights = &mut tile[..width];
             adam.step_tile(simd, weights, gradient, moments, map, w);
+            // The projection of the next step needs the sums of the new parameters.
             if let Some(projection) = &mut projection {
                 projection.add_parameters(first_tile + t, weights, &map.scale);
             }
@@ -490,6 +404,7 @@ pub(super) fn add_correction(
     out: &mut [AlignedF32x16],
 ) {
     let width = w.len();
+    // Four vectors of the gradient at a time, as the correction is interleaved for them.
     for (i, out) in out
         .as_chunks_mut::<ROWS_PER_PANEL>()
         .0
@@ -498,6 +413,7 @@ pub(super) fn add_correction(
     {
         let vector = |j: usize| {
             local
+                // Beyond the width there are zeros.
                 .get(ROWS_PER_PANEL * i + j)
                 .map_or(simd.splat(0.0), |vector| simd.load(&vector.0))
         };
@@ -524,6 +440,7 @@ fn gram_pass_body(
         for (t, (tile, map)) in tiles.chunks_exact(2 * width).zip(maps).enumerate() {
             let (weights, w) = (&tile[..width], &mut scratch.w);
             predicting_parameters(simd, weights, map, projection.as_deref_mut(), first + t, w);
+            // Widened here, so the Gram matrix is summed in double precision.
             for (w, wide) in w.iter().zip(scratch.gram.tile_mut(t)) {
                 simd.load(&w.0).store_f64(wide);
             }

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::FusedContext;
 use super::barrier::Barrier;
 use super::epoch::UPDATE_BLOCK_TILES;
-use super::kernel::{self, ROWS_PER_PANEL, RowSums, TileScratch};
+use super::kernel;
 use super::projection::ProjectionWorker;
 use super::row_constants::{OuterProductSum, RowCoefficients};
 use super::slope::dispatch_slope_kind;
+use super::tile_block::{ROWS_PER_PANEL, RowSums, TileScratch};
 use super::tiled_targets::BatchPlan;
 use super::worker_columns::{PartialSums, WorkerColumns};
 use super::worker_scratch::{EvaluatedRows, WorkerScratch, store_group_gram};
@@ -136,7 +137,6 @@ impl<'a> ParallelEpoch<'a> {
                 &mut projection,
             );
             self.barrier.wait();
-
             self.row_sums.sum_groups(&mut totals);
             let (loss_sums, slope_dot_costs) = totals.split_at(batch_size);
             row_constants.normalization_correction(
@@ -147,67 +147,99 @@ impl<'a> ParallelEpoch<'a> {
                 slope_dot_costs,
                 &mut normalization_correction,
             );
-            let adam = context.adam(self.previous_steps + 1 + step as i32);
-            let correction = &normalization_correction.interleaved;
-            if let Some(projection) = &mut projection {
-                projection.solve_gradient(&self.gradient_sums, correction);
-            }
-            columns.for_each_block(context, UPDATE_BLOCK_TILES, |position, block| {
-                kernel::update_pass(
-                    context.simd,
-                    block,
-                    correction,
-                    &adam,
-                    projection.as_mut(),
-                    &mut scratch.tile,
-                );
-                if let Some(projection) = &mut projection {
-                    projection.store_group_sums(&self.parameter_sums, position);
-                }
-                store_group_gram(&mut scratch.tile, &self.grams, position);
-            });
+            self.update_pass(
+                columns,
+                context,
+                step,
+                &normalization_correction.interleaved,
+                &mut projection,
+                &mut scratch.tile,
+            );
             if worker == 0 {
                 self.record_loss_sums(context, step, &loss_sums[..rows.len()]);
             }
             self.barrier.wait();
-
             if self.stop.load(Ordering::Relaxed) {
                 return;
             }
-            self.grams.sum_groups(&mut gram);
-            if let Some(projection) = &mut projection {
-                let has_digits = projection.solve_parameters(&self.parameter_sums, &mut gram);
-                // All workers have the same sums, and reach the barrier or do not.
-                if !has_digits {
-                    self.projected_gram_pass(columns, context, &mut scratch.tile, projection);
-                    self.barrier.wait();
-                    self.projected_grams.sum_groups(&mut gram);
-                }
-            }
+            self.update_gram(
+                columns,
+                context,
+                &mut scratch.tile,
+                &mut projection,
+                &mut gram,
+            );
         }
         self.evaluate(columns, context, &gram, &mut projection);
         if worker == 0 && plan.steps() > 0 {
-            let solution = projection.map(ProjectionWorker::into_parameter_solution);
-            // Set once: there is one worker 0.
-            let _ = self.last.set(NormalizedParameters {
-                gram,
-                projection_solution: solution.unwrap_or_default(),
-            });
+            self.store_last_parameters(gram, projection);
         }
     }
 
-    /// The Gram matrix of the projected parameters, where a difference would lose digits.
-    fn projected_gram_pass(
+    /// Stores what follows from the parameters after the last step.
+    fn store_last_parameters(&self, gram: Vec<f64>, projection: Option<ProjectionWorker<'_>>) {
+        let solution = projection.map(ProjectionWorker::into_parameter_solution);
+        // Set once: there is one worker 0.
+        let _ = self.last.set(NormalizedParameters {
+            gram,
+            projection_solution: solution.unwrap_or_default(),
+        });
+    }
+
+    /// The Adam step of the worker's blocks, given the correction for the normalization.
+    fn update_pass(
+        &self,
+        columns: &mut WorkerColumns<'_>,
+        context: &FusedContext<'_>,
+        step: usize,
+        correction: &[[f32; ROWS_PER_PANEL]],
+        projection: &mut Option<ProjectionWorker<'_>>,
+        scratch: &mut TileScratch,
+    ) {
+        let adam = context.adam(self.previous_steps + 1 + step as i32);
+        if let Some(projection) = projection {
+            projection.solve_gradient(&self.gradient_sums, correction);
+        }
+        columns.for_each_block(context, UPDATE_BLOCK_TILES, |position, block| {
+            kernel::update_pass(
+                context.simd,
+                block,
+                correction,
+                &adam,
+                projection.as_mut(),
+                scratch,
+            );
+            if let Some(projection) = projection {
+                projection.store_group_sums(&self.parameter_sums, position);
+            }
+            store_group_gram(scratch, &self.grams, position);
+        });
+    }
+
+    /// Overwrites the Gram matrix with that of the parameters after the step.
+    fn update_gram(
         &self,
         columns: &mut WorkerColumns<'_>,
         context: &FusedContext<'_>,
         scratch: &mut TileScratch,
-        projection: &mut ProjectionWorker<'_>,
+        projection: &mut Option<ProjectionWorker<'_>>,
+        gram: &mut [f64],
     ) {
+        self.grams.sum_groups(gram);
+        let Some(projection) = projection else {
+            return;
+        };
+        // All workers have the same sums, and reach the barrier or do not.
+        if projection.solve_parameters(&self.parameter_sums, gram) {
+            return;
+        }
+        // The matrix as a difference would lose digits.
         columns.for_each_block(context, UPDATE_BLOCK_TILES, |position, block| {
             kernel::gram_pass(context.simd, block, Some(&mut *projection), scratch);
             store_group_gram(scratch, &self.projected_grams, position);
         });
+        self.barrier.wait();
+        self.projected_grams.sum_groups(gram);
     }
 
     fn row_sums_pass(

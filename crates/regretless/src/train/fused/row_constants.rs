@@ -23,8 +23,8 @@
     reason = "functions compiled for AVX2 and FMA are called after the CPU features were detected"
 )]
 
-use super::kernel::{ROWS_PER_PANEL, RowBatch};
 use super::slope::RowTargets;
+use super::tile_block::{ROWS_PER_PANEL, RowBatch};
 use crate::data::{Matrix, norm};
 use crate::loss::{BaseError, SeparableLoss};
 use crate::simd::{F64_LANES, SimdToken, dispatch_simd};

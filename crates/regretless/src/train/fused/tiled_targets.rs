@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use super::kernel::ROWS_PER_PANEL;
 use super::slope::{ErrorMask, RowTargets};
+use super::tile_block::ROWS_PER_PANEL;
 use crate::data::Matrix;
 use crate::label::LabeledDataset;
 use crate::loss::NormalizingProjection;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::FusedContext;
-use super::kernel::TileBlock;
+use super::tile_block::TileBlock;
 use crate::simd::AlignedF32x16;
 
 /// Maximum number of groups. More groups balance the load on more threads, but every worker adds

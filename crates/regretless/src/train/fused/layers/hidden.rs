@@ -51,6 +51,7 @@ impl HiddenLayers {
     /// The forward pass: overwrites `out` with the activated outputs of rows of features.
     pub(super) fn forward(&mut self, rows: &[f32], out: &mut Vec<f32>) {
         self.network.predict(rows, &mut self.tape);
+        // The comparison decides as the backward pass does, also for 0 and −0.
         let activate = |a: &f32| if *a > 0.0 { *a } else { LEAKY_RELU_SLOPE * *a };
         out.clear();
         out.extend(self.tape.outputs().iter().map(activate));

@@ -52,10 +52,12 @@ impl TiledItems {
             let values = context.prepared.features.instance(row);
             let tiles = tiles[row * vectors..][..vectors].chunks_exact_mut(width);
             for (t, tile) in tiles.enumerate() {
+                // The last tile of an instance may have fewer items.
                 let count = (context.num_costs() - t * F32_LANES).min(F32_LANES);
                 let items = &values[t * F32_LANES * features..][..count * features];
                 let (z, ones) = tile.split_at_mut(features);
                 context.simd.load_transposed(items, count, features, z);
+                // Zeros beyond the last item: padding has no bias either, so its outputs are 0.
                 ones[0].0[..count].fill(1.0);
             }
         }
@@ -143,12 +145,14 @@ impl ItemNetworkScratch {
     ) {
         let (width, hidden) = (self.width, self.hidden());
         let tiles = items.instance(row);
+        // The sums are padded, as sixteen of them are transposed together.
         let output_gradient = output_gradient.as_chunks().0;
         self.totals.clear();
         self.totals.resize((hidden + 1) * width, 0.0);
         // Padded to sixteen, which are summed together.
         let vectors = ((hidden + 1) * width).next_multiple_of(F32_LANES);
         self.lane_sums.resize(vectors, AlignedF32x16::ZERO);
+        // In chunks, so lanes are summed in single precision over few tiles only.
         self.chunk_sums
             .resize(vectors / F32_LANES, AlignedF32x16::ZERO);
         for first in (0..output_gradient.len()).step_by(TILES_PER_CHUNK) {
@@ -166,7 +170,11 @@ impl ItemNetworkScratch {
         let (all, positive) = self.totals.split_at(width);
         for h in 0..hidden {
             let output_weight = f64::from(self.output_weights[h]);
+            // The derivative is 1 for positive sums and the slope for the others: all · slope +
+            // positive · (1 − slope).
             let mut output_gradient = 0.0;
+            // Σ q · w is the sum of the activated values times the gradient, so activations are not
+            // stored.
             for k in 0..width {
                 let q = slope * all[k] + (1.0 - slope) * positive[h * width + k];
                 output_gradient += q * f64::from(self.weights[h * width + k]);
@@ -209,6 +217,7 @@ fn forward_body<V: Lanes>(
         tiles.len() == outputs.len() * scratch.width
             && scratch.weights.len() == hidden * scratch.width
             && scratch.sums.len() == hidden * sums_stride(outputs.len()),
+        // Two tiles at once with 32 registers, which hold the sums of eight units for both.
         "parameters and scratch memory must fit the items"
     );
     let mut first = 0;
@@ -250,6 +259,7 @@ unsafe fn forward_tiles<V: Lanes, const R: usize, const C: usize>(
             hidden_units::<V, 1, C>(token, tiles, scratch, outputs.len(), first, h, &mut totals);
         }
     }
+    // The bias last: the order of the sum does not depend on the number of units at once.
     let bias = V::splat(token, scratch.output_bias);
     for c in 0..C {
         bias.add(totals[c]).store(&mut outputs[first + c]);
@@ -292,6 +302,7 @@ unsafe fn hidden_units<V: Lanes, const R: usize, const C: usize>(
         let stride = sums_stride(num_tiles);
         let stored = scratch.sums.as_mut_ptr().add(h * stride + first);
         for r in 0..R {
+            // The sums are kept for the backward pass, which needs their signs.
             let weight = V::splat(token, *scratch.output_weights.get_unchecked(h + r));
             for c in 0..C {
                 sums[r][c].store(&mut (*stored.add(r * stride + c)).0);
@@ -350,6 +361,7 @@ fn backward_body<V: Lanes>(
                 sum_entries::<V, 1>(token, &chunk, [sums(h)], out);
                 h += 1;
             }
+            // Sums over lanes: sixteen vectors are transposed, and then added as columns.
         }
     }
     let simd = V::simd(token);
@@ -390,7 +402,9 @@ unsafe fn sum_entries<V: Lanes, const H: usize>(
     token: V::Token,
     chunk: &ItemChunk<'_>,
     sums: [*const AlignedF32x16; H],
+    // As many entries as sums fit in registers beside the gradient and a factor.
     out: &mut [AlignedF32x16],
+    // Parts of equal size, so none is left with few entries.
 ) {
     let most = if V::HAS_32_REGISTERS { 9 } else { 5 };
     let parts = chunk.width.div_ceil(most);
@@ -438,6 +452,7 @@ unsafe fn sum_part<V: Lanes, const H: usize, const N: usize>(
                     all[n] = V::load(token, &(*z.add(n)).0).mul_add(gradient, all[n]);
                 }
             }
+            // Negative sums contribute through the slope, from the sum over all items.
             for h in 0..H {
                 let sum = V::load(token, &(*sums[h].add(t)).0);
                 let kept = gradient.keep_where_positive(sum);

@@ -65,6 +65,7 @@ impl ItemScratch {
         let scale = output_scale(context);
         self.v.clear();
         self.v
+            // The bias moves with the scale, then by the offset: v acts on features directly.
             .extend(parameters.iter().map(|p| scale * f64::from(*p)));
         if let Some(bias) = self.v.last_mut() {
             *bias += context.prepared.output.offset[0];
@@ -82,6 +83,7 @@ impl ItemFeatures {
         let features = context.prepared.features.names().len();
         let instances = context.prepared.context.data.len();
         let vectors = context.output_maps.len() * features;
+        // ‖Z v‖² = v' (ZᵀZ) v: with the matrix stored, norms need no pass over the items.
         let gram_size = if context.scale_invariant {
             (features + 1) * (features + 1)
         } else {
@@ -117,6 +119,7 @@ impl ItemFeatures {
     ) -> PredictionNorm {
         let width = self.features + 1;
         let range = row * width * width..(row + 1) * width * width;
+        // Without matrices there is no normalization.
         let Some(gram) = self.grams.get(range) else {
             return PredictionNorm::UNNORMALIZED;
         };
@@ -138,11 +141,13 @@ impl ItemFeatures {
         scratch: &mut ItemScratch,
     ) -> (PredictionNorm, RowTotals) {
         let norm = self.prediction_norm(context, row, scratch);
+        // The sign is part of the parameters, so products add to the costs.
         let negative_scaled = scratch.v.iter().map(|p| (-norm.norm_ratio * p) as f32);
         scratch.forward.clear();
         scratch.forward.extend(negative_scaled);
         scratch.gradient.fill(0.0);
         let mut totals = RowTotals::default();
+        // Full tiles are those of the table in sequence; the partial one is stored padded.
         let full_tiles = context.table.full_tiles();
         let targets = context.table.targets(row);
         for first in (0..full_tiles).step_by(TILES_PER_STRIP) {
@@ -175,6 +180,7 @@ impl ItemFeatures {
             tiles: &self.tiles[range],
             count: end - first,
             quantile_weights: context.quantile_weights.get(first..end).unwrap_or_default(),
+            // Absent where the loss has no pinball weights.
             targets,
             first,
             items_per_tile: (context.num_costs() - first * F32_LANES).min(F32_LANES),
@@ -208,6 +214,7 @@ impl ItemFeatures {
         let projection = scale * constants.projection_coefficient(row, batch, norm, totals);
         for ((sum, gradient), gram_v) in sums.iter_mut().zip(&scratch.gradient).zip(&scratch.gram_v)
         {
+            // The first term is the derivative of the norm, the second that of the errors.
             *sum += projection * gram_v - slope_factor * gradient;
         }
         totals.slope_dot_error
@@ -342,6 +349,7 @@ fn pass<K: StaticSlopeKind, const BACKWARD: bool>(
     let features = forward.len() - 1;
     let one = simd.splat(1.0);
     let (mut slope_dot_error, mut slope_dot_cost) = (AlignedF32x8::ZERO, AlignedF32x8::ZERO);
+    // Zeros beyond the last item: its cost is 0 there too, so the error is 0.
     let bias = simd.load_partial(&[forward[features]; F32_LANES][..*items_per_tile]);
     for t in 0..*count {
         let tile = &tiles[t * features..(t + 1) * features];
@@ -356,6 +364,7 @@ fn pass<K: StaticSlopeKind, const BACKWARD: bool>(
         slope.add_product_to(u, &mut slope_dot_error);
         slope.add_product_to(costs, &mut slope_dot_cost);
         if BACKWARD {
+            // The gradient with respect to v, entry by entry, and the bias last.
             for q in 0..features {
                 slope.add_product_to(simd.load(&tile[q].0), &mut gradient[q]);
             }

@@ -63,6 +63,7 @@ impl FusedNetwork<'_> {
         let batch = context.prepared.settings().batch_size;
         let workers = context
             .workers_for(batch * context.num_costs())
+            // More workers than groups would be idle.
             .min(INSTANCE_GROUPS);
         let layers = HiddenLayers::new(self.network.clone(), std::mem::take(&mut self.moments));
         let epoch = LongParallelEpoch {
@@ -78,6 +79,8 @@ impl FusedNetwork<'_> {
             loss_sums: PartialSums::new(1, order.len()),
             evaluation_sums: PartialSums::new(1, evaluated_rows.len()),
         };
+        // Every worker has a copy of the network and takes the same steps, so parameters are never
+        // shared.
         let mut scratches: Vec<LongWorkerScratch> = (0..workers)
             .map(|_| LongWorkerScratch::new(context, layers.clone()))
             .collect();
@@ -88,7 +91,12 @@ impl FusedNetwork<'_> {
             });
         // All copies are equal.
         let layers = scratches.swap_remove(0).layers;
-        let sums = epoch.loss_sums();
+        let sums = EpochSums::of(
+            &epoch.loss_sums,
+            &epoch.evaluation_sums,
+            &epoch.stop,
+            [order, evaluated_rows],
+        );
         self.network = layers.network;
         self.moments = layers.moments;
         self.steps += order.len().div_ceil(batch) as i32;
@@ -97,19 +105,6 @@ impl FusedNetwork<'_> {
 }
 
 impl LongParallelEpoch<'_> {
-    /// Loss sums of all rows; `None` if the epoch was interrupted.
-    fn loss_sums(&self) -> Option<EpochSums> {
-        let mut sums = EpochSums {
-            training: vec![0.0; self.order.len()],
-            evaluation: vec![0.0; self.evaluated_rows.len()],
-        };
-        self.loss_sums.sum_groups(&mut sums.training);
-        self.evaluation_sums.sum_groups(&mut sums.evaluation);
-        let finite = sums.training.iter().all(|sum| sum.is_finite());
-        let interrupted = self.stop.load(Ordering::Relaxed) && finite;
-        (!interrupted).then_some(sums)
-    }
-
     /// The loop of one worker over all steps, then the evaluation.
     fn run_worker(&self, worker: usize, scratch: &mut LongWorkerScratch) {
         let _guard = self.barrier.guard();
@@ -120,6 +115,7 @@ impl LongParallelEpoch<'_> {
             for group in groups.clone() {
                 self.group_gradient(scratch, step * batch, rows, group);
             }
+            // Before the barrier, so all workers see the same decision behind it.
             if worker == 0 && self.context.interrupted() {
                 self.stop.store(true, Ordering::Relaxed);
             }
@@ -127,6 +123,7 @@ impl LongParallelEpoch<'_> {
             if self.stop.load(Ordering::Relaxed) {
                 return;
             }
+            // All workers add the groups in the same order: their gradients are equal bit for bit.
             self.gradients.sum_groups(&mut scratch.gradient_sums);
             let gradient = scratch.layers.gradient.iter_mut();
             for (gradient, sum) in gradient.zip(&scratch.gradient_sums) {
@@ -135,6 +132,7 @@ impl LongParallelEpoch<'_> {
             let adam = self.context.adam(self.previous_steps + 1 + step as i32);
             scratch.layers.step(self.context.simd, &adam);
             scratch.load_parameters(self.context, self.items);
+            // Nobody overwrites the groups before all have read them.
             self.barrier.wait();
         }
         for index in even_range(worker, self.workers, self.evaluated_rows.len()) {

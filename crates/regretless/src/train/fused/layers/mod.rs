@@ -7,9 +7,12 @@
 //! hidden layer no activations ([`item_network`]).
 //! Small layers are not shared: every worker computes all of them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use self::hidden::{AdamMoments, HiddenLayers};
 use self::item_network::TiledItems;
 use self::items::ItemFeatures;
+use super::worker_columns::PartialSums;
 use super::{FusedContext, not_finite};
 use crate::data::FeatureShape;
 use crate::error::{Error, Result};
@@ -51,6 +54,28 @@ enum ItemKernel {
 struct EpochSums {
     training: Vec<f64>,
     evaluation: Vec<f64>,
+}
+
+impl EpochSums {
+    /// The sums of the rows for training and for evaluation; `None` if the epoch was interrupted.
+    fn of(
+        training: &PartialSums,
+        evaluation: &PartialSums,
+        stop: &AtomicBool,
+        rows: [&[usize]; 2],
+    ) -> Option<Self> {
+        let [trained_rows, evaluated_rows] = rows;
+        let mut sums = Self {
+            training: vec![0.0; trained_rows.len()],
+            evaluation: vec![0.0; evaluated_rows.len()],
+        };
+        training.sum_groups(&mut sums.training);
+        evaluation.sum_groups(&mut sums.evaluation);
+        // A loss that is not finite stops an epoch too, and is reported by the caller.
+        let finite = sums.training.iter().all(|sum| sum.is_finite());
+        let interrupted = stop.load(Ordering::Relaxed) && finite;
+        (!interrupted).then_some(sums)
+    }
 }
 
 impl<'a> FusedNetwork<'a> {

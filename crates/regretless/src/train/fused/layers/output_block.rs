@@ -18,7 +18,7 @@
 use std::ops::Range;
 
 use super::super::adam::{AdamBroadcast, AdamCoefficients};
-use super::super::kernel::TileAffine;
+use super::super::tile_block::TileAffine;
 use crate::simd::{
     AlignedF32x8, AlignedF32x16, F32_LANES, Lanes, SimdToken, dispatch_lanes, dispatch_simd,
 };

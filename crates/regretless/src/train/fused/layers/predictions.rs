@@ -9,9 +9,9 @@
 )]
 
 use super::super::FusedContext;
-use super::super::kernel::TileAffine;
 use super::super::row_constants::{PredictionNorm, RowTotals};
 use super::super::slope::{RowTargets, StaticSlopeKind, dispatch_slope_kind, slopes};
+use super::super::tile_block::TileAffine;
 use crate::simd::{AlignedF32x8, AlignedF32x16, F32_LANES, F64_LANES, SimdToken, dispatch_simd};
 
 /// Most tiles whose lanes are summed in single precision: bounds the rounding error of a sum.

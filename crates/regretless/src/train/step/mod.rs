@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
+use self::instance_result::InstanceResult;
 use super::parallel_threshold::ParallelThreshold;
 use super::{PreparedData, WeightedLoss};
 use crate::data::{FeatureShape, Matrix, first_not_finite};
-use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
 use crate::loss::buffer::{self, ScratchBuffer};
-use crate::loss::{BatchLoss, BatchLossInput, LossInput, NoiseKey, SparseGradient};
+use crate::loss::{BatchLoss, BatchLossInput, LossInput, NoiseKey};
 use crate::oracle::{OracleWorker, StepId, TrainingOracle};
 use crate::parallel::Threads;
 use crate::predict::{Network, Tape};
+
+mod instance_result;
 
 /// Rows evaluated at a time outside training. Untuned: large enough to fill a matrix product, small
 /// enough for the cache.
@@ -405,110 +407,5 @@ fn true_costs(data: &LabeledDataset, instance: usize) -> ScratchBuffer {
         let mut totals = Vec::new();
         data.data().costs().read(instance, &mut totals);
         buffer::filled(totals.into_iter())
-    }
-}
-
-/// The loss of one instance.
-#[derive(Debug)]
-struct InstanceResult {
-    value: Result<f64>,
-    /// Gradient of the loss with respect to the predicted costs, dense or sparse.
-    gradient: Vec<f64>,
-    entries: SparseGradient,
-    /// Decisions that were solved for during the evaluation.
-    solved: Vec<Decision>,
-}
-
-impl Default for InstanceResult {
-    fn default() -> Self {
-        Self {
-            value: Ok(0.0),
-            gradient: Vec::new(),
-            entries: SparseGradient::default(),
-            solved: Vec::new(),
-        }
-    }
-}
-
-impl InstanceResult {
-    /// Evaluates the weighted loss with a dense gradient.
-    fn evaluate_dense(
-        &mut self,
-        weighted_loss: WeightedLoss<'_>,
-        input: &LossInput<'_>,
-        worker: &mut OracleWorker<'_>,
-    ) -> Result<f64> {
-        self.gradient.resize(input.prediction.len(), 0.0);
-        let value = weighted_loss
-            .loss
-            .evaluate(input, worker, &mut self.gradient)?;
-        let weight = weighted_loss.weight(input.instance);
-        if weighted_loss.weights.is_some() {
-            self.gradient.iter_mut().for_each(|g| *g *= weight);
-        }
-        Ok(weight * value)
-    }
-
-    /// Evaluates the weighted loss with a sparse gradient.
-    fn evaluate_sparse(
-        &mut self,
-        weighted_loss: WeightedLoss<'_>,
-        input: &LossInput<'_>,
-        worker: &mut OracleWorker<'_>,
-    ) -> Result<f64> {
-        let loss = weighted_loss.loss;
-        let value = loss.evaluate_sparse(input, worker, &mut self.entries)?;
-        let weight = weighted_loss.weight(input.instance);
-        self.entries.scale(weight);
-        Ok(weight * value)
-    }
-
-    /// Leaves absent costs out of the gradient and, where the loss is a mean over costs, out of
-    /// the mean: their errors are 0, but they were counted.
-    fn leave_out_absent(&mut self, present: &[bool], is_mean_over_costs: bool) {
-        let count = present.iter().filter(|exists| **exists).count();
-        let factor = if is_mean_over_costs {
-            present.len() as f64 / count.max(1) as f64
-        } else {
-            1.0
-        };
-        if let Ok(value) = &mut self.value {
-            *value *= factor;
-        }
-        for (g, exists) in self.gradient.iter_mut().zip(present) {
-            *g = if *exists { factor * *g } else { 0.0 };
-        }
-    }
-
-    /// The value; an error unless the value, the prediction and the gradient are finite.
-    fn take_finite_value(
-        &mut self,
-        prediction: &[f64],
-        epoch: usize,
-        instance: usize,
-    ) -> Result<f64> {
-        let not_finite = |what, output| {
-            Err(Error::NonFinite {
-                quantity: what,
-                epoch,
-                instance,
-                output,
-            })
-        };
-        if let Some(output) = first_not_finite(prediction) {
-            return not_finite("prediction", Some(output));
-        }
-        let value = std::mem::replace(&mut self.value, Ok(0.0))?;
-        let mut entries = self.entries.as_slice().iter();
-        let sparse = entries.find(|(_, g)| !g.is_finite());
-        let sparse = sparse.map(|(j, _)| *j as usize);
-        if let Some(output) = sparse.or_else(|| first_not_finite(&self.gradient)) {
-            return not_finite("gradient", Some(output));
-        }
-        if value.is_finite() {
-            Ok(value)
-        } else {
-            not_finite("loss", None)
-        }
     }
 }

@@ -34,7 +34,12 @@
 
 use std::ops::Range;
 
-use super::kernel::{ROWS_PER_PANEL, TileAffine, scaled_parameters};
+use self::system::{
+    add_group, solve_system, subtract_gram, update_windows, write_gradient_solution,
+    write_parameter_solution,
+};
+use super::kernel::scaled_parameters;
+use super::tile_block::{ROWS_PER_PANEL, TileAffine};
 use super::tile_incidence::{
     CHUNK, SlotValues, TileIncidence, TileSegments, add_entry_products, add_entry_sums,
     add_segment_products, add_segment_sums, write_segment_parameters,
@@ -44,13 +49,13 @@ use crate::loss::NormalizingProjection;
 use crate::problem::EqualityProjection;
 use crate::simd::{AlignedF32x8, AlignedF32x16, F32_LANES, SimdToken, dispatch_simd};
 
+mod system;
+
 /// The fraction of a diagonal entry of WᵀW below which that of WᵀP W is not computed as a
 /// difference. Sums in single precision have relative errors of about 1e-7, the difference then
 /// about 1e-5. In the benchmarks of `benches/equality.rs` the fraction is above 0.3 at all steps.
 const MIN_PROJECTED_FRACTION: f64 = 0.01;
 const CACHE_LINE_BYTES: usize = 64;
-/// Rows of SᵀY that are summed in registers: with eight columns, eight AVX2 registers.
-const GRAM_ROWS: usize = 4;
 
 /// The projection of the parameters of a linear predictor.
 pub(super) struct FusedProjection<'a> {
@@ -368,186 +373,4 @@ dispatch_simd! {
         vectors: &mut [AlignedF32x16],
         costs: &mut [AlignedF32x8; F32_LANES],
     )
-}
-
-dispatch_simd! {
-    /// Adds the sums of a group to those of all, or overwrites these if it is the first, and clears
-    /// them.
-    add_group = add_group_body [] (
-        sums: &mut [AlignedF32x8],
-        is_first: bool,
-        system: &mut [[f64; CHUNK]],
-    )
-}
-
-dispatch_simd! {
-    /// Solves A Aᵀ Y = S in place.
-    solve_system = solve_system_body [] (
-        projection: &EqualityProjection,
-        system: &mut [[f64; CHUNK]],
-    )
-}
-
-dispatch_simd! {
-    /// Makes values by slot readable in windows.
-    update_windows = update_windows_body [] (values: &mut SlotValues)
-}
-
-dispatch_simd! {
-    /// Writes −Y of the parameters.
-    write_parameter_solution = write_parameter_solution_body [] (
-        solution: &[[f64; CHUNK]],
-        negated: &mut SlotValues,
-    )
-}
-
-dispatch_simd! {
-    /// Writes −(Y + Y′ C) of the gradient, given Y and −Y′ of the parameters.
-    write_gradient_solution = write_gradient_solution_body [] (
-        solution: &[[f64; CHUNK]],
-        parameter_solution: &SlotValues,
-        correction: &[[AlignedF32x8; CHUNK]],
-        negated: &mut SlotValues,
-    )
-}
-
-dispatch_simd! {
-    /// Subtracts Sᵀ Y, which is symmetric.
-    subtract_gram = subtract_gram_body [] (
-        slots: usize,
-        sums: &[[f64; CHUNK]],
-        solution: &[[f64; CHUNK]],
-        width: usize,
-        gram: &mut [f64],
-    )
-}
-
-#[inline(always)]
-fn add_group_body(
-    _: SimdToken,
-    sums: &mut [AlignedF32x8],
-    is_first: bool,
-    system: &mut [[f64; CHUNK]],
-) {
-    for (totals, sums) in system.iter_mut().zip(sums) {
-        for lane in 0..CHUNK {
-            let sum = f64::from(sums.0[lane]);
-            totals[lane] = if is_first { sum } else { totals[lane] + sum };
-        }
-        *sums = AlignedF32x8::ZERO;
-    }
-}
-
-#[inline(always)]
-fn solve_system_body(_: SimdToken, projection: &EqualityProjection, system: &mut [[f64; CHUNK]]) {
-    for chunk in system.chunks_exact_mut(projection.num_slots()) {
-        projection.solve(chunk);
-    }
-}
-
-#[inline(always)]
-fn update_windows_body(simd: SimdToken, values: &mut SlotValues) {
-    values.update_windows(simd);
-}
-
-#[inline(always)]
-fn write_parameter_solution_body(
-    simd: SimdToken,
-    solution: &[[f64; CHUNK]],
-    negated: &mut SlotValues,
-) {
-    write_negated(solution, &mut negated.by_slot);
-    negated.update_windows(simd);
-}
-
-#[inline(always)]
-fn write_gradient_solution_body(
-    simd: SimdToken,
-    solution: &[[f64; CHUNK]],
-    parameter_solution: &SlotValues,
-    correction: &[[AlignedF32x8; CHUNK]],
-    negated: &mut SlotValues,
-) {
-    let (slots, chunks) = (negated.slots(), negated.num_chunks());
-    write_negated(solution, &mut negated.by_slot);
-    for (at, square) in correction.iter().enumerate() {
-        let values = parameter_solution.by_slot[at / chunks * slots..].iter();
-        let sums = negated.by_slot[at % chunks * slots..][..slots].iter_mut();
-        for (sum, values) in sums.zip(values) {
-            let mut total = simd.load_f32x8(&sum.0);
-            for row in 0..CHUNK {
-                let entries = simd.load_f32x8(&square[row].0);
-                total = simd.splat_f32x8(values.0[row]).mul_add(entries, total);
-            }
-            total.store(&mut sum.0);
-        }
-    }
-    negated.update_windows(simd);
-}
-
-#[inline(always)]
-fn write_negated(solution: &[[f64; CHUNK]], negated: &mut [AlignedF32x8]) {
-    for (negated, values) in negated.iter_mut().zip(solution) {
-        for lane in 0..CHUNK {
-            negated.0[lane] = -values[lane] as f32;
-        }
-    }
-}
-
-#[inline(always)]
-fn subtract_gram_body(
-    simd: SimdToken,
-    slots: usize,
-    sums: &[[f64; CHUNK]],
-    solution: &[[f64; CHUNK]],
-    width: usize,
-    gram: &mut [f64],
-) {
-    for first_row in (0..width).step_by(GRAM_ROWS) {
-        let (chunk, half) = (first_row / CHUNK, first_row % CHUNK / GRAM_ROWS);
-        let sums = &sums[chunk * slots..][..slots];
-        for (other, solution) in solution.chunks_exact(slots).enumerate().skip(chunk) {
-            // Below the diagonal nothing is needed.
-            let products = if other == chunk && half == 1 {
-                gram_products::<1>(simd, half, sums, solution)
-            } else {
-                gram_products::<0>(simd, half, sums, solution)
-            };
-            let first_column = other * CHUNK;
-            for a in first_row..width.min(first_row + GRAM_ROWS) {
-                for b in a.max(first_column)..width.min(first_column + CHUNK) {
-                    gram[a * width + b] -= products[a - first_row][b - first_column];
-                    gram[b * width + a] = gram[a * width + b];
-                }
-            }
-        }
-    }
-}
-
-/// Four rows of SᵀY: those of one half of a chunk, and its columns from one half on.
-#[inline(always)]
-fn gram_products<const FIRST_HALF: usize>(
-    simd: SimdToken,
-    row_half: usize,
-    sums: &[[f64; CHUNK]],
-    solution: &[[f64; CHUNK]],
-) -> [[f64; CHUNK]; GRAM_ROWS] {
-    let mut products = [[simd.zero_f64x4(); 2]; GRAM_ROWS];
-    for (sums, values) in sums.iter().zip(solution) {
-        let values = simd.load_f64x8(values);
-        let factors = &sums.as_chunks::<GRAM_ROWS>().0[row_half % 2];
-        for row in 0..GRAM_ROWS {
-            let factor = simd.splat_f64x4(factors[row]);
-            for half in FIRST_HALF..2 {
-                products[row][half] = factor.mul_add(values[half], products[row][half]);
-            }
-        }
-    }
-    let mut stored = [[0.0; CHUNK]; GRAM_ROWS];
-    for row in 0..GRAM_ROWS {
-        for half in FIRST_HALF..2 {
-            products[row][half].add_to(&mut stored[row].as_chunks_mut().0[half]);
-        }
-    }
-    stored
 }

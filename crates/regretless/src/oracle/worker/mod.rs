@@ -1,10 +1,10 @@
 //! One thread's handle to an oracle.
 
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use self::row::RowState;
 use super::counts::SolveKind;
 use super::unpredicted::has_unpredicted;
 use super::warm_start_store::{WarmStartSlot, WarmStartStore};
@@ -20,9 +20,8 @@ use crate::problem::ProblemKind;
 use crate::solve::cone::NormalCone;
 use crate::solve::{Solution, SolveFailure, SolveStatus};
 
-/// Fewest decisions of a pool that are feasible for a row: with one, which is usually the row's
-/// label, there is nothing to compare it with.
-const MIN_FEASIBLE_DECISIONS: usize = 2;
+mod pool;
+mod row;
 
 thread_local! {
     /// The last solution of the thread's previous worker; its allocations are reused.
@@ -50,20 +49,6 @@ pub struct OracleWorker<'a> {
     costs_f64: Vec<f64>,
     /// The latest solution; the next one reuses its allocations.
     solution: Solution,
-}
-
-/// The problem of the current row and the one that the solver was made for, where rows have
-/// problems of their own.
-#[derive(Debug, Default)]
-struct RowState {
-    instance: Option<usize>,
-    /// The row's parameters.
-    values: Vec<f64>,
-    problem: Option<Result<Arc<dyn ProblemKind>, SolveFailure>>,
-    /// Whether the decisions of the pool have the same known cost.
-    has_comparable_pool: bool,
-    /// The parameters that the solver was made for; none for a solver without a row.
-    solver_values: Option<Vec<f64>>,
 }
 
 /// What a worker uses beside its solver.
@@ -129,11 +114,6 @@ impl<'a> OracleWorker<'a> {
         self.oracle.counters.count(kind);
     }
 
-    /// The decisions of the pool; empty without a pool.
-    pub fn pool_decisions(&self) -> &'a [Decision] {
-        self.context.pool.map_or(&[], SolutionPool::decisions)
-    }
-
     /// Sets whether the following solver calls are solved or looked up in the solution pool.
     pub(crate) fn set_cache_action(&mut self, cache_action: CacheAction) {
         self.cache_action = cache_action;
@@ -151,73 +131,9 @@ impl<'a> OracleWorker<'a> {
             instance,
             call_index,
         });
+        // The row's problem is built only where rows differ, and only when the row changes.
         if self.oracle.has_row_problems() && self.row.instance != Some(instance) {
             self.enter_row(instance);
-        }
-    }
-
-    /// Builds the problem of a row, unless it has the parameters of the last row.
-    fn enter_row(&mut self, instance: usize) {
-        let before = std::mem::take(&mut self.row.values);
-        let read = self.oracle.read_parameters(instance, &mut self.row.values);
-        let is_same = matches!(self.row.problem, Some(Ok(_))) && before == self.row.values;
-        if !is_same || read.is_err() {
-            self.row.problem = Some(read.and_then(|()| {
-                self.oracle
-                    .problem
-                    .row_problem(&self.row.values)
-                    .map_err(SolveFailure::InvalidParameters)
-            }));
-        }
-        self.row.instance = Some(instance);
-    }
-
-    /// Takes the solver, made for the current row.
-    fn take_solver(&mut self) -> Result<WorkerSolver, SolveFailure> {
-        let missing = || SolveFailure::SolverError("the worker has no solver".into());
-        let mut solver = self.solver.take().ok_or_else(missing)?;
-        if !self.oracle.has_row_problems() {
-            return Ok(solver);
-        }
-        let problem = match &self.row.problem {
-            Some(Ok(problem)) => problem,
-            Some(Err(failure)) => {
-                let failure = failure.clone();
-                self.solver = Some(solver);
-                return Err(failure);
-            }
-            None => {
-                self.solver = Some(solver);
-                let message = "a solver call without a row, whose parameters it depends on";
-                return Err(SolveFailure::InvalidParameters(message.into()));
-            }
-        };
-        if self.row.solver_values.as_ref() == Some(&self.row.values) {
-            return Ok(solver);
-        }
-        if !solver.reuse_for(problem.as_ref()) {
-            let kind = solver.solver_kind();
-            solver = self
-                .oracle
-                .new_solver(kind, problem.as_ref())
-                .ok_or_else(missing)?;
-        }
-        self.row.solver_values = Some(self.row.values.clone());
-        Ok(solver)
-    }
-
-    /// The failure of a solve, with the reason where the row's constraints exclude each other or
-    /// the costs have no optimum.
-    fn explain(&self, failure: SolveFailure, costs: &[f64]) -> SolveFailure {
-        match (&failure, &self.row.problem) {
-            (SolveFailure::Unbounded, _) => self
-                .problem()
-                .unboundedness(costs)
-                .map_or(failure, SolveFailure::UnboundedAlong),
-            (SolveFailure::Infeasible, Some(Ok(problem))) => problem
-                .infeasibility()
-                .map_or(failure, SolveFailure::Conflict),
-            _ => failure,
         }
     }
 
@@ -239,6 +155,7 @@ impl<'a> OracleWorker<'a> {
 
     /// The solution for the costs that `read` writes into a buffer.
     pub(super) fn solve_with(&mut self, read: impl FnOnce(&mut Vec<f64>)) -> SolveResult {
+        // Taken out, as the solver borrows the worker.
         let mut costs = std::mem::take(&mut self.costs_f64);
         read(&mut costs);
         let result = self.solve(&costs);
@@ -268,6 +185,7 @@ impl<'a> OracleWorker<'a> {
             return self.solve_complete_without(costs, names);
         }
         let solution = self.solve(costs)?;
+        // Most problems have no other columns.
         let problem = self.problem();
         if problem.auxiliary_names().is_empty() {
             let complete = solution.decision.clone();
@@ -308,6 +226,7 @@ impl<'a> OracleWorker<'a> {
         costs: &[f64],
         start: Option<&Decision>,
     ) -> Result<&Solution, SolveFailure> {
+        // A cost that is not finite is an error, unless it stands for one without a prediction.
         if let Err(failure) = check_costs(costs) {
             return match self.context.unpredicted {
                 Some(names) if has_unpredicted(costs) => {
@@ -339,6 +258,7 @@ impl<'a> OracleWorker<'a> {
         start: &Decision,
     ) -> Result<&Solution, SolveFailure> {
         self.solve_from(costs, Some(start))?;
+        // A decision of the pool is not proven either, but is what the cache asked for.
         let is_solved = self.cache_action == CacheAction::Solve;
         if is_solved
             && self.solution.status == SolveStatus::LimitReached
@@ -375,78 +295,13 @@ impl<'a> OracleWorker<'a> {
         Ok(projection(&cone))
     }
 
-    /// The decisions of the pool that are usable in the current row. With fewer than two of
-    /// them, the row is solved for these costs, so that there is something to compare with.
-    ///
-    /// # Errors
-    /// When that solve fails.
-    pub(crate) fn feasible_pool(
-        &mut self,
-        costs: &[f64],
-    ) -> Result<Cow<'a, [Decision]>, SolveFailure> {
-        let pool = self.pool_decisions();
-        if !self.oracle.has_row_problems() {
-            return Ok(Cow::Borrowed(pool));
-        }
-        let mut feasible: Vec<Decision> = pool
-            .iter()
-            .filter(|decision| self.is_usable(decision))
-            .cloned()
-            .collect();
-        if feasible.len() < MIN_FEASIBLE_DECISIONS {
-            self.oracle.counters.count(SolveKind::UnpooledRow);
-            self.solve_uncached(costs, None)?;
-            if !feasible.contains(&self.solution.decision) {
-                feasible.push(self.solution.decision.clone());
-            }
-            self.solved.push(self.solution.decision.clone());
-        }
-        Ok(Cow::Owned(feasible))
-    }
-
-    /// Whether a decision of another row can be compared in the current one: it is feasible, and
-    /// its cost is known. Where decisions have known costs of their own, these may differ per row.
-    fn is_usable(&self, decision: &Decision) -> bool {
-        self.row.has_comparable_pool
-            && matches!(&self.row.problem, Some(Ok(problem)) if problem.check(decision).is_ok())
-    }
-
-    /// The cheapest decision of the pool that is usable in the current row; false, where rows
-    /// have problems of their own, if fewer than two are.
-    fn lookup(&mut self, costs: &[f64]) -> Result<bool, SolveFailure> {
-        let Some(pool) = self.context.pool else {
-            return Err(SolveFailure::EmptySolutionPool);
-        };
-        let cheapest = if self.oracle.has_row_problems() {
-            let mut count = 0;
-            let cheapest = pool.cheapest_of(costs, |decision| {
-                let is_usable = self.is_usable(decision);
-                count += usize::from(is_usable);
-                is_usable
-            });
-            if count < MIN_FEASIBLE_DECISIONS {
-                self.oracle.counters.count(SolveKind::UnpooledRow);
-                return Ok(false);
-            }
-            cheapest
-        } else {
-            pool.cheapest(costs)
-        };
-        self.oracle.counters.count(SolveKind::CacheHit);
-        let (cheapest, objective) = cheapest.ok_or(SolveFailure::EmptySolutionPool)?;
-        self.solution.decision.clone_from(cheapest);
-        self.solution.objective = objective;
-        self.solution.bound = f64::NEG_INFINITY;
-        self.solution.status = SolveStatus::LimitReached;
-        Ok(true)
-    }
-
     /// Solves, checks the decision of an exact or heuristic solver and recomputes its objective.
     fn solve_uncached(
         &mut self,
         costs: &[f64],
         start: Option<&Decision>,
     ) -> Result<(), SolveFailure> {
+        // Taken, since the solver and the rest of the worker are used at the same time.
         let mut solver = self.take_solver()?;
         let deadline = self.oracle.limits.seconds.map(|seconds| {
             // A limit beyond the range of the clock is none.
@@ -460,6 +315,7 @@ impl<'a> OracleWorker<'a> {
         if let Some(slot) = &mut self.slot {
             slot.call_index += 1;
         }
+        // Relaxed points are not decisions: the check of these would refuse them.
         let is_integral = !matches!(solver, WorkerSolver::Relaxed(..));
         let work = solver.work().unwrap_or(0);
         self.solver = Some(solver);
@@ -478,6 +334,8 @@ impl<'a> OracleWorker<'a> {
             outcome => outcome.map_err(|failure| self.explain(failure, costs))?,
         }
         self.solution.work = work;
+        // The check shares no code with the solver, and the objective does not inherit the solver's
+        // rounding.
         if is_integral {
             self.problem()
                 .check(&self.solution.decision)
@@ -499,6 +357,7 @@ impl<'a> OracleWorker<'a> {
             self.oracle.counters.count(solver.kind());
             return solver.solve_into(costs, start, &mut self.solution);
         };
+        // Times balance the work among threads; one thread needs none.
         let started = (self.oracle.solver_threads.count() > 1).then(Instant::now);
         let outcome = if self.context.settings.uses_warm_starts() {
             self.solve_warm(solver, costs, store, slot)
@@ -529,11 +388,13 @@ impl<'a> OracleWorker<'a> {
             store.store(slot, warm_start);
             return Ok(solution);
         }
+        // Certificates are kept, warm starts are not used.
         if !self.context.settings.warm {
             warm_start.clear();
         }
         self.oracle.counters.count(solver.kind());
         let result = solver.solve_warm(costs, &mut warm_start);
+        // After a failure the state may be inconsistent: the next solve starts cold.
         if result.is_ok() {
             store.store(slot, warm_start);
         }

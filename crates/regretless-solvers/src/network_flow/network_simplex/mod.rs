@@ -14,6 +14,8 @@ use super::FlowNetwork;
 use crate::rounding::raised_by_rounding;
 use crate::{SolveFailure, check_not_stopped};
 
+mod tree;
+
 /// No node or arc.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -79,6 +81,7 @@ struct LeavingArc {
 impl NetworkSimplex {
     pub(super) fn new(network: &FlowNetwork) -> Self {
         let (nodes, arcs) = (network.nodes, network.tails.len());
+        // One artificial arc per node, to or from the root.
         let total = arcs + nodes;
         let mut tails = network.tails.clone();
         let mut heads = network.heads.clone();
@@ -153,24 +156,6 @@ impl NetworkSimplex {
         self.cost[arc] + self.potential[tail] - self.potential[head]
     }
 
-    /// Calls `visit` with the arcs of the tree on the way between two nodes, and whether each leads
-    /// from the first node towards the second.
-    pub(super) fn visit_tree_path(
-        &self,
-        [mut first, mut second]: [usize; 2],
-        mut visit: impl FnMut(usize, bool),
-    ) {
-        while first != second {
-            if self.depth[first] >= self.depth[second] {
-                visit(self.parent_arc[first] as usize, self.leads_up[first]);
-                first = self.parent[first] as usize;
-            } else {
-                visit(self.parent_arc[second] as usize, !self.leads_up[second]);
-                second = self.parent[second] as usize;
-            }
-        }
-    }
-
     /// Number of arcs without the artificial ones.
     pub(super) fn num_arcs(&self) -> usize {
         self.arcs
@@ -180,32 +165,9 @@ impl NetworkSimplex {
         self.nodes
     }
 
-    fn attach(&mut self, node: u32, parent: u32) {
-        let first = self.first_child[parent as usize];
-        self.next_sibling[node as usize] = first;
-        self.previous_sibling[node as usize] = NONE;
-        if first != NONE {
-            self.previous_sibling[first as usize] = node;
-        }
-        self.first_child[parent as usize] = node;
-        self.parent[node as usize] = parent;
-    }
-
-    fn detach(&mut self, node: u32) {
-        let previous = self.previous_sibling[node as usize];
-        let next = self.next_sibling[node as usize];
-        if previous == NONE {
-            self.first_child[self.parent[node as usize] as usize] = next;
-        } else {
-            self.next_sibling[previous as usize] = next;
-        }
-        if next != NONE {
-            self.previous_sibling[next as usize] = previous;
-        }
-    }
-
     /// The tree of artificial arcs.
     fn start(&mut self, costs: &[f64], prohibitive: f64) {
+        // The first tree: every node sends its supply to the root, or gets its demand from there.
         let (nodes, arcs) = (self.nodes, self.arcs);
         let root = nodes as u32;
         self.cost[..costs.len()].copy_from_slice(costs);
@@ -233,6 +195,8 @@ impl NetworkSimplex {
             };
             self.tails[arc] = tail;
             self.heads[arc] = head;
+            // Arcs from the root are prohibitive, so flow on them is replaced wherever a real arc
+            // can carry it. Towards the root the price need not be paid twice.
             let cost = if leads_up { 0.0 } else { prohibitive };
             self.cost[arc] = cost;
             self.potential[node] = cost;
@@ -255,6 +219,7 @@ impl NetworkSimplex {
         let total: f64 = self.supply.iter().map(|supply| supply.abs()).sum();
         let imbalance = self.supply.iter().sum::<f64>().abs();
         let negligible = FEASIBILITY_TOLERANCE * total.max(1.0);
+        // Supplies that do not sum to 0 cannot be sent.
         if imbalance > negligible {
             return Err(SolveFailure::Infeasible);
         }
@@ -265,6 +230,7 @@ impl NetworkSimplex {
         // Potentials are sums that include the prohibitive cost: smaller reduced costs are
         // rounding errors.
         let tolerance = 1e-12 * largest + 8.0 * f64::EPSILON * prohibitive;
+        // Blocks of about the root of the number of arcs (block search pivoting).
         let block = (self.arcs as f64).sqrt() as usize;
         let mut position = 0;
         let mut pivots = 0_u64;
@@ -277,6 +243,7 @@ impl NetworkSimplex {
                 check_not_stopped()?;
             }
         }
+        // What is left on artificial arcs cannot be sent at all.
         let is_feasible = self.flow[self.arcs..]
             .iter()
             .all(|flow| *flow <= negligible);
@@ -293,6 +260,7 @@ impl NetworkSimplex {
         let (mut best, mut entering) = (-tolerance, NONE);
         let (mut scanned, mut left_in_block, mut first) = (0, block, *position);
         while scanned < arcs {
+            // A run ends with the block, with the list, or when every arc was scanned once.
             let run = left_in_block.min(arcs - first).min(arcs - scanned);
             let range = first..first + run;
             let ends = self.tails[range.clone()]
@@ -302,6 +270,7 @@ impl NetworkSimplex {
             for (arc, ((tail, head), (cost, sign))) in (first as u32..).zip(ends.zip(values)) {
                 let reduced =
                     cost + self.potential[*tail as usize] - self.potential[*head as usize];
+                // One multiplication decides for all states; arcs of the tree have the sign 0.
                 let signed = f64::from(*sign) * reduced;
                 if signed < best {
                     best = signed;
@@ -314,6 +283,7 @@ impl NetworkSimplex {
             if first == arcs {
                 first = 0;
             }
+            // A block without an improving arc is followed by the next one, up to a full round.
             if left_in_block == 0 {
                 if entering != NONE {
                     break;
@@ -328,6 +298,7 @@ impl NetworkSimplex {
     /// The arc that leaves when flow goes from `first` to `second` along the entering arc, back
     /// through the tree, and the node where the two ways to the root meet.
     fn find_leaving(&self, entering: usize, first: u32, second: u32) -> (LeavingArc, u32) {
+        // Climbing from the deeper node, both meet at the lowest common ancestor.
         let (mut a, mut b) = (first, second);
         while a != b {
             if self.depth[a as usize] >= self.depth[b as usize] {
@@ -349,6 +320,9 @@ impl NetworkSimplex {
             // Flow comes down to the first node.
             let is_at_upper = !self.leads_up[node as usize];
             let room = self.room(arc, is_at_upper);
+            // Strictly less on the first side, and not more on the second: the last limiting arc of
+            // the cycle leaves, which keeps the tree strongly feasible and excludes cycling
+            // (Cunningham 1976).
             if room < leaving.change {
                 leaving = LeavingArc {
                     change: room,
@@ -398,6 +372,7 @@ impl NetworkSimplex {
         if leaving.change == f64::INFINITY {
             return Err(SolveFailure::Unbounded);
         }
+        // A degenerate pivot changes the tree only.
         if leaving.change > 0.0 {
             self.change_flow(arc, is_rising, leaving.change);
             for (mut node, comes_down) in [(first, true), (second, false)] {
@@ -412,6 +387,7 @@ impl NetworkSimplex {
                 }
             }
         }
+        // The entering arc is its own limit: it moves to its other bound, and the tree stays.
         if leaving.node == NONE {
             self.sign[arc] = -self.sign[arc];
             self.flow[arc] = if is_rising { self.capacity[arc] } else { 0.0 };
@@ -441,51 +417,6 @@ impl NetworkSimplex {
             self.flow[arc] += change;
         } else {
             self.flow[arc] -= change;
-        }
-    }
-
-    /// Hangs the subtree that lost the arc above `top` below `fixed`, by the entering arc from its
-    /// node `moved`.
-    fn move_subtree(&mut self, entering: u32, top: u32, moved: u32, fixed: u32) {
-        let arc = entering as usize;
-        self.path.clear();
-        let mut node = moved;
-        loop {
-            self.path.push(node);
-            if node == top {
-                break;
-            }
-            node = self.parent[node as usize];
-        }
-        let is_tail = self.tails[arc] == moved;
-        let (mut parent, mut parent_arc, mut leads_up) = (fixed, entering, is_tail);
-        for position in 0..self.path.len() {
-            let node = self.path[position];
-            self.detach(node);
-            self.attach(node, parent);
-            let next_arc = std::mem::replace(&mut self.parent_arc[node as usize], parent_arc);
-            let led_up = std::mem::replace(&mut self.leads_up[node as usize], leads_up);
-            (parent, parent_arc, leads_up) = (node, next_arc, !led_up);
-        }
-        // The potentials of the subtree move together.
-        let potential = if is_tail {
-            self.potential[fixed as usize] - self.cost[arc]
-        } else {
-            self.potential[fixed as usize] + self.cost[arc]
-        };
-        let shift = potential - self.potential[moved as usize];
-        self.depth[moved as usize] = self.depth[fixed as usize] + 1;
-        self.stack.clear();
-        self.stack.push(moved);
-        while let Some(node) = self.stack.pop() {
-            self.potential[node as usize] += shift;
-            let depth = self.depth[node as usize] + 1;
-            let mut child = self.first_child[node as usize];
-            while child != NONE {
-                self.depth[child as usize] = depth;
-                self.stack.push(child);
-                child = self.next_sibling[child as usize];
-            }
         }
     }
 }

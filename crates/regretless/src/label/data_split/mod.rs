@@ -2,15 +2,21 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use self::row::RowSource;
 use super::{LabelStore, LabeledDataset};
 use crate::data::{
-    CostMatching, CostNames, Dataset, FeatureEncoding, FeatureShape, Features, Matrix, NamedCosts,
-    RowParameters, Split, SplitIndices,
+    CostMatching, CostNames, Dataset, FeatureEncoding, Features, NamedCosts, RowParameters, Split,
+    SplitIndices,
 };
 use crate::error::{Error, Result};
 use crate::observer::Observer;
 use crate::oracle::Oracle;
 use crate::problem::{Problem, ProblemKind};
+
+mod row;
+
+pub(crate) use self::row::FeatureLayout;
+pub use self::row::Row;
 
 /// A table divided into three parts. Labels, the optimal decisions of the rows, are computed when
 /// a training or an evaluation first needs them.
@@ -311,208 +317,5 @@ impl<'a> DataPart<'a> {
     }
 }
 
-/// One row to decide for: its features, and its parameters where feasible sets differ between rows.
-///
-/// ```
-/// use regretless::Row;
-///
-/// let new_day = Row::from([0.4, 1.0, -2.5].as_slice());
-/// # let _ = new_day;
-/// ```
-#[derive(Debug, Clone, Copy)]
-pub struct Row<'a>(RowSource<'a>);
-
-#[derive(Debug, Clone, Copy)]
-enum RowSource<'a> {
-    /// Feature values in the order the model was trained on.
-    Values {
-        features: &'a [f64],
-        parameters: Option<&'a RowParameters>,
-    },
-    /// The only row of a table of features.
-    Features(&'a Features),
-    /// A row of a table.
-    Instance {
-        data: &'a DataSplit,
-        rows: &'a [usize],
-        position: usize,
-    },
-}
-
-impl<'a> From<&'a [f64]> for Row<'a> {
-    fn from(values: &'a [f64]) -> Self {
-        Self(RowSource::Values {
-            features: values,
-            parameters: None,
-        })
-    }
-}
-
-impl<'a> From<&'a Features> for Row<'a> {
-    /// The features of one instance, which may be columns of text and dates
-    /// ([`Features::builder`]).
-    fn from(features: &'a Features) -> Self {
-        Self(RowSource::Features(features))
-    }
-}
-
-impl<'a> Row<'a> {
-    /// The row of these feature values with these parameters, which have one row.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    ///
-    /// use regretless::Row;
-    /// use regretless::data::RowParameters;
-    ///
-    /// let today = RowParameters::new(1).with_column("capacity", 1, Arc::new(vec![12.0]))?;
-    /// let row = Row::with_parameters(&[0.4, 1.0, -2.5], &today);
-    /// # let _ = row;
-    /// # Ok::<(), regretless::Error>(())
-    /// ```
-    pub fn with_parameters(features: &'a [f64], parameters: &'a RowParameters) -> Self {
-        Self(RowSource::Values {
-            features,
-            parameters: Some(parameters),
-        })
-    }
-}
-
-impl Row<'_> {
-    /// The features as a table of one instance; `layout` has the names and the shape for rows that
-    /// are feature values only.
-    ///
-    /// # Errors
-    /// When the row does not exist or has another number of values.
-    pub(crate) fn features(&self, layout: &FeatureLayout<'_>) -> Result<Features> {
-        match self.0 {
-            RowSource::Instance {
-                data,
-                rows,
-                position,
-            } => Ok(data.features(instance_at(rows, position)?)),
-            RowSource::Values { features, .. } => layout.features(features),
-            RowSource::Features(features) if features.instances() == 1 => Ok(features.clone()),
-            RowSource::Features(features) => Err(Error::data(format!(
-                "a row has the features of one instance, not of {}",
-                features.instances()
-            ))),
-        }
-    }
-
-    /// The parameters as those of a table of one instance, in the order of the problem's costs.
-    ///
-    /// # Errors
-    /// When the row does not exist, or the costs of the table do not match those of the problem.
-    pub(crate) fn parameters(
-        &self,
-        problem: &dyn ProblemKind,
-    ) -> Result<Option<Arc<RowParameters>>> {
-        match self.0 {
-            RowSource::Instance {
-                data,
-                rows,
-                position,
-            } => data.parameters(instance_at(rows, position)?, problem),
-            RowSource::Values { parameters, .. } => {
-                Ok(parameters.map(|parameters| Arc::new(parameters.clone())))
-            }
-            RowSource::Features(_) => Ok(None),
-        }
-    }
-}
-
-/// The instance at a position of a part.
-fn instance_at(rows: &[usize], position: usize) -> Result<usize> {
-    rows.get(position).copied().ok_or_else(|| {
-        Error::data(format!("row {position} does not exist"))
-            .with_remedy(format!("the part has {} rows", rows.len()))
-    })
-}
-
-/// Names and shape of the features that a model expects.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct FeatureLayout<'a> {
-    /// Names, in order.
-    pub(crate) names: &'a [String],
-    /// Wide or long.
-    pub(crate) shape: FeatureShape,
-    /// How columns become these features.
-    pub(crate) encoding: Option<&'a Arc<FeatureEncoding>>,
-}
-
-impl FeatureLayout<'_> {
-    fn features(&self, values: &[f64]) -> Result<Features> {
-        if let Some(encoding) = self.encoding {
-            return Features::from_raw_numbers(values, self.shape, encoding);
-        }
-        let rows = self.shape.rows_per_instance();
-        let matrix = Matrix::from_f64(rows, self.names.len(), values)?;
-        Features::new(matrix, self.shape, Some(self.names.to_vec()))
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use crate::observer::NoopObserver;
-    use crate::oracle::Oracle;
-    use crate::sense::Sense;
-    use crate::{Dataset, ErrorKind, Problem, Split};
-
-    /// Chooses one fixed item: problems of one name that differ in their function alone.
-    fn fixed_choice(item: usize) -> Problem {
-        let solve = move |costs: &[f64]| {
-            let mut decision = vec![0.0; costs.len()];
-            decision[item] = 1.0;
-            (costs[0] < 8.0).then_some(decision)
-        };
-        Problem::from_solver("fixed", Sense::Minimize, 2, solve).unwrap()
-    }
-
-    fn table(rows: u32) -> Dataset {
-        let features: Vec<[f64; 1]> = (0..rows).map(|row| [f64::from(row)]).collect();
-        let costs: Vec<[f64; 2]> = (0..rows).map(|row| [f64::from(row), 4.0]).collect();
-        Dataset::from_arrays(&features, &costs).unwrap()
-    }
-
-    #[test]
-    fn labels_of_one_function_are_not_taken_for_those_of_another_of_the_same_name() {
-        let data = table(6).split(Split::random(0)).unwrap();
-        let (first, second) = (fixed_choice(0), fixed_choice(1));
-        let label = |problem: &Problem| {
-            data.label(problem, &Oracle::new(problem.kind().clone()), &NoopObserver)
-        };
-        let labels = label(&first).unwrap();
-        assert!(Arc::ptr_eq(&labels, &label(&first).unwrap()));
-        assert_eq!(label(&second).unwrap_err().kind(), ErrorKind::Data);
-    }
-
-    #[test]
-    fn a_row_without_a_feasible_decision_is_an_error() {
-        let data = table(10).split(Split::random(0)).unwrap();
-        let problem = fixed_choice(0);
-        let oracle = Oracle::new(problem.kind().clone());
-        let error = data.label(&problem, &oracle, &NoopObserver).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Solver);
-        assert!(
-            error.to_string().contains("row 8 (counted from 0)"),
-            "{error}"
-        );
-    }
-
-    #[test]
-    fn fractions_of_a_split_in_order_are_refused() {
-        for split in [
-            Split::in_order(4, 1, 1).train(0.5),
-            Split::in_order(4, 1, 1).validation(0.5),
-            Split::in_order(4, 1, 1).test(0.5),
-        ] {
-            assert_eq!(
-                table(6).split(split).unwrap_err().kind(),
-                ErrorKind::Setting
-            );
-        }
-    }
-}
+mod tests;

@@ -9,6 +9,11 @@ use std::path::{Path, PathBuf};
 
 use crate::text::{display_path, escaped};
 
+mod constructors;
+mod solve_failure;
+
+pub use self::solve_failure::{SolveFailure, SolvePlace};
+
 /// Result of everything fallible in this crate.
 ///
 /// ```
@@ -76,111 +81,6 @@ impl fmt::Display for InputPlace {
             parts.push("input".into());
         }
         f.write_str(&parts.join(", "))
-    }
-}
-
-/// Why there is no decision.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
-#[non_exhaustive]
-pub enum SolveFailure {
-    /// No decision satisfies the constraints.
-    #[error("no decision is feasible")]
-    Infeasible,
-    /// No decision satisfies the constraints; the message names constraints that exclude each
-    /// other.
-    #[error("no decision is feasible: {0}")]
-    Conflict(String),
-    /// The parameters of the row define no problem.
-    #[error("this row defines no valid problem: {0}")]
-    InvalidParameters(String),
-    /// The true costs of the row have no optimum.
-    #[error("the costs of the row cannot be used: {0}")]
-    UnusableCosts(String),
-    /// The objective is unbounded below.
-    #[error("the objective is unbounded under these costs")]
-    Unbounded,
-    /// The objective is unbounded below; the message names the columns that can change without
-    /// limit.
-    #[error("the objective is unbounded under these costs (in training, predicted ones): {0}")]
-    UnboundedAlong(String),
-    /// The search ended before any decision was found.
-    #[error("no decision found within {nodes} nodes")]
-    LimitReached {
-        /// Nodes searched.
-        nodes: u64,
-    },
-    /// The time limit was reached before any decision was found.
-    #[error("no decision found within the time limit")]
-    TimeLimitReached,
-    /// The solver call was to be served from the solution pool, and the pool is empty.
-    #[error(
-        "the solution pool is empty, and the cache may not call the solver; provide training rows, \
-         or let the cache solve (cache 5%)"
-    )]
-    EmptySolutionPool,
-    /// Costs of the row have no prediction, since no training row has them; the message names them
-    /// and says why no decision leaves them out.
-    #[error(
-        "there is no prediction of {0} (no training row has a value); mark it as absent in this \
-         row, or train on rows that have it"
-    )]
-    Unpredicted(String),
-    /// The search was canceled.
-    #[error("interrupted")]
-    Interrupted,
-    /// The solver's decision failed the check against the constraints.
-    #[error("the solver returned an invalid solution: {0}")]
-    InvalidSolution(String),
-    /// The solver reported an error.
-    #[error("the solver failed: {0}")]
-    SolverError(String),
-}
-
-impl SolveFailure {
-    /// Whether the failure is a property of the row and its limits, and not of the moment: a time
-    /// limit, an exception of the user's function or a failed solver may end otherwise next time.
-    pub fn is_property_of_row(&self) -> bool {
-        match self {
-            Self::Infeasible
-            | Self::Conflict(_)
-            | Self::Unbounded
-            | Self::UnboundedAlong(_)
-            | Self::LimitReached { .. } => true,
-            // Unusable costs and invalid parameters cost nothing to find out again.
-            Self::InvalidParameters(_)
-            | Self::UnusableCosts(_)
-            | Self::TimeLimitReached
-            | Self::EmptySolutionPool
-            | Self::Unpredicted(_)
-            | Self::Interrupted
-            | Self::InvalidSolution(_)
-            | Self::SolverError(_) => false,
-        }
-    }
-}
-
-/// What a failed solve was for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SolvePlace {
-    /// The only instance there is, such as that of a problem file.
-    Single,
-    /// A row of the table, counted from 0.
-    Row(usize),
-    /// The first of this many rows, all of which failed.
-    FirstOfAll(usize),
-}
-
-impl fmt::Display for SolvePlace {
-    /// Ends with a colon and a space, unless it is empty.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Single => Ok(()),
-            Self::Row(row) => write!(f, "row {row} (counted from 0): "),
-            Self::FirstOfAll(rows) => {
-                write!(f, "none of the {rows} rows has a decision; the first: ")
-            }
-        }
     }
 }
 
@@ -386,15 +286,6 @@ impl Error {
         }
     }
 
-    /// The same error with a remedy, if it is an error in data or settings.
-    #[must_use]
-    pub fn with_remedy(mut self, text: impl Into<String>) -> Self {
-        if let Self::Input { remedy, .. } | Self::Setting { remedy, .. } = &mut self {
-            *remedy = Some(text.into());
-        }
-        self
-    }
-
     /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -419,129 +310,5 @@ impl Error {
             | Self::NonFinite { .. }
             | Self::Interrupted => None,
         }
-    }
-
-    /// Bad data at a place.
-    pub fn input(place: InputPlace, message: impl Into<String>) -> Self {
-        Self::Input {
-            place,
-            message: message.into(),
-            remedy: None,
-        }
-    }
-
-    /// A setting that cannot be used.
-    pub fn setting(message: impl Into<String>) -> Self {
-        Self::Setting {
-            message: message.into(),
-            remedy: None,
-        }
-    }
-
-    /// Bad data that did not come from a file.
-    pub fn data(message: impl Into<String>) -> Self {
-        Self::input(InputPlace::default(), message)
-    }
-
-    /// The same error with this file as its place, if it is an error in data without a file.
-    #[must_use]
-    pub fn in_file(mut self, path: &Path) -> Self {
-        if let Self::Input { place, .. } = &mut self {
-            place.file.get_or_insert_with(|| path.to_path_buf());
-        }
-        self
-    }
-
-    /// As [`Error::in_file`], also for settings: the file contains the setting.
-    #[must_use]
-    pub fn with_file(self, path: &Path) -> Self {
-        match self {
-            Self::Setting { message, remedy } => Self::Input {
-                place: InputPlace::file(path),
-                message,
-                remedy,
-            },
-            other => other.in_file(path),
-        }
-    }
-
-    /// A solver found no decision for an instance; a canceled search is [`Error::Interrupted`].
-    pub fn solver(instance: usize, failure: SolveFailure) -> Self {
-        match failure {
-            SolveFailure::Interrupted => Self::Interrupted,
-            failure => Self::Solver {
-                place: SolvePlace::Row(instance),
-                failure,
-            },
-        }
-    }
-
-    /// As [`Error::solver`], where there is only one instance.
-    pub fn single_solve(failure: SolveFailure) -> Self {
-        match failure {
-            SolveFailure::Interrupted => Self::Interrupted,
-            failure => Self::Solver {
-                place: SolvePlace::Single,
-                failure,
-            },
-        }
-    }
-
-    /// As [`Error::solver`], where this many rows failed and no other exists; `failure` is that of
-    /// the first.
-    pub fn all_failed(rows: usize, failure: SolveFailure) -> Self {
-        match failure {
-            SolveFailure::Interrupted => Self::Interrupted,
-            failure => Self::Solver {
-                place: if rows == 1 {
-                    SolvePlace::Row(0)
-                } else {
-                    SolvePlace::FirstOfAll(rows)
-                },
-                failure,
-            },
-        }
-    }
-
-    /// The same error with another remedy, if it is a missing capability.
-    #[must_use]
-    pub fn with_capability_remedy(mut self, text: String) -> Self {
-        if let Self::Capability { remedy, .. } = &mut self {
-            *remedy = text;
-        }
-        self
-    }
-
-    /// Names the method that needs a missing capability; other errors are unchanged.
-    #[must_use]
-    pub fn for_method(self, name: &str) -> Self {
-        match self {
-            Self::Capability {
-                capability,
-                problem,
-                remedy,
-                ..
-            } => Self::Capability {
-                method: name.to_owned(),
-                capability,
-                problem,
-                remedy,
-            },
-            other => other,
-        }
-    }
-
-    /// Adds the path of the file to an error of the operating system.
-    pub fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
-        move |source| Self::Io {
-            path: path.to_path_buf(),
-            source,
-        }
-    }
-
-    /// An unknown name of something (such as "method"), with the possible names.
-    pub fn unknown(what: &str, name: &str, choices: &[&str]) -> Self {
-        Self::setting(format!("unknown {what} '{name}'"))
-            .with_remedy(format!("choose one of: {}", choices.join(", ")))
     }
 }

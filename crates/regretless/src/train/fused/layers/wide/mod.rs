@@ -13,46 +13,24 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use self::columns::{OutputBlock, TILES_PER_BLOCK, WideWorkerColumns};
 use super::super::FusedContext;
 use super::super::adam::AdamCoefficients;
 use super::super::barrier::Barrier;
 use super::super::epoch::EVALUATION_ROWS_PER_CHUNK;
-use super::super::row_constants::{PredictionNorm, RowTotals};
+use super::super::row_constants::PredictionNorm;
 use super::super::worker_columns::PartialSums;
 use super::hidden::{AdamMoments, HiddenLayers};
-use super::output_block::{self, AdamSlices, BatchInputs, BlockForward, BlockStep, take_front};
-use super::predictions::{self, BackwardCoefficients};
+use super::output_block::{AdamSlices, BatchInputs, take_front};
 use super::{EpochSums, FusedNetwork};
 use crate::predict::Network;
-use crate::predict::matmul::{MatrixView, MatrixViewMut, multiply};
 use crate::simd::{AlignedF32x8, F32_LANES};
 
-/// Tiles of outputs whose weights and their gradient stay in cache.
-const TILES_PER_BLOCK: usize = 8;
+mod columns;
+
 /// Most groups of blocks, which bounds the number of workers; each worker adds the sums of all
 /// groups.
 const MAX_BLOCK_GROUPS: usize = 16;
-
-/// What one worker owns: consecutive blocks of the last layer, and a copy of the hidden layers.
-struct WideWorkerColumns<'a> {
-    hidden: Option<HiddenLayers>,
-    groups: Range<usize>,
-    weights: AdamSlices<'a>,
-    biases: AdamSlices<'a>,
-    /// Scratch for the predictions of each block, row by row.
-    predictions: &'a mut [f32],
-}
-
-/// One block of outputs of the last layer.
-struct OutputBlock<'b> {
-    group: usize,
-    /// Number of its first tile.
-    first: usize,
-    tiles: usize,
-    weights: AdamSlices<'b>,
-    biases: AdamSlices<'b>,
-    predictions: &'b mut [f32],
-}
 
 /// One worker's scratch memory.
 #[derive(Default)]
@@ -169,15 +147,26 @@ impl FusedNetwork<'_> {
         // All copies of the hidden layers are equal.
         let hidden = columns.swap_remove(0).hidden;
         drop(columns);
-        let sums = epoch.loss_sums();
+        let sums = EpochSums::of(
+            &epoch.loss_sums,
+            &epoch.evaluation_sums,
+            &epoch.stop,
+            [order, evaluated_rows],
+        );
         self.steps += order.len().div_ceil(batch) as i32;
         if let Some(hidden) = hidden {
-            let parameters = hidden.network.parameters();
-            self.network.parameters_mut()[..hidden_count].copy_from_slice(parameters);
-            self.moments.first[..hidden_count].copy_from_slice(&hidden.moments.first);
-            self.moments.second[..hidden_count].copy_from_slice(&hidden.moments.second);
+            self.store_hidden_layers(&hidden);
         }
         sums
+    }
+
+    /// Overwrites the layers before the last, which have the first parameters.
+    fn store_hidden_layers(&mut self, hidden: &HiddenLayers) {
+        let parameters = hidden.network.parameters();
+        let count = parameters.len();
+        self.network.parameters_mut()[..count].copy_from_slice(parameters);
+        self.moments.first[..count].copy_from_slice(&hidden.moments.first);
+        self.moments.second[..count].copy_from_slice(&hidden.moments.second);
     }
 
     /// A copy of the layers before the last, which have the first `count` parameters; `None` for a
@@ -190,184 +179,6 @@ impl FusedNetwork<'_> {
             second: self.moments.second[..count].to_vec(),
         };
         Some(HiddenLayers::new(network, moments))
-    }
-}
-
-impl WideWorkerColumns<'_> {
-    /// Calls `work` with each block.
-    fn for_each_block(
-        &mut self,
-        epoch: &WideParallelEpoch<'_>,
-        mut work: impl FnMut(&mut OutputBlock<'_>),
-    ) {
-        let begin = epoch.groups[self.groups.start].start;
-        let end = epoch.groups[self.groups.end - 1].end;
-        let values_per_tile = self.predictions.len() / (end - begin);
-        for group in self.groups.clone() {
-            let range = epoch.groups[group].clone();
-            for first in range.clone().step_by(TILES_PER_BLOCK) {
-                let tiles = (range.end - first).min(TILES_PER_BLOCK);
-                let (start, end) = (first - begin, first + tiles - begin);
-                let outputs = start * F32_LANES..(end * F32_LANES).min(self.biases.values.len());
-                let inputs = outputs.start * epoch.inputs..outputs.end * epoch.inputs;
-                work(&mut OutputBlock {
-                    group,
-                    first,
-                    tiles,
-                    weights: self.weights.range(inputs),
-                    biases: self.biases.range(outputs),
-                    predictions: &mut self.predictions
-                        [start * values_per_tile..end * values_per_tile],
-                });
-            }
-        }
-    }
-}
-
-impl OutputBlock<'_> {
-    /// Values from one row of predictions to the next.
-    fn row_stride(&self) -> usize {
-        self.tiles * F32_LANES
-    }
-
-    /// Prefetches the true costs of rows, of the block that begins `distance` tiles after this one.
-    /// Rows are in random order, so that the processor does not prefetch them by itself.
-    fn prefetch_costs(&self, context: &FusedContext<'_>, rows: &[usize], distance: usize) {
-        for row in rows {
-            predictions::prefetch_costs(context, *row, self.first + distance, TILES_PER_BLOCK);
-        }
-    }
-
-    /// Predicts rows; adds the squares of their norms.
-    fn predict(
-        &mut self,
-        context: &FusedContext<'_>,
-        batch: &BatchInputs,
-        scratch: &mut Vec<AlignedF32x8>,
-        squares: &mut [f64],
-    ) {
-        let row_stride = self.row_stride();
-        let full_tiles = context
-            .table
-            .full_tiles()
-            .clamp(self.first, self.first + self.tiles);
-        // A partial tile is summed separately, as everywhere.
-        for tiles in [self.first..full_tiles, full_tiles..self.first + self.tiles] {
-            if tiles.is_empty() {
-                continue;
-            }
-            scratch.clear();
-            scratch.resize(batch.rows, AlignedF32x8::ZERO);
-            let begin = (tiles.start - self.first) * F32_LANES;
-            let end = ((tiles.end - self.first) * F32_LANES).min(self.biases.values.len());
-            let mut pass = BlockForward {
-                batch,
-                weights: &self.weights.values[begin * batch.inputs..end * batch.inputs],
-                biases: &self.biases.values[begin..end],
-                output_maps: &context.output_maps[tiles],
-                predictions: &mut self.predictions[begin..],
-                row_stride,
-                squares: scratch,
-            };
-            output_block::forward(context.simd, &mut pass);
-            for (square, sums) in squares.iter_mut().zip(&*scratch) {
-                *square += predictions::total(sums);
-            }
-        }
-    }
-
-    /// Adds the totals of rows: Σ slope · u of all rows first, then Σ slope · c.
-    fn evaluate(
-        &mut self,
-        context: &FusedContext<'_>,
-        rows: &[usize],
-        norms: &[PredictionNorm],
-        sums: &mut [f64],
-    ) {
-        let (slope_dot_errors, slope_dot_costs) = sums.split_at_mut(rows.len());
-        let (row_stride, first) = (self.row_stride(), self.first);
-        let predicted_rows = self.predictions.chunks_exact_mut(row_stride);
-        for (i, ((values, row), norm)) in predicted_rows.zip(rows).zip(norms).enumerate() {
-            let totals = predictions::evaluate(context, *row, first, values, *norm);
-            slope_dot_errors[i] += totals.slope_dot_error;
-            slope_dot_costs[i] += totals.slope_dot_cost;
-        }
-    }
-
-    /// Turns predictions into their gradient.
-    fn gradient(
-        &mut self,
-        context: &FusedContext<'_>,
-        rows: &[usize],
-        norms: &[PredictionNorm],
-        totals: &[f64],
-    ) {
-        let (row_stride, first) = (self.row_stride(), self.first);
-        let (slope_dot_errors, slope_dot_costs) = totals.split_at(rows.len());
-        let predicted_rows = self.predictions.chunks_exact_mut(row_stride);
-        for (i, (values, row)) in predicted_rows.zip(rows).enumerate() {
-            let totals = RowTotals {
-                slope_dot_error: slope_dot_errors[i],
-                slope_dot_cost: slope_dot_costs[i],
-            };
-            let coefficients =
-                BackwardCoefficients::new(context, *row, rows.len(), norms[i], totals);
-            predictions::backward(context, *row, first, values, coefficients);
-        }
-    }
-
-    /// [`Self::evaluate`] and [`Self::gradient`] at once, without normalization; returns whether
-    /// all sums are finite.
-    fn evaluate_and_gradient(
-        &mut self,
-        context: &FusedContext<'_>,
-        rows: &[usize],
-        sums: &mut [f64],
-    ) -> bool {
-        let (row_stride, first) = (self.row_stride(), self.first);
-        let norm = PredictionNorm::UNNORMALIZED;
-        let predicted_rows = self.predictions.chunks_exact_mut(row_stride);
-        let mut finite = true;
-        for ((values, row), sum) in predicted_rows.zip(rows).zip(sums) {
-            let coefficients =
-                BackwardCoefficients::new(context, *row, rows.len(), norm, RowTotals::default());
-            let loss_sum =
-                predictions::evaluate_and_backward(context, *row, first, values, coefficients);
-            finite &= loss_sum.is_finite();
-            *sum += loss_sum;
-        }
-        finite
-    }
-
-    /// Given the gradient of the outputs: adds to the gradient of the activated rows, and takes a
-    /// step.
-    fn backward_and_step(
-        &mut self,
-        context: &FusedContext<'_>,
-        batch: &BatchInputs,
-        hidden_gradient: &mut [f32],
-        adam: &AdamCoefficients,
-    ) {
-        let (row_stride, outputs) = (self.row_stride(), self.biases.values.len());
-        if !hidden_gradient.is_empty() {
-            let gradient = MatrixView::part(self.predictions, batch.rows, outputs, row_stride);
-            let weights = MatrixView::new(self.weights.values, outputs, batch.inputs);
-            let out = MatrixViewMut {
-                values: hidden_gradient,
-                row_stride: batch.inputs,
-                add: true,
-            };
-            multiply(gradient, weights, out);
-        }
-        let mut pass = BlockStep {
-            batch,
-            output_gradient: self.predictions,
-            row_stride,
-            weights: self.weights.range(0..outputs * batch.inputs),
-            biases: self.biases.range(0..outputs),
-            adam,
-        };
-        output_block::step(context.simd, &mut pass);
     }
 }
 
@@ -399,19 +210,6 @@ impl<'a> WideParallelEpoch<'a> {
             loss_sums: PartialSums::new(1, order.len()),
             evaluation_sums: PartialSums::new(1, evaluated_rows.len()),
         }
-    }
-
-    /// Loss sums of all rows; `None` if the epoch was interrupted.
-    fn loss_sums(&self) -> Option<EpochSums> {
-        let mut sums = EpochSums {
-            training: vec![0.0; self.order.len()],
-            evaluation: vec![0.0; self.evaluated_rows.len()],
-        };
-        self.loss_sums.sum_groups(&mut sums.training);
-        self.evaluation_sums.sum_groups(&mut sums.evaluation);
-        let finite = sums.training.iter().all(|sum| sum.is_finite());
-        let interrupted = self.stop.load(Ordering::Relaxed) && finite;
-        (!interrupted).then_some(sums)
     }
 
     /// The loop of one worker over all steps, then the evaluation.

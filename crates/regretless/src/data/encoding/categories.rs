@@ -1,0 +1,84 @@
+//! Codes of categories: one-hot columns and target statistics.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::cells::{ColumnCells, EncodedRows, Occurrences};
+use super::raw::{RawCells, TEXT_GAP};
+use crate::error::Result;
+
+impl ColumnCells<'_> {
+    pub(super) fn encode_categories(
+        &self,
+        values: &[String],
+        gaps: usize,
+        out: &mut EncodedRows,
+        offset: usize,
+    ) -> Result<()> {
+        let index = |text: &str| {
+            values
+                .binary_search_by(|value| value.as_str().cmp(text))
+                .ok()
+        };
+        // Every distinct text is searched once.
+        let indices: Vec<Option<usize>> = match &self.raw.cells {
+            RawCells::Texts(texts) => texts.values.iter().map(|text| index(text)).collect(),
+            RawCells::Numbers { .. } | RawCells::Times(_) => Vec::new(),
+        };
+        let (mut missing, mut unseen) = (Occurrences::default(), Occurrences::default());
+        for (row, source) in self.existing_rows() {
+            let at = row * out.width + offset;
+            let found = match &self.raw.cells {
+                RawCells::Texts(texts) => match texts.codes[source] {
+                    TEXT_GAP => None,
+                    code => Some(indices[code as usize]),
+                },
+                RawCells::Numbers { .. } | RawCells::Times(_) => {
+                    self.text(source).map(|text| index(&text))
+                }
+            };
+            match found {
+                Some(Some(index)) => out.values[at + index] = 1.0,
+                Some(None) => unseen.add(row),
+                None => self.mark_gap(row, gaps, at + values.len(), &mut missing, out)?,
+            }
+        }
+        let zeros = "all its columns are 0";
+        self.note_gaps(&missing, zeros, out);
+        let text = format!("is a value that no training row has: {zeros}");
+        self.note_first_text(&unseen, &text, out);
+        Ok(())
+    }
+
+    pub(super) fn encode_statistics(
+        &self,
+        mean: impl Fn(Option<&str>) -> Option<f64>,
+        prior: f64,
+        out: &mut EncodedRows,
+        offset: usize,
+    ) -> Result<()> {
+        let mut known: HashMap<Option<String>, Option<f64>> = HashMap::new();
+        let (mut missing, mut unseen) = (Occurrences::default(), Occurrences::default());
+        for (row, source) in self.existing_rows() {
+            let text = self.text(source).map(Cow::into_owned);
+            if text.is_none() {
+                self.check_gap(row)?;
+            }
+            let is_gap = text.is_none();
+            let found = known
+                .entry(text)
+                .or_insert_with_key(|text| mean(text.as_deref()));
+            match found {
+                Some(_) => {}
+                None if is_gap => missing.add(row),
+                None => unseen.add(row),
+            }
+            out.values[row * out.width + offset] = found.unwrap_or(prior) as f32;
+        }
+        let taken = "the mean cost of all training rows is taken";
+        self.note_gaps(&missing, taken, out);
+        let text = format!("is a value that no training row has: {taken}");
+        self.note_first_text(&unseen, &text, out);
+        Ok(())
+    }
+}
