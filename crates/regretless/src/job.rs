@@ -13,7 +13,7 @@ use crate::method::Method;
 use crate::notes::{FinishedTraining, Note, NoteKind, PlannedTraining, findings_of_split};
 use crate::observer::Observer;
 use crate::oracle::Oracle;
-use crate::train::{FitResult, TrainingContext};
+use crate::train::TrainingContext;
 use crate::trainer::{Trainer, TrainingOutcome};
 
 /// A training, or the trainings of a comparison, before it begins.
@@ -116,34 +116,29 @@ impl<'a> TrainingJob<'a> {
         checkpoints: Option<&CheckpointFolder>,
     ) -> Result<TrainingOutcome> {
         let spec = self.labeled.problem.spec();
-        let mut outcome = trainer.fit_and_evaluate(&self.context(), spec, checkpoints)?;
-        outcome.notes = self.notes_after(trainer, &outcome.trained, Some(&outcome));
-        Ok(outcome)
+        let outcome = trainer.fit_and_evaluate(&self.context(), spec, checkpoints)?;
+        Ok(self.with_notes(trainer, outcome))
     }
 
     /// Trains without an evaluation; the notes are about the training.
     ///
     /// # Errors
     /// As [`Trainer::train`].
-    pub(crate) fn fit(&self, trainer: &Trainer) -> Result<(FitResult, Vec<Note>)> {
-        let trained = trainer.train(&self.context(), self.labeled.problem.spec(), None)?;
-        let notes = self.notes_after(trainer, &trained, None);
-        Ok((trained, notes))
+    pub(crate) fn fit(&self, trainer: &Trainer) -> Result<TrainingOutcome> {
+        let outcome = trainer.train(&self.context(), self.labeled.problem.spec(), None)?;
+        Ok(self.with_notes(trainer, outcome))
     }
 
-    fn notes_after(
-        &self,
-        trainer: &Trainer,
-        fit: &FitResult,
-        outcome: Option<&TrainingOutcome>,
-    ) -> Vec<Note> {
+    fn with_notes(&self, trainer: &Trainer, outcome: TrainingOutcome) -> TrainingOutcome {
         let finished = FinishedTraining {
             trainer,
-            fit,
-            outcome,
+            outcome: &outcome,
             context: &self.context(),
             epochs_setting: self.epochs_setting,
         };
-        finished.notes()
+        TrainingOutcome {
+            notes: finished.notes(),
+            ..outcome
+        }
     }
 }

@@ -532,13 +532,13 @@ impl Trainer {
         let job = TrainingJob::new(&labeled, &oracle, methods, observer);
         notes.extend(job.prepare(None, |check| Ok(check.run()))?.notes);
         warn(&notes, observer);
-        let (trained, outcome_notes) = job.fit(self)?;
-        warn(&outcome_notes, observer);
-        notes.extend(outcome_notes);
-        let model = Model::assemble(trained.model, problem)?;
+        let outcome = job.fit(self)?;
+        warn(&outcome.notes, observer);
+        notes.extend(outcome.notes);
+        let model = Model::assemble(outcome.model, problem)?;
         Ok(model
             .with_threads(self.threads)?
-            .with_report(trained.report, notes))
+            .with_report(outcome.report, notes))
     }
 }
 

@@ -342,7 +342,11 @@ impl CellRun<'_> {
         };
         let context = self.context(part);
         let trained = trainer.train(&context, self.table.spec, None)?;
-        let chosen = trained.candidates.iter().filter(|entry| entry.is_chosen);
+        let chosen = trained
+            .report
+            .candidates
+            .iter()
+            .filter(|entry| entry.is_chosen);
         Ok(FoldFit {
             chosen: chosen.map(CandidateReport::name).collect(),
             model: trained.model,

@@ -18,14 +18,13 @@ use regretless_base::error::{Error, Result};
 use regretless_base::statistics::{ConfidenceInterval, RowOrder, mean_interval};
 
 impl DecisionReview {
-    /// Reviews a training by its test rows; `method` is its name.
+    /// Reviews a training by its test rows.
     ///
     /// # Errors
     /// When there are no test rows, the file of coordinates does not fit the problem, a row has no
     /// decision, or the user interrupts.
     pub fn of_training(
         outcome: &TrainingOutcome,
-        method: &str,
         context: &TrainingContext<'_>,
         problem: &Problem,
         options: &ReviewOptions<'_>,
@@ -36,6 +35,7 @@ impl DecisionReview {
             oracle,
             observer,
         } = *context;
+        let method = outcome.method.to_string();
         let rows = &split.test;
         let test = outcome.test.as_ref().filter(|_| !rows.is_empty());
         let test = test.ok_or_else(|| {
@@ -45,12 +45,12 @@ impl DecisionReview {
         let layout = DecisionLayout::for_problem(problem.spec(), options.coordinates)?;
         let reference_name = Baseline::LeastSquares.to_string();
         let least_squares = linear_fit(context, problem.spec(), 0.0)?;
-        let model = &outcome.trained.model;
+        let model = &outcome.model;
         let reference = Evaluation::of_model(&least_squares, data, rows, oracle, observer)?;
         let mut methods = Vec::new();
         for (name, model, evaluation) in [
             (reference_name.as_str(), &least_squares, &reference),
-            (method, model, test),
+            (method.as_str(), model, test),
         ] {
             let shown = example_rows(data, rows);
             let predictions = model.predict_instances(data, shown)?;
@@ -63,7 +63,7 @@ impl DecisionReview {
             ));
         }
         let evaluations = [test, &reference];
-        let comparison = TestComparison::new(method, outcome, evaluations, context, options.unit);
+        let comparison = TestComparison::new(outcome, evaluations, context, options.unit);
         let mut verdict = comparison.sentences(outcome);
         let explained = match worst_position(&test.regrets) {
             Some(position) => {
@@ -112,7 +112,7 @@ impl DecisionReview {
             key_figures: comparison.key_figures(),
             verdict,
             unit: options.unit.map(Into::into),
-            method: method.to_owned(),
+            method,
             results: reviewed.results(options),
             history: None,
             regrets,
@@ -165,12 +165,12 @@ struct TestComparison<'a> {
 
 impl<'a> TestComparison<'a> {
     fn new(
-        method: &str,
         outcome: &TrainingOutcome,
-        [test, reference]: [&'a Evaluation; 2],
+        evaluations: [&'a Evaluation; 2],
         context: &TrainingContext<'_>,
         unit: Option<&str>,
     ) -> Self {
+        let [test, reference] = evaluations;
         let rows = context.split.test.len();
         let saving = RowSaving::of(&test.regrets, &reference.regrets, context.split.row_order());
         let untested = saving.interval.is_none().then(|| {
@@ -180,7 +180,7 @@ impl<'a> TestComparison<'a> {
             )
         });
         let verdict = Verdict {
-            method: method.to_owned(),
+            method: outcome.method.to_string(),
             scope: VerdictScope::OneMethod,
             reference: Baseline::LeastSquares.to_string(),
             reference_regret: reference.regret,
@@ -194,7 +194,7 @@ impl<'a> TestComparison<'a> {
             basis: format!("{rows} test rows"),
             evidence: "test rows",
             implication: Some("a linear regression is enough"),
-            has_converged: outcome.trained.report.has_converged() != Some(false),
+            has_converged: outcome.report.has_converged() != Some(false),
             untested,
         };
         Self {

@@ -21,12 +21,12 @@ use crate::evaluate::{Evaluation, MissingPredictions};
 use crate::method::{AutoBudget, TrainingStage};
 use crate::oracle::{CacheSettings, Heuristic, OracleSettings, SolveCounts};
 use crate::parallel::Timer;
-use crate::predict::PredictorSpec;
+use crate::predict::{CostModel, PredictorSpec};
 use crate::problem::ProblemSpec;
 use crate::report::{CandidateReport, ScoredRegrets, ScoringKind, SearchReport, TrainReport};
 use crate::settings::{SelectionCriterion, TrainingSettings};
 use crate::solve::relaxation::Relaxation;
-use crate::train::{FitResult, StagedTraining, TrainingContext, linear_fit};
+use crate::train::{StagedTraining, TrainingContext, linear_fit};
 
 /// Numbers of folds that are tried, the first that fits in the budget. Five are the usual number.
 const FOLDS: [usize; 2] = [5, 3];
@@ -173,7 +173,7 @@ impl<'a> AutoSearch<'a> {
     /// # Errors
     /// When all candidates or one of the user's fail, candidates of the user cannot be compared, or
     /// the user interrupts.
-    pub(crate) fn run(mut self, users: &[Vec<TrainingStage>]) -> Result<FitResult> {
+    pub(crate) fn run(mut self, users: &[Vec<TrainingStage>]) -> Result<(CostModel, TrainReport)> {
         self.try_first_candidates()?;
         if matches!(self.scorer, RegretScorer::None) {
             if !users.is_empty() {
@@ -603,8 +603,8 @@ impl<'a> AutoSearch<'a> {
                     start,
                     problem: self.problem,
                 };
-                let trained = training.run(&context, None)?;
-                (trained.model, trained.report.rounds)
+                let (model, report) = training.run(&context, None)?;
+                (model, report.rounds)
             }
         };
         if let CandidateKind::Trained { stage, .. } = &candidate.kind {
@@ -672,7 +672,7 @@ impl<'a> AutoSearch<'a> {
     }
 
     /// The average of the best candidates.
-    fn result(mut self, num_folds: usize) -> Result<FitResult> {
+    fn result(mut self, num_folds: usize) -> Result<(CostModel, TrainReport)> {
         let ranking = self.ranking(num_folds);
         let Some(best) = ranking.first().copied() else {
             return Err(self.failure.take().unwrap_or(Error::Interrupted));
@@ -695,21 +695,16 @@ impl<'a> AutoSearch<'a> {
         model.metadata.seed = self.settings.seed;
         model.metadata.method = method_name(&models);
         let validation = self.held_out_evaluation(&models, factor, num_folds)?;
+        let rounds = self.candidates[members[0]].folds[0].rounds.clone();
+        let solves = self.context.oracle.counts() - self.initial_counts;
         let report = TrainReport {
-            rounds: self.candidates[members[0]].folds[0].rounds.clone(),
-            seconds: self.timer.seconds(),
-            cpu_seconds: self.timer.cpu_seconds(),
-            solves: self.context.oracle.counts() - self.initial_counts,
             timed_solve_seconds: self.timed_solve_seconds(),
-        };
-        let search = self.search_report(regrets, is_least_squares, num_folds);
-        Ok(FitResult {
-            model,
-            report,
             candidates: self.candidate_reports(best, &members, num_folds),
-            validation,
-            search,
-        })
+            search: self.search_report(regrets, is_least_squares, num_folds),
+            held_out: validation,
+            ..TrainReport::new(rounds, solves, &self.timer)
+        };
+        Ok((model, report))
     }
 
     /// The average of the best candidates that has the lowest regret, or nearly so.

@@ -58,7 +58,7 @@ const ARROWS: [(&str, &[&str]); 24] = [
     ),
     ("method", &["loss", "label", "oracle", "solve"]),
     ("optimizer", &[]),
-    ("report", &["oracle"]),
+    ("report", &["evaluate", "oracle"]),
     ("settings", &["method", "optimizer", "data"]),
     (
         "checkpoint",
