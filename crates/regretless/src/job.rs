@@ -34,6 +34,8 @@ pub struct TrainingJob<'a> {
     pub time_split: Option<&'a str>,
     /// What the user calls the number of epochs.
     pub epochs_setting: &'a str,
+    /// The rows whose solves decide how epochs are selected; by default those of the training.
+    pub validated: Option<TrainingContext<'a>>,
 }
 
 /// What is known before a training begins.
@@ -60,6 +62,7 @@ impl<'a> TrainingJob<'a> {
             method_setting: None,
             time_split: None,
             epochs_setting: "epochs",
+            validated: None,
         }
     }
 
@@ -94,15 +97,12 @@ impl<'a> TrainingJob<'a> {
             ..PlannedTraining::new(self.methods, data, self.oracle, &findings)
         };
         let mut notes = planned.notes();
-        notes.extend(select.and_then(|trainer| self.avoid_expensive_validation(trainer)));
+        if let Some(trainer) = select {
+            let validated = self.validated.unwrap_or_else(|| self.context());
+            let text = trainer.select_affordably(&validated);
+            notes.extend(text.map(|text| Note::new(NoteKind::Selection, text)));
+        }
         Ok(PreparedJob { findings, notes })
-    }
-
-    /// Selects epochs by validation loss where the solves for validation regret take too long; the
-    /// note says so.
-    pub fn avoid_expensive_validation(&self, trainer: &mut Trainer) -> Option<Note> {
-        let text = trainer.select_affordably(&self.context())?;
-        Some(Note::new(NoteKind::Selection, text))
     }
 
     /// Trains and evaluates; the outcome has the notes about it. Resumes from checkpoints if there

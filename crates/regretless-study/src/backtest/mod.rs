@@ -13,6 +13,7 @@ mod cell;
 mod files;
 mod fold_data;
 mod folds;
+mod history;
 mod method;
 mod periods;
 mod results;
@@ -20,6 +21,7 @@ mod runner;
 mod savings;
 
 pub use folds::{BacktestFold, RollingOrigin, TrainingWindow};
+pub use history::BacktestHistory;
 pub use method::GivenMethod;
 pub use periods::Periods;
 pub use results::{

@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::cell::{CellRun, FoldModel, FoldRecord};
-use super::fold_data::{FoldData, SplitData};
+use super::fold_data::FoldData;
 use super::folds::{BacktestFold, check_folds};
+use super::history::BacktestHistory;
 use super::method::{BacktestMethod, GivenMethod};
 use super::periods::Periods;
 use super::results::{BacktestResults, FinishedMethod, MethodHistory};
@@ -19,12 +20,11 @@ use crate::experiment::CellFiles;
 use regretless::data::{DataCheck, Finding};
 use regretless::evaluate::UnpredictedCosts;
 use regretless::job::{PreparedJob, TrainingJob};
-use regretless::label::{LabeledDataset, LabeledSplit, Shard};
+use regretless::label::{LabeledDataset, Shard};
 use regretless::method::Method;
-use regretless::notes::{EncodedHistory, Note, PlannedTraining};
 use regretless::oracle::Oracle;
 use regretless::predict::{CostModel, PredictorSpec};
-use regretless::problem::{Problem, ProblemSpec};
+use regretless::problem::ProblemSpec;
 use regretless::settings::TrainingSettings;
 use regretless::trainer::Trainer;
 use regretless_base::error::{Error, Result};
@@ -198,43 +198,35 @@ impl Backtest {
 
     /// Checks the history and says what the user should know before the trainings begin; `check`
     /// is that of [`TrainingJob::prepare`]. Where the user did not choose how epochs are selected,
-    /// the settings of all methods get the selection that is affordable.
+    /// the settings of all methods get the selection that is affordable in the first fold.
     ///
     /// # Errors
     /// Those of `check`, and when the first fold cannot be prepared.
     pub fn prepare(
         &mut self,
-        table: &BacktestTable<'_>,
-        history: &EncodedHistory<'_>,
+        history: &BacktestHistory,
+        oracle: &Oracle,
         is_selection_given: bool,
         check: impl FnOnce(DataCheck<'_>) -> Result<Vec<Finding>>,
     ) -> Result<PreparedJob> {
-        let findings = history.findings(check)?;
-        let planned = PlannedTraining::new(&self.methods, history.data(), table.oracle, &findings);
-        let mut notes = planned.notes();
-        if !is_selection_given {
-            notes.extend(self.avoid_expensive_validation(table)?);
-        }
-        Ok(PreparedJob { findings, notes })
-    }
-
-    fn avoid_expensive_validation(&mut self, table: &BacktestTable<'_>) -> Result<Option<Note>> {
-        let Some(first) = table.folds.first() else {
-            return Ok(None);
+        let table = history.table(oracle);
+        let first = match table.folds.first().filter(|_| !is_selection_given) {
+            Some(first) => {
+                check_folds(table.folds, table.periods)?;
+                Some(FoldData::new(&table, first, self.validation)?)
+            }
+            None => None,
         };
-        check_folds(table.folds, table.periods)?;
-        let data = FoldData::new(table, first, self.validation)?;
+        let halves = history.encoded_halves()?;
+        let job = TrainingJob {
+            validated: first.as_ref().map(FoldData::validated_context),
+            ..TrainingJob::new(&halves, oracle, &self.methods, &NoopObserver)
+        };
         let mut trainer = Trainer::new(Method::mse()).settings(self.training);
-        let problem = Problem::from_parts(table.oracle.problem().clone(), table.spec.clone());
-        let SplitData {
-            data: history,
-            split,
-        } = data.validated;
-        let labeled = LabeledSplit::new(problem, history, split)?;
-        let job = TrainingJob::new(&labeled, &data.history_oracle, &self.methods, &NoopObserver);
-        let note = job.avoid_expensive_validation(&mut trainer);
+        let select = first.is_some().then_some(&mut trainer);
+        let prepared = job.prepare(select, |halves| check(halves.of_halves()))?;
         self.training = trainer.settings;
-        Ok(note)
+        Ok(prepared)
     }
 
     /// Runs the missing cells and returns all results. A method that fails on a fold is among the

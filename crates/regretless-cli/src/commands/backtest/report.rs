@@ -28,7 +28,7 @@ pub fn report(
         report.line(remark);
     }
     report.line("");
-    report.line(results.title(&history.problem.name()));
+    report.line(results.title(&history.labeled.problem.name()));
     report.line("");
     report.text.push_str(&table(results));
     if let Some(block_lengths) = results.block_lengths() {
