@@ -284,11 +284,7 @@ impl ExperimentCell {
                         self.seed
                     ))
                 })?;
-                let predict = |rows: &[usize]| {
-                    let mut costs = predictions.select_rows(rows);
-                    data.data.sense().convert_matrix(&mut costs)?;
-                    data.data.data().complete_predictions(rows, costs)
-                };
+                let predict = |rows: &[usize]| data.data.select_predictions(predictions, rows);
                 let rows = &data.split.test;
                 let missing = MissingPredictions::Refused;
                 let test =
