@@ -10,6 +10,7 @@
 //! (`statistics/block_bootstrap.rs`); the best of them is the verdict.
 
 mod cell;
+mod chains;
 mod files;
 mod fold_data;
 mod folds;

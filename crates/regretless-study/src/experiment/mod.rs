@@ -8,6 +8,7 @@
 //! run twice and no outdated result is reused. Shards on several machines fill one folder, or
 //! folders that are copied together. [`ExperimentResults`] aggregates the cells.
 
+mod aggregate;
 mod bootstrap;
 mod cell;
 mod cell_data;
@@ -20,6 +21,7 @@ mod runner;
 mod scoreboard_task;
 mod seed_design;
 mod spec;
+mod spec_changes;
 mod store;
 
 pub use bootstrap::RegretSample;
