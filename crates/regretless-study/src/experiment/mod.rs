@@ -11,6 +11,7 @@
 mod aggregate;
 mod bootstrap;
 mod cell;
+mod cell_context;
 mod cell_data;
 mod example;
 mod method;
