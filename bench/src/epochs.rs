@@ -7,8 +7,8 @@ use regretless::Result;
 use regretless::observer::Observer;
 use regretless::problem::ProblemSpec;
 use regretless::settings::TrainingSettings;
-use regretless::train::{FitResult, TrainingContext};
-use regretless::trainer::Trainer;
+use regretless::train::TrainingContext;
+use regretless::trainer::{Trainer, TrainingOutcome};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +51,7 @@ pub fn train_timed(
     context: &TrainingContext<'_>,
     trainer: &Trainer,
     problem: &ProblemSpec,
-) -> Result<(Epochs, FitResult)> {
+) -> Result<(Epochs, TrainingOutcome)> {
     let clock = EpochClock::default();
     let timed_context = TrainingContext {
         observer: &clock,

@@ -1,7 +1,7 @@
 //! Regretless in the method suite: the public `train` call and the regret of its model.
 
 use regretless::Result;
-use regretless::data::{Matrix, SplitIndices};
+use regretless::data::SplitIndices;
 use regretless::evaluate::Evaluation;
 use regretless::label::LabeledDataset;
 use regretless::observer::NoopObserver;
@@ -58,15 +58,7 @@ fn run(
     let (timed, trained) = train_timed(context, &trainer, &table.problem)?;
     let rows = &context.split.test;
     let all_predictions = trained.model.predict(table.data.features())?;
-    let mut test_predictions = Vec::with_capacity(rows.len() * all_predictions.cols());
-    for row in rows {
-        test_predictions.extend_from_slice(all_predictions.row(*row));
-    }
-    let mut predictions = Matrix::new(rows.len(), all_predictions.cols(), test_predictions)?;
-    context
-        .data
-        .sense()
-        .convert_single(predictions.as_mut_slice());
+    let predictions = context.data.select_predictions(&all_predictions, rows)?;
     let evaluation = Evaluation::of_predictions(
         &predictions,
         context.data,

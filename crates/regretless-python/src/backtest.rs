@@ -7,12 +7,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regretless::data::{DataCheck, FeatureOptions, Finding, Matrix, NamedCosts};
-use regretless::label::{LabeledDataset, Shard};
+use regretless::label::Shard;
 use regretless::method::Method;
-use regretless::notes::EncodedHistory;
 use regretless::{Decision, Split};
 use regretless_study::backtest::{
-    Backtest, BacktestFold, BacktestResults, BacktestTable, GivenMethod, Periods, RollingOrigin,
+    Backtest, BacktestFold, BacktestHistory, BacktestResults, GivenMethod, Periods, RollingOrigin,
     TrainingWindow,
 };
 use regretless_study::decision_page::{BacktestFacts, BacktestPage};
@@ -60,7 +59,7 @@ impl BacktestPlan {
         serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    fn folds(&self, periods: &Periods) -> PyResult<Vec<BacktestFold>> {
+    fn origin(&self) -> PyResult<RollingOrigin> {
         let window = match &self.window {
             Some(text) => text.parse().map_err(to_py_err)?,
             None => TrainingWindow::default(),
@@ -74,13 +73,12 @@ impl BacktestPlan {
             }
             (TrainingWindow::Rolling(periods), None) => TrainingWindow::Rolling(periods),
         };
-        let origin = RollingOrigin {
+        Ok(RollingOrigin {
             window,
             step: self.step,
             horizon: self.horizon,
             gap: self.gap_periods,
-        };
-        origin.folds(periods).map_err(to_py_err)
+        })
     }
 
     fn backtest(
@@ -115,8 +113,28 @@ impl BacktestPlan {
 pub fn rolling_folds(times: Vec<String>, plan: &str) -> PyResult<Vec<(Vec<usize>, Vec<usize>)>> {
     let plan = BacktestPlan::parse(plan)?;
     let periods = Periods::from_times(&times).map_err(to_py_err)?;
-    let folds = plan.folds(&periods)?.into_iter();
+    let folds = plan.origin()?.folds(&periods).map_err(to_py_err)?;
+    let folds = folds.into_iter();
     Ok(folds.map(|fold| (fold.history, fold.test)).collect())
+}
+
+/// Divides the periods of a history: by the user's folds or, without them, by those of the plan.
+fn divided_by(
+    folds: Option<Vec<(Vec<usize>, Vec<usize>)>>,
+    plan: &BacktestPlan,
+) -> PyResult<impl FnOnce(&Periods) -> regretless::Result<Vec<BacktestFold>>> {
+    let origin = match folds {
+        Some(_) => None,
+        None => Some(plan.origin()?),
+    };
+    Ok(move |periods: &Periods| match origin {
+        Some(origin) => origin.folds(periods),
+        None => Ok(folds
+            .into_iter()
+            .flatten()
+            .map(|(history, test)| BacktestFold { history, test })
+            .collect()),
+    })
 }
 
 /// Results as columns of tables and a summary.
@@ -284,31 +302,19 @@ pub fn run_backtest<'py>(
     let data = with_labels(py, problem, &call, &oracle, data, labels)?;
     let halves = Split::by_time("time").validation(0.0).test(0.5);
     let halves = halves.apply_to_times(&times).map_err(to_py_err)?;
-    let periods = periods.restrict_to(&data.rows());
-    let folds = match folds {
-        Some(folds) => folds
-            .into_iter()
-            .map(|(history, test)| BacktestFold { history, test })
-            .collect(),
-        None => plan.folds(&periods)?,
-    };
-    let notes = periods.notes();
+    let folds = divided_by(folds, &plan)?;
+    let built = problem.built(&oracle);
+    let history = BacktestHistory::new(built, data, periods, halves, folds).map_err(to_py_err)?;
+    let notes = history.periods.notes();
     for note in &notes {
         warn(py, &format!("time: {note}"))?;
     }
     let is_selection_given =
         settings.is_some_and(|settings| settings.contains("select").unwrap_or(false));
-    let table = BacktestTable {
-        spec: &problem.spec,
-        data: &data,
-        oracle: &oracle,
-        periods: &periods,
-        folds: &folds,
-    };
+    let table = history.table(&oracle);
     let prepared = call.run(py, |_| {
-        let encoded = EncodedHistory::new(&data, &halves)?;
         let check = |check: DataCheck<'_>| check.run_with_times(&times);
-        backtest.prepare(&table, &encoded, is_selection_given, check)
+        backtest.prepare(&history, &oracle, is_selection_given, check)
     })?;
     raise_notes(py, problem, &prepared.notes)?;
     let findings = prepared.findings;
@@ -337,10 +343,8 @@ pub fn run_backtest<'py>(
         plan,
         options,
         backtest,
-        data,
+        history,
         findings,
-        periods,
-        folds,
         results,
     };
     found.set_item("page", Bound::new(py, source)?)?;
@@ -354,10 +358,8 @@ pub struct BacktestSource {
     plan: BacktestPlan,
     options: SolveOptions,
     backtest: Backtest,
-    data: Arc<LabeledDataset>,
+    history: BacktestHistory,
     findings: Vec<Finding>,
-    periods: Periods,
-    folds: Vec<BacktestFold>,
     results: BacktestResults,
 }
 
@@ -367,7 +369,7 @@ impl BacktestSource {
     fn draw<'py>(&self, py: Python<'py>) -> PyResult<(String, Bound<'py, PyDict>)> {
         let problem = self.problem.get();
         let call = PyCall::new(self.options.progress);
-        let parameters = self.data.data().parameters();
+        let parameters = self.history.data.data().parameters();
         let oracle = self
             .options
             .oracle(problem, &call, parameters)
@@ -379,13 +381,7 @@ impl BacktestSource {
             let input = BacktestPage {
                 results: &self.results,
                 backtest: &self.backtest,
-                table: BacktestTable {
-                    spec: &problem.spec,
-                    data: &self.data,
-                    oracle: &oracle,
-                    periods: &self.periods,
-                    folds: &self.folds,
-                },
+                table: self.history.table(&oracle),
                 findings: &self.findings,
                 facts,
             };

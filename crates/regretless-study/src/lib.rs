@@ -14,3 +14,4 @@ pub mod table_report;
 #[cfg(test)]
 mod tests;
 pub mod text;
+pub mod verdict;

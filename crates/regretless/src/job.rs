@@ -13,7 +13,7 @@ use crate::method::Method;
 use crate::notes::{FinishedTraining, Note, NoteKind, PlannedTraining, findings_of_split};
 use crate::observer::Observer;
 use crate::oracle::Oracle;
-use crate::train::{FitResult, TrainingContext};
+use crate::train::TrainingContext;
 use crate::trainer::{Trainer, TrainingOutcome};
 
 /// A training, or the trainings of a comparison, before it begins.
@@ -34,6 +34,8 @@ pub struct TrainingJob<'a> {
     pub time_split: Option<&'a str>,
     /// What the user calls the number of epochs.
     pub epochs_setting: &'a str,
+    /// The rows whose solves decide how epochs are selected; by default those of the training.
+    pub validated: Option<TrainingContext<'a>>,
 }
 
 /// What is known before a training begins.
@@ -60,6 +62,7 @@ impl<'a> TrainingJob<'a> {
             method_setting: None,
             time_split: None,
             epochs_setting: "epochs",
+            validated: None,
         }
     }
 
@@ -94,15 +97,12 @@ impl<'a> TrainingJob<'a> {
             ..PlannedTraining::new(self.methods, data, self.oracle, &findings)
         };
         let mut notes = planned.notes();
-        notes.extend(select.and_then(|trainer| self.avoid_expensive_validation(trainer)));
+        if let Some(trainer) = select {
+            let validated = self.validated.unwrap_or_else(|| self.context());
+            let text = trainer.select_affordably(&validated);
+            notes.extend(text.map(|text| Note::new(NoteKind::Selection, text)));
+        }
         Ok(PreparedJob { findings, notes })
-    }
-
-    /// Selects epochs by validation loss where the solves for validation regret take too long; the
-    /// note says so.
-    pub fn avoid_expensive_validation(&self, trainer: &mut Trainer) -> Option<Note> {
-        let text = trainer.select_affordably(&self.context())?;
-        Some(Note::new(NoteKind::Selection, text))
     }
 
     /// Trains and evaluates; the outcome has the notes about it. Resumes from checkpoints if there
@@ -116,34 +116,29 @@ impl<'a> TrainingJob<'a> {
         checkpoints: Option<&CheckpointFolder>,
     ) -> Result<TrainingOutcome> {
         let spec = self.labeled.problem.spec();
-        let mut outcome = trainer.fit_and_evaluate(&self.context(), spec, checkpoints)?;
-        outcome.notes = self.notes_after(trainer, &outcome.trained, Some(&outcome));
-        Ok(outcome)
+        let outcome = trainer.fit_and_evaluate(&self.context(), spec, checkpoints)?;
+        Ok(self.with_notes(trainer, outcome))
     }
 
     /// Trains without an evaluation; the notes are about the training.
     ///
     /// # Errors
     /// As [`Trainer::train`].
-    pub(crate) fn fit(&self, trainer: &Trainer) -> Result<(FitResult, Vec<Note>)> {
-        let trained = trainer.train(&self.context(), self.labeled.problem.spec(), None)?;
-        let notes = self.notes_after(trainer, &trained, None);
-        Ok((trained, notes))
+    pub(crate) fn fit(&self, trainer: &Trainer) -> Result<TrainingOutcome> {
+        let outcome = trainer.train(&self.context(), self.labeled.problem.spec(), None)?;
+        Ok(self.with_notes(trainer, outcome))
     }
 
-    fn notes_after(
-        &self,
-        trainer: &Trainer,
-        fit: &FitResult,
-        outcome: Option<&TrainingOutcome>,
-    ) -> Vec<Note> {
+    fn with_notes(&self, trainer: &Trainer, outcome: TrainingOutcome) -> TrainingOutcome {
         let finished = FinishedTraining {
             trainer,
-            fit,
-            outcome,
+            outcome: &outcome,
             context: &self.context(),
             epochs_setting: self.epochs_setting,
         };
-        finished.notes()
+        TrainingOutcome {
+            notes: finished.notes(),
+            ..outcome
+        }
     }
 }

@@ -9,19 +9,19 @@ use crate::data::{
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, UnpredictedCosts};
-use crate::job::TrainingJob;
-use crate::label::{DataPart, DataSplit, FeatureLayout, LabeledSplit, Row};
+use crate::label::{DataPart, FeatureLayout, Row};
 use crate::notes::Note;
 use crate::observer::{NoopObserver, Observer};
 use crate::oracle::{Heuristic, Oracle};
 use crate::parallel::Threads;
 use crate::predict::CostModel;
-use crate::problem::{ModelProblem, Problem, ProblemKind, Sense};
+use crate::problem::Problem;
 use crate::report::TrainReport;
 use crate::solve::{SearchLimits, Solution, SolveFailure};
-use crate::trainer::Trainer;
 
 mod decision_files;
+mod fit;
+mod problem_of_model;
 
 /// A trained model: predicts costs from features and decides with the problem's solver.
 ///
@@ -420,130 +420,5 @@ impl Model {
             shape: self.predictor.metadata.shape,
             encoding: self.predictor.metadata.encoding.as_ref(),
         })
-    }
-}
-
-impl Problem {
-    /// The problem that the metadata of a model describe, for programs with model files of their
-    /// own: the serialized problem, the BLAKE3 hash of the file it names, the content of that file
-    /// if it is known, and else the folder of the model, where the file is looked for too.
-    ///
-    /// # Errors
-    /// As [`Problem::of_model`].
-    pub fn of_model_metadata(
-        problem: &serde_json::Value,
-        file_hash: Option<&str>,
-        file_content: Option<Vec<u8>>,
-        folder: Option<&Path>,
-    ) -> Result<Self> {
-        Self::from_model_file(&ModelProblem {
-            problem,
-            file_hash,
-            file_content,
-            folder,
-        })
-    }
-
-    /// The problem that a model was trained for. `folder` is that of the model file, for models of
-    /// earlier versions, which name the file of their problem instead of holding it.
-    ///
-    /// # Errors
-    /// When it cannot be read, names a file that is missing or has changed, or is implemented by
-    /// the user's program.
-    pub fn of_model(model: &CostModel, folder: Option<&Path>) -> Result<Self> {
-        Self::from_model_file(&model_problem(model, folder)?)
-    }
-
-    /// The sense of the problem that a model was trained for; `None` if that problem cannot be
-    /// built.
-    pub fn trained_sense(model: &CostModel, folder: Option<&Path>) -> Option<Sense> {
-        model_problem(model, folder).ok()?.sense()
-    }
-
-    /// Checks that a problem has the sense of the one that a model was trained for: costs that are
-    /// paid are no gains.
-    ///
-    /// # Errors
-    /// When the senses differ.
-    pub fn check_sense(problem: &Arc<dyn ProblemKind>, trained: Option<Sense>) -> Result<()> {
-        let (sense, name) = (problem.sense(), problem.name());
-        let Some(trained) = trained.filter(|trained| *trained != sense) else {
-            return Ok(());
-        };
-        let verb = |sense: Sense| {
-            if sense.is_maximize() {
-                "maximizes"
-            } else {
-                "minimizes"
-            }
-        };
-        Err(Error::setting(format!(
-            "{name} {}, but the model was trained for a problem that {}",
-            verb(sense),
-            verb(trained)
-        ))
-        .with_remedy("pass a problem of the same sense, or train a model for this one"))
-    }
-}
-
-/// The problem in the metadata of a model.
-fn model_problem<'a>(model: &'a CostModel, folder: Option<&'a Path>) -> Result<ModelProblem<'a>> {
-    Ok(ModelProblem {
-        problem: &model.metadata.problem,
-        file_hash: model.metadata.problem_file_hash.as_deref(),
-        file_content: model.problem_file()?,
-        folder,
-    })
-}
-
-/// Training of a model: the way from a [`Trainer`] to a [`Model`].
-impl Trainer {
-    /// Trains on the training rows; validation rows select the best epoch. Rows are labeled first
-    /// where they are not. The model depends on data and settings, not on the number of threads.
-    ///
-    /// # Errors
-    /// When settings contradict each other or do not fit the data, rows cannot be labeled, or a
-    /// value is not finite.
-    pub fn fit(&self, problem: &Problem, data: &DataSplit) -> Result<Model> {
-        self.fit_with(problem, data, &NoopObserver)
-    }
-
-    /// The same with progress and cancellation.
-    ///
-    /// # Errors
-    /// As [`Trainer::fit`], and when the user interrupts.
-    pub fn fit_with(
-        &self,
-        problem: &Problem,
-        data: &DataSplit,
-        observer: &dyn Observer,
-    ) -> Result<Model> {
-        let problem = data.problem_for_table(problem)?;
-        let oracle = Oracle::new(problem.kind().clone()).with_threads(Threads::new(self.threads)?);
-        let oracle = data.bind(oracle)?;
-        let kind = problem.kind().as_ref();
-        let (cost_names, matching) = data.matching(kind)?;
-        let mut notes = Note::of_matching(kind, &cost_names, &matching);
-        let labeled = data.label(&problem, &oracle, observer)?;
-        notes.extend(Note::of_labels(&labeled, &oracle));
-        notes.extend(Note::of_worse_labels(&labeled, &oracle));
-        let labeled = LabeledSplit::new(problem.clone(), labeled, data.indices().clone())?;
-        let methods = std::slice::from_ref(&self.method);
-        let job = TrainingJob::new(&labeled, &oracle, methods, observer);
-        notes.extend(job.prepare(None, |check| Ok(check.run()))?.notes);
-        warn(&notes, observer);
-        let (trained, outcome_notes) = job.fit(self)?;
-        warn(&outcome_notes, observer);
-        notes.extend(outcome_notes);
-        let model = Model::assemble(trained.model, problem)?;
-        Ok(model
-            .with_threads(self.threads)?
-            .with_report(trained.report, notes))
-    }
-}
-
-fn warn(notes: &[Note], observer: &dyn Observer) {
-    for note in notes {
-        observer.warn(&note.text);
     }
 }

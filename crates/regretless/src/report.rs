@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::evaluate::Evaluation;
 use crate::oracle::SolveCounts;
+use crate::parallel::Timer;
 use crate::statistics::{RowOrder, differs_in_enough_rows, mean_interval};
 use crate::text::grouped_digits;
 
@@ -64,6 +66,16 @@ pub struct TrainReport {
     /// differently and train another model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timed_solve_seconds: Option<f64>,
+    /// The candidates that `auto` compared; empty for other methods.
+    #[serde(skip)]
+    pub candidates: Vec<CandidateReport>,
+    /// What `auto` expects of its model.
+    #[serde(skip)]
+    pub search: Option<SearchReport>,
+    /// The evaluation of the validation rows by models that were not trained on them, where the
+    /// model itself was.
+    #[serde(skip)]
+    pub(crate) held_out: Option<Evaluation>,
 }
 
 /// Fraction of the total decrease of the training loss that may lie in the last tenth of the epochs
@@ -93,6 +105,20 @@ impl RoundReport {
 }
 
 impl TrainReport {
+    /// The report of a training that ends now.
+    pub(crate) fn new(rounds: Vec<RoundReport>, solves: SolveCounts, timer: &Timer) -> Self {
+        Self {
+            rounds,
+            seconds: timer.seconds(),
+            cpu_seconds: timer.cpu_seconds(),
+            solves,
+            timed_solve_seconds: None,
+            candidates: Vec::new(),
+            search: None,
+            held_out: None,
+        }
+    }
+
     /// Whether the training loss of the last round has converged.
     pub fn has_converged(&self) -> Option<bool> {
         self.rounds.last()?.has_converged()

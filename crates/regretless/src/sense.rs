@@ -97,6 +97,20 @@ impl Sense {
         solution
     }
 
+    /// Solves for costs in the user's sense by a solver of minimized ones; the solution is in the
+    /// user's sense, too.
+    ///
+    /// # Errors
+    /// Those of the solver.
+    pub fn solve_stated<E>(
+        self,
+        mut costs: Vec<f64>,
+        solve: impl FnOnce(&[f64]) -> std::result::Result<Solution, E>,
+    ) -> std::result::Result<Solution, E> {
+        self.convert_slice(&mut costs);
+        solve(&costs).map(|solution| self.convert_solution(solution))
+    }
+
     /// Converts a scaler of predicted costs.
     pub(crate) fn convert_scaler(self, scaler: CostScaler) -> CostScaler {
         if self.is_maximize() {

@@ -14,17 +14,18 @@ use serde::{Deserialize, Serialize};
 
 mod commands;
 mod data;
+mod studies;
 mod training;
 mod values;
 
 pub use commands::{
-    BacktestOptions, CheckOptions, CompareOptions, DecideOptions, EvaluateOptions, ExplainOptions,
-    GenerateOptions, InspectOptions, LabelOptions, PageOptions, ReproduceOptions, SolveOptions,
-    TrainOptions,
+    CheckOptions, DecideOptions, EvaluateOptions, ExplainOptions, GenerateOptions, InspectOptions,
+    LabelOptions, ReproduceOptions, SolveOptions,
 };
 pub use data::{
     ColumnOptions, CsvOptions, DataOptions, ParameterOptions, ProblemOptions, ProblemSource,
 };
+pub use studies::{BacktestOptions, CompareOptions, PageOptions, TrainOptions};
 pub use training::Profile;
 use values::Seconds;
 pub use values::{GeneratedFormat, ResultFormat};

@@ -25,7 +25,7 @@ use serde_json::Value;
 
 use super::data_split::{DataSource, LabeledSplits, standard_split};
 use super::train::check_utf8;
-use super::{CommandContext, decision_page, encoding, json, oracle};
+use super::{CommandContext, GivenOptions, decision_page, encoding, json, oracle};
 use crate::args::{CompareOptions, Profile};
 use crate::output::CommandReport;
 use crate::settings;
@@ -35,6 +35,7 @@ use crate::shell::{command_line, quoted};
 pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<CommandReport> {
     check_utf8([&options.data.data, &options.data.cost_data, &options.out])?;
     let given = GivenOptions {
+        method: options.methods.is_some(),
         selection: options.training.select.is_some()
             || options.training.profile.is_some()
             || !options.data.is_given(),
@@ -119,7 +120,7 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     encoding::print(&comparison.encoding(), &mut report);
     report.line("");
     report.text.push_str(&summary.text(&comparison.facts.unit));
-    for sentence in conclusion.printed() {
+    for sentence in conclusion.sentences() {
         report.line(sentence);
     }
     for line in failure_lines(&result.failures) {
@@ -168,15 +169,6 @@ fn failure_lines(failures: &[FailedRun]) -> Vec<String> {
         format!("failed: {name}, {noun} {}: {error}", seeds.join(", "))
     };
     groups.into_iter().map(line).collect()
-}
-
-/// Which options the user has chosen, before defaults are filled in.
-#[derive(Clone, Copy)]
-struct GivenOptions {
-    /// The criterion by which epochs are selected.
-    selection: bool,
-    /// The split.
-    split: bool,
 }
 
 /// The options with every default filled in.

@@ -202,6 +202,17 @@ impl CommandContext {
     }
 }
 
+/// Which options the user has chosen, before defaults are filled in.
+#[derive(Clone, Copy)]
+struct GivenOptions {
+    /// The method or methods.
+    method: bool,
+    /// The criterion by which epochs are selected: by itself, or by a profile.
+    selection: bool,
+    /// The split.
+    split: bool,
+}
+
 /// Runs a command and prints its report; returns the failure that the report contains.
 pub fn run(command: Command, arguments: &[OsString]) -> Result<Option<Error>> {
     match command {

@@ -275,11 +275,11 @@ pub fn train<'py>(
         fit(&trainer, &TrainingJob { observer, ..job }, checkpoint)
     })?;
     raise_notes(py, problem, &outcome.notes)?;
-    let fields = to_python(py, &trainer.summary(&outcome))?;
-    fields.set_item("rounds", to_python(py, &outcome.trained.report.rounds)?)?;
+    let fields = to_python(py, &outcome)?;
+    fields.set_item("rounds", to_python(py, &outcome.report.rounds)?)?;
     fields.set_item("encoding", encoding.encoded)?;
     fields.set_item("unused_columns", encoding.unused)?;
-    Ok((Model::new(outcome.trained.model), fields))
+    Ok((Model::new(outcome.model), fields))
 }
 
 /// Trains, with checkpoints next to a model file, and evaluates.

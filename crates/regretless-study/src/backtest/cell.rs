@@ -291,9 +291,8 @@ impl CellRun<'_> {
             BacktestMethod::LastPeriod => self.data.last_period()?,
             BacktestMethod::SeasonalNaive(season) => self.data.last_season(*season)?,
             BacktestMethod::Given(GivenMethod::Predictions { costs, .. }) => {
-                let mut given = costs.select_rows(&self.table.folds[self.fold].test);
-                test.sense().convert_matrix(&mut given)?;
-                complete(given)?
+                let given = costs.select_rows(&self.table.folds[self.fold].test);
+                test.minimized_predictions(rows, given)?
             }
             BacktestMethod::Given(GivenMethod::Decisions { .. }) => Matrix::default(),
         };
@@ -342,7 +341,11 @@ impl CellRun<'_> {
         };
         let context = self.context(part);
         let trained = trainer.train(&context, self.table.spec, None)?;
-        let chosen = trained.candidates.iter().filter(|entry| entry.is_chosen);
+        let chosen = trained
+            .report
+            .candidates
+            .iter()
+            .filter(|entry| entry.is_chosen);
         Ok(FoldFit {
             chosen: chosen.map(CandidateReport::name).collect(),
             model: trained.model,

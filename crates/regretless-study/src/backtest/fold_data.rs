@@ -73,6 +73,16 @@ impl FoldData {
         Ok(data)
     }
 
+    /// The trainings that select an epoch.
+    pub fn validated_context(&self) -> TrainingContext<'_> {
+        TrainingContext {
+            data: &self.validated.data,
+            split: &self.validated.split,
+            oracle: &self.history_oracle,
+            observer: &NoopObserver,
+        }
+    }
+
     fn fingerprint(&self, table: &BacktestTable<'_>) -> Result<String> {
         let fingerprint = |data: &LabeledDataset, split: &SplitIndices, oracle: &Oracle| {
             let context = TrainingContext {

@@ -6,12 +6,11 @@
 //! leave earlier cells valid.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use super::cell::{CellRun, FoldModel, FoldRecord};
-use super::fold_data::{FoldData, SplitData};
+use super::cell::{CellRun, FoldModel};
+use super::fold_data::FoldData;
 use super::folds::{BacktestFold, check_folds};
+use super::history::BacktestHistory;
 use super::method::{BacktestMethod, GivenMethod};
 use super::periods::Periods;
 use super::results::{BacktestResults, FinishedMethod, MethodHistory};
@@ -19,16 +18,15 @@ use crate::experiment::CellFiles;
 use regretless::data::{DataCheck, Finding};
 use regretless::evaluate::UnpredictedCosts;
 use regretless::job::{PreparedJob, TrainingJob};
-use regretless::label::{LabeledDataset, LabeledSplit, Shard};
+use regretless::label::{LabeledDataset, Shard};
 use regretless::method::Method;
-use regretless::notes::{EncodedHistory, Note, PlannedTraining};
 use regretless::oracle::Oracle;
 use regretless::predict::{CostModel, PredictorSpec};
-use regretless::problem::{Problem, ProblemSpec};
+use regretless::problem::ProblemSpec;
 use regretless::settings::TrainingSettings;
 use regretless::trainer::Trainer;
 use regretless_base::error::{Error, Result};
-use regretless_base::observer::{InterruptOnlyObserver, NoopObserver, Observer};
+use regretless_base::observer::{NoopObserver, Observer};
 
 /// Fraction of the periods of a history that select epochs, where the user states none. As in the
 /// default split of a table.
@@ -63,7 +61,7 @@ const MAX_LATEST_FITS: usize = 3;
 /// backtest.training.epochs = 2;
 /// let results = backtest.run(&table, &[], &NoopObserver)?;
 /// assert_eq!(results.periods.len(), 20);
-/// assert!(results.verdict.sentence.starts_with("too few periods to tell"));
+/// assert!(results.verdict().sentence().starts_with("too few periods to tell"));
 /// # Ok::<(), regretless::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -155,31 +153,6 @@ fn no_regret_remark(
     table.data.no_regret_note(&rows, table.oracle, observer)
 }
 
-/// The rows of a fold while its cells run.
-#[derive(Default)]
-struct FoldSlot {
-    data: Mutex<Option<Arc<FoldData>>>,
-    /// Cells that have not ended.
-    remaining: AtomicUsize,
-}
-
-/// Cells that run one after the other: one method on one fold or, where trainings start from the
-/// fold before, on all folds.
-struct CellChain<'a> {
-    method_number: usize,
-    method: &'a BacktestMethod,
-    folds: Vec<usize>,
-}
-
-/// What all cells of a run share.
-struct RunState<'a> {
-    backtest: &'a Backtest,
-    table: &'a BacktestTable<'a>,
-    files: Option<CellFiles>,
-    slots: Vec<FoldSlot>,
-    observer: &'a dyn Observer,
-}
-
 impl Backtest {
     /// A backtest of these methods with the default settings.
     pub fn new(methods: Vec<Method>) -> Self {
@@ -198,43 +171,35 @@ impl Backtest {
 
     /// Checks the history and says what the user should know before the trainings begin; `check`
     /// is that of [`TrainingJob::prepare`]. Where the user did not choose how epochs are selected,
-    /// the settings of all methods get the selection that is affordable.
+    /// the settings of all methods get the selection that is affordable in the first fold.
     ///
     /// # Errors
     /// Those of `check`, and when the first fold cannot be prepared.
     pub fn prepare(
         &mut self,
-        table: &BacktestTable<'_>,
-        history: &EncodedHistory<'_>,
+        history: &BacktestHistory,
+        oracle: &Oracle,
         is_selection_given: bool,
         check: impl FnOnce(DataCheck<'_>) -> Result<Vec<Finding>>,
     ) -> Result<PreparedJob> {
-        let findings = history.findings(check)?;
-        let planned = PlannedTraining::new(&self.methods, history.data(), table.oracle, &findings);
-        let mut notes = planned.notes();
-        if !is_selection_given {
-            notes.extend(self.avoid_expensive_validation(table)?);
-        }
-        Ok(PreparedJob { findings, notes })
-    }
-
-    fn avoid_expensive_validation(&mut self, table: &BacktestTable<'_>) -> Result<Option<Note>> {
-        let Some(first) = table.folds.first() else {
-            return Ok(None);
+        let table = history.table(oracle);
+        let first = match table.folds.first().filter(|_| !is_selection_given) {
+            Some(first) => {
+                check_folds(table.folds, table.periods)?;
+                Some(FoldData::new(&table, first, self.validation)?)
+            }
+            None => None,
         };
-        check_folds(table.folds, table.periods)?;
-        let data = FoldData::new(table, first, self.validation)?;
+        let halves = history.encoded_halves()?;
+        let job = TrainingJob {
+            validated: first.as_ref().map(FoldData::validated_context),
+            ..TrainingJob::new(&halves, oracle, &self.methods, &NoopObserver)
+        };
         let mut trainer = Trainer::new(Method::mse()).settings(self.training);
-        let problem = Problem::from_parts(table.oracle.problem().clone(), table.spec.clone());
-        let SplitData {
-            data: history,
-            split,
-        } = data.validated;
-        let labeled = LabeledSplit::new(problem, history, split)?;
-        let job = TrainingJob::new(&labeled, &data.history_oracle, &self.methods, &NoopObserver);
-        let note = job.avoid_expensive_validation(&mut trainer);
+        let select = first.is_some().then_some(&mut trainer);
+        let prepared = job.prepare(select, |halves| check(halves.of_halves()))?;
         self.training = trainer.settings;
-        Ok(note)
+        Ok(prepared)
     }
 
     /// Runs the missing cells and returns all results. A method that fails on a fold is among the
@@ -262,9 +227,9 @@ impl Backtest {
             finished[chain.method_number].add(outcome)?;
         }
         let mut results = BacktestResults::collect(self, &table, finished)?;
-        let remarks = &mut results.verdict.remarks;
-        remarks.extend(unpredicted_remark(&table));
-        remarks.extend(no_regret_remark(&results.methods, &table, observer)?);
+        let no_regret = no_regret_remark(&results.methods, &table, observer)?;
+        results.remarks.extend(unpredicted_remark(&table));
+        results.remarks.extend(no_regret);
         Ok(results)
     }
 
@@ -436,120 +401,5 @@ impl Backtest {
             });
         }
         folds
-    }
-
-    /// All cells, fold by fold; `refits` is the number of the user's folds.
-    fn chains<'m>(&self, methods: &'m [BacktestMethod], refits: usize) -> Vec<CellChain<'m>> {
-        let mut chains = Vec::new();
-        let mut add = |method_number: usize, folds: Vec<usize>| {
-            chains.push(CellChain {
-                method_number,
-                method: &methods[method_number],
-                folds,
-            });
-        };
-        for (number, method) in methods.iter().enumerate() {
-            if method.is_model() && !self.refit {
-                add(number, vec![refits]);
-            } else if self.warm_start && method.can_start_warm() {
-                add(number, (0..refits).collect());
-            }
-        }
-        for fold in 0..refits {
-            for (number, method) in methods.iter().enumerate() {
-                let is_added = (method.is_model() && !self.refit)
-                    || (self.warm_start && method.can_start_warm());
-                if !is_added {
-                    add(number, vec![fold]);
-                }
-            }
-        }
-        chains
-    }
-
-    /// The outcomes of all chains. Only an interruption ends the others.
-    fn run_chains(
-        &self,
-        chains: &[CellChain<'_>],
-        table: &BacktestTable<'_>,
-        observer: &dyn Observer,
-    ) -> Result<Vec<Result<Vec<FoldRecord>>>> {
-        let mut slots: Vec<FoldSlot> = table.folds.iter().map(|_| FoldSlot::default()).collect();
-        let mut cells = 0;
-        for fold in chains.iter().flat_map(|chain| &chain.folds) {
-            *slots[*fold].remaining.get_mut() += 1;
-            cells += 1;
-        }
-        let state = RunState {
-            backtest: self,
-            table,
-            files: self.folder.clone().map(|folder| CellFiles { folder }),
-            slots,
-            observer,
-        };
-        observer.begin("backtesting", cells);
-        let mut outcomes: Vec<Result<Vec<FoldRecord>>> =
-            chains.iter().map(|_| Ok(Vec::new())).collect();
-        table.oracle.threads().fill_slots(
-            &mut outcomes,
-            || (),
-            |(), index, outcome| *outcome = state.run_chain(&chains[index]),
-        );
-        observer.end();
-        let is_interrupted =
-            |outcome: &Result<Vec<FoldRecord>>| matches!(outcome, Err(Error::Interrupted));
-        if outcomes.iter().any(is_interrupted) {
-            return Err(Error::Interrupted);
-        }
-        Ok(outcomes)
-    }
-}
-
-impl RunState<'_> {
-    fn run_chain(&self, chain: &CellChain<'_>) -> Result<Vec<FoldRecord>> {
-        let mut records = Vec::with_capacity(chain.folds.len());
-        let mut start: Option<FoldModel> = None;
-        for fold in &chain.folds {
-            if self.observer.interrupted() {
-                return Err(Error::Interrupted);
-            }
-            let data = self.fold_data(*fold)?;
-            let cell = CellRun {
-                backtest: self.backtest,
-                table: self.table,
-                method: chain.method,
-                fold: *fold,
-                data: &data,
-                start: start.as_ref(),
-                observer: &InterruptOnlyObserver(self.observer),
-            };
-            let (record, model) = cell.run(self.files.as_ref())?;
-            records.push(record);
-            start = model;
-            drop(data);
-            self.drop_finished(*fold);
-            self.observer.advance(1);
-        }
-        Ok(records)
-    }
-
-    /// The rows of a fold, selected by the first cell that needs them; others wait.
-    fn fold_data(&self, fold: usize) -> Result<Arc<FoldData>> {
-        let slot = &self.slots[fold].data;
-        let mut data = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(data) = &*data {
-            return Ok(Arc::clone(data));
-        }
-        let rows = &self.table.folds[fold];
-        let selected = Arc::new(FoldData::new(self.table, rows, self.backtest.validation)?);
-        *data = Some(Arc::clone(&selected));
-        Ok(selected)
-    }
-
-    fn drop_finished(&self, fold: usize) {
-        let slot = &self.slots[fold];
-        if slot.remaining.fetch_sub(1, Ordering::AcqRel) == 1 {
-            *slot.data.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        }
     }
 }

@@ -18,8 +18,8 @@ use regretless::predict::{CostModel, PredictorSpec};
 use regretless::problem::ProblemKind;
 use regretless::report::{CandidateReport, EpochReport, StopReason, TrainReport};
 use regretless::settings::TrainingSettings;
-use regretless::train::{FitResult, TrainingContext, linear_fit};
-use regretless::trainer::Trainer;
+use regretless::train::{TrainingContext, linear_fit};
+use regretless::trainer::{Trainer, TrainingOutcome};
 use regretless_base::error::{Error, Result};
 use regretless_base::observer::Observer;
 use regretless_base::parallel::Timer;
@@ -265,7 +265,6 @@ impl ExperimentCell {
                     converged,
                     test_rows: RowRegret::of_few(&test, context),
                     examples,
-                    candidates: trained.candidates,
                     ..CellMetrics::of_training(test, &trained.report)
                 })
             }
@@ -285,11 +284,7 @@ impl ExperimentCell {
                         self.seed
                     ))
                 })?;
-                let predict = |rows: &[usize]| {
-                    let mut costs = predictions.select_rows(rows);
-                    data.data.sense().convert_matrix(&mut costs)?;
-                    data.data.data().complete_predictions(rows, costs)
-                };
+                let predict = |rows: &[usize]| data.data.select_predictions(predictions, rows);
                 let rows = &data.split.test;
                 let missing = MissingPredictions::Refused;
                 let test =
@@ -307,7 +302,7 @@ impl ExperimentCell {
         method: &Method,
         data: &CellData,
         context: &TrainingContext<'_>,
-    ) -> Result<FitResult> {
+    ) -> Result<TrainingOutcome> {
         let mut trainer = Trainer::new(method.clone()).settings(self.training.settings);
         if let Some(predictor) = &self.training.predictor {
             trainer = trainer.predictor(predictor.clone());
@@ -342,7 +337,7 @@ impl ExperimentCell {
     /// Evaluation on the test rows, and the decisions of some of them.
     fn evaluate(
         &self,
-        trained: &FitResult,
+        trained: &TrainingOutcome,
         context: &TrainingContext<'_>,
     ) -> Result<(Evaluation, Vec<ExampleDecision>)> {
         let TrainingContext {
@@ -410,6 +405,7 @@ impl CellMetrics {
             seconds: report.seconds,
             solves: report.solves,
             stopped: last.map(|round| round.stopped),
+            candidates: report.candidates.clone(),
             curve: last
                 .map(|round| round.epochs.iter().map(point).collect())
                 .unwrap_or_default(),

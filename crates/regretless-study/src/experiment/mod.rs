@@ -8,8 +8,10 @@
 //! run twice and no outdated result is reused. Shards on several machines fill one folder, or
 //! folders that are copied together. [`ExperimentResults`] aggregates the cells.
 
+mod aggregate;
 mod bootstrap;
 mod cell;
+mod cell_context;
 mod cell_data;
 mod example;
 mod method;
@@ -20,6 +22,7 @@ mod runner;
 mod scoreboard_task;
 mod seed_design;
 mod spec;
+mod spec_changes;
 mod store;
 
 pub use bootstrap::RegretSample;

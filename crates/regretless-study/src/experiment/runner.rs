@@ -9,11 +9,10 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
-
 use super::cell::{CellId, CellOutcome, CellRecord, ExperimentCell};
+use super::cell_context::CellContext;
 use super::cell_data::{CellData, GeneratedData};
-use super::example::{Example, examples, named_layout};
+use super::example::named_layout;
 use super::named_problem::{DataFiles, NamedProblem};
 use super::problem_source::ProblemSource;
 use super::results::ExperimentResults;
@@ -24,7 +23,6 @@ use regretless::label::Shard;
 use regretless::oracle::Oracle;
 use regretless::predict::CostModel;
 use regretless::problem::DecisionLayout;
-use regretless::sense::Sense;
 use regretless_base::error::{Error, Result};
 use regretless_base::observer::{InterruptOnlyObserver, Observer};
 use regretless_base::parallel::Threads;
@@ -47,52 +45,6 @@ pub struct ExperimentRunner {
     pub shard: Option<Shard>,
     /// Threads.
     pub threads: Threads,
-}
-
-/// Data of a problem and seed that its cells share.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct CellContext {
-    pub(super) costs: usize,
-    /// None where the rows were labeled before the experiment.
-    pub(super) label_seconds: Option<f64>,
-    pub(super) layout: Option<DecisionLayout>,
-    pub(super) examples: Vec<Example>,
-    #[serde(default)]
-    pub(super) sense: Option<Sense>,
-    /// Names of the costs; empty where they are numbered.
-    #[serde(default)]
-    pub(super) cost_names: Vec<String>,
-}
-
-impl CellContext {
-    /// What figures and tables of a problem show of its rows; examples where `layout` may be drawn.
-    fn new(
-        data: &CellData,
-        label_seconds: Option<f64>,
-        has_examples: bool,
-        layout: Option<DecisionLayout>,
-    ) -> Self {
-        let table = data.data.data();
-        let names = table.cost_names();
-        let (layout, examples) = if has_examples {
-            (layout, examples(&data.data, &data.split.test))
-        } else {
-            (None, Vec::new())
-        };
-        let has_names = !examples.is_empty() && !names.are_numbered();
-        Self {
-            costs: table.costs().cols(),
-            label_seconds,
-            layout,
-            examples,
-            sense: Some(data.data.sense()),
-            cost_names: if has_names {
-                names.iter().map(Into::into).collect()
-            } else {
-                Vec::new()
-            },
-        }
-    }
 }
 
 /// The model of a cell, with its rows.

@@ -79,9 +79,7 @@ impl CostModel {
                 if let Some(shuffle) = shuffle {
                     shuffle.apply(&encoded, part, &mut features);
                 }
-                let mut predictions = self.predict_matched(&features, &matching)?;
-                data.sense().convert_single(predictions.as_mut_slice());
-                table.complete_predictions(part, predictions)
+                data.minimized_predictions(part, self.predict_matched(&features, &matching)?)
             };
             let missing = self.missing_predictions();
             Ok(Evaluation::in_chunks(predict, missing, data, rows, oracle, observer)?.regret)

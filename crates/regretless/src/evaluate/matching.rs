@@ -23,10 +23,8 @@ impl CostModel {
     /// When the costs of the table do not match those of the model.
     pub fn predict_instances(&self, data: &LabeledDataset, rows: &[usize]) -> Result<Matrix> {
         let matching = self.matching(NamedCosts::new("the table", data.data().cost_names()))?;
-        let mut predictions =
-            self.predict_matched(&data.data().features().select_rows(rows), &matching)?;
-        data.sense().convert_single(predictions.as_mut_slice());
-        data.data().complete_predictions(rows, predictions)
+        let features = data.data().features().select_rows(rows);
+        data.minimized_predictions(rows, self.predict_matched(&features, &matching)?)
     }
 
     /// Maps the predicted costs to those of a problem.
@@ -76,8 +74,15 @@ impl LabeledDataset {
     /// # Errors
     /// When a table on disk cannot be read.
     pub fn select_predictions(&self, all: &Matrix, rows: &[usize]) -> Result<Matrix> {
-        let mut predictions = all.select_rows(rows);
-        self.sense().convert_matrix(&mut predictions)?;
-        self.data().complete_predictions(rows, predictions)
+        self.minimized_predictions(rows, all.select_rows(rows))
+    }
+
+    /// Predictions in the user's sense of some rows, to be minimized.
+    ///
+    /// # Errors
+    /// When a table on disk cannot be read.
+    pub fn minimized_predictions(&self, rows: &[usize], mut stated: Matrix) -> Result<Matrix> {
+        self.sense().convert_matrix(&mut stated)?;
+        self.data().complete_predictions(rows, stated)
     }
 }

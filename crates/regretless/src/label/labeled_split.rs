@@ -33,6 +33,20 @@ impl LabeledSplit {
     }
 }
 
+impl LabeledSplit {
+    /// With features encoded by the training rows, where they are not.
+    ///
+    /// # Errors
+    /// When a column cannot be encoded.
+    pub fn encoded(self) -> Result<Self> {
+        let data = match self.data.data().encoded_features(&self.split.train)? {
+            Some(features) => Arc::new(self.data.with_features(features)?),
+            None => self.data,
+        };
+        Ok(Self { data, ..self })
+    }
+}
+
 /// A table that is divided in one or more ways, such as by several seeds, with its features encoded
 /// by the training rows of each division.
 ///

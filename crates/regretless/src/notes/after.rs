@@ -5,7 +5,7 @@ use super::{Note, NoteKind, add};
 use crate::baseline::Baseline;
 use crate::evaluate::Evaluation;
 use crate::report::SearchReport;
-use crate::train::{FitResult, TrainingContext};
+use crate::train::TrainingContext;
 use crate::trainer::{Trainer, TrainingOutcome};
 
 /// A training that has ended.
@@ -13,10 +13,8 @@ use crate::trainer::{Trainer, TrainingOutcome};
 pub struct FinishedTraining<'a> {
     /// What was trained, and how.
     pub trainer: &'a Trainer,
-    /// The model and the report of its training.
-    pub fit: &'a FitResult,
-    /// Its evaluation; none where only a model was wanted.
-    pub outcome: Option<&'a TrainingOutcome>,
+    /// The model, the report of its training, and its evaluation, if that was wanted.
+    pub outcome: &'a TrainingOutcome,
     /// The rows that it had, and the solver.
     pub context: &'a TrainingContext<'a>,
     /// What the user calls the number of epochs.
@@ -44,16 +42,20 @@ impl FinishedTraining<'_> {
     }
 
     fn test_evaluation(&self) -> Option<&Evaluation> {
-        self.outcome?.test.as_ref()
+        self.outcome.test.as_ref()
     }
 
     fn epochs(&self) -> Option<String> {
         self.trainer
-            .epoch_remark(&self.fit.report, self.epochs_setting)
+            .epoch_remark(&self.outcome.report, self.epochs_setting)
     }
 
     fn auto(&self) -> Option<String> {
-        self.fit.search.as_ref().and_then(SearchReport::note)
+        self.outcome
+            .report
+            .search
+            .as_ref()
+            .and_then(SearchReport::note)
     }
 
     fn few_test_rows(&self) -> Option<String> {
@@ -81,9 +83,8 @@ impl FinishedTraining<'_> {
 
     /// Least squares, the training mean and the previous row, where they decide better.
     fn better_baseline(&self, baseline: Baseline) -> Option<String> {
-        let outcome = self.outcome?;
-        let better = outcome.better_baseline(baseline)?;
-        let model = outcome.test.as_ref()?;
+        let better = self.outcome.better_baseline(baseline)?;
+        let model = self.test_evaluation()?;
         let percent = |evaluation: &Evaluation| 100.0 * evaluation.normalized_regret;
         Some(format!(
             "{baseline} has the test regret {:.5} (normalized {:.2} %), the model {:.5} ({:.2} %): \

@@ -16,7 +16,7 @@ mod table;
 
 pub use after::FinishedTraining;
 pub use before::PlannedTraining;
-pub use findings::{EncodedHistory, findings_of_split};
+pub use findings::findings_of_split;
 pub use optimality::{negative_regret_sentence, negative_regrets};
 
 /// Adds the texts of a kind, if there are any.

@@ -14,8 +14,8 @@ use regretless::parallel::Threads;
 use regretless::predict::{CostModel, PredictorSpec};
 use regretless::problem::{Benchmark, ProblemKind, ProblemSpec};
 use regretless::settings::TrainingSettings;
-use regretless::train::{FitResult, TrainingContext};
-use regretless::trainer::Trainer;
+use regretless::train::TrainingContext;
+use regretless::trainer::{Trainer, TrainingOutcome};
 
 /// A labeled dataset with its problem, oracle and split, ready for training.
 pub struct TrainingFixture {
@@ -74,7 +74,7 @@ impl TrainingFixture {
         }
     }
 
-    pub fn train(&self, method: &str, settings: TrainingSettings) -> Result<FitResult> {
+    pub fn train(&self, method: &str, settings: TrainingSettings) -> Result<TrainingOutcome> {
         self.train_with(method, PredictorSpec::Linear, settings)
     }
 
@@ -83,7 +83,7 @@ impl TrainingFixture {
         method: &str,
         predictor: PredictorSpec,
         settings: TrainingSettings,
-    ) -> Result<FitResult> {
+    ) -> Result<TrainingOutcome> {
         self.run(
             &Trainer::new(method.parse::<Method>()?)
                 .predictor(predictor)
@@ -91,7 +91,7 @@ impl TrainingFixture {
         )
     }
 
-    pub fn run(&self, trainer: &Trainer) -> Result<FitResult> {
+    pub fn run(&self, trainer: &Trainer) -> Result<TrainingOutcome> {
         trainer.train(&self.context(), &self.problem, None)
     }
 

@@ -16,8 +16,8 @@ use regretless::problem::{ProblemSpec, Sense, TopK};
 use regretless::random::{Purpose, RandomStream};
 use regretless::report::TrainReport;
 use regretless::settings::{SelectionCriterion, TrainingSettings};
-use regretless::train::{FitResult, TrainingContext};
-use regretless::trainer::Trainer;
+use regretless::train::TrainingContext;
+use regretless::trainer::{Trainer, TrainingOutcome};
 use serde_json::json;
 
 use crate::simd::{SimdToken, WITHOUT_AVX512};
@@ -54,7 +54,7 @@ fn train_linear(
     costs: usize,
     settings: TrainingSettings,
     threads: usize,
-) -> FitResult {
+) -> TrainingOutcome {
     train(
         &PredictorSpec::Linear,
         table(83, features, costs, 7),
@@ -82,7 +82,7 @@ fn train(
     loss: &str,
     settings: TrainingSettings,
     threads: usize,
-) -> FitResult {
+) -> TrainingOutcome {
     let costs = data.costs().cols();
     let problem = TopK::new(costs, costs / 4, Sense::Maximize).unwrap();
     let problem = ProblemSpec::TopK(problem);
@@ -96,7 +96,7 @@ fn train_problem(
     loss: &str,
     settings: TrainingSettings,
     threads: usize,
-) -> FitResult {
+) -> TrainingOutcome {
     let oracle = Oracle::new(problem.build().unwrap()).with_threads(Threads::new(threads).unwrap());
     let data = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap();
     let split = SplitIndices::in_order(83, [70, 13, 0]).unwrap();

@@ -13,8 +13,8 @@ use regretless::method::Method;
 use regretless::observer::Observer;
 use regretless::problem::{ProblemSpec, Sense, TopK};
 use regretless::settings::{SelectionCriterion, TrainingSettings};
-use regretless::train::{FitResult, TrainingContext};
-use regretless::trainer::Trainer;
+use regretless::train::TrainingContext;
+use regretless::trainer::{Trainer, TrainingOutcome};
 
 use crate::tests::fixture::TrainingFixture;
 
@@ -54,7 +54,7 @@ fn train(
     trainer: &Trainer,
     folder: &Path,
     words: &str,
-) -> (Result<FitResult, Error>, u64) {
+) -> (Result<TrainingOutcome, Error>, u64) {
     let checkpoints =
         CheckpointFolder::for_model(&folder.join("m.safetensors")).with_interval(Duration::ZERO);
     let observer = CheckpointObserver {

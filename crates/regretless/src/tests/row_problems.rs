@@ -16,8 +16,8 @@ use regretless::predict::CostModel;
 use regretless::problem::ProblemSpec;
 use regretless::random::{Purpose, RandomStream};
 use regretless::settings::TrainingSettings;
-use regretless::train::{FitResult, TrainingContext};
-use regretless::trainer::Trainer;
+use regretless::train::TrainingContext;
+use regretless::trainer::{Trainer, TrainingOutcome};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -573,7 +573,7 @@ impl Fixture {
         }
     }
 
-    fn train(&self, method: &str) -> FitResult {
+    fn train(&self, method: &str) -> TrainingOutcome {
         let settings = TrainingSettings {
             epochs: 4,
             learning_rate: 0.05,

@@ -8,7 +8,7 @@ use regretless::optimizer::Optimizer;
 use regretless::predict::LinearFit;
 use regretless::report::EpochReport;
 use regretless::settings::{SelectionCriterion, TrainingSettings};
-use regretless::train::FitResult;
+use regretless::trainer::TrainingOutcome;
 
 use crate::Problem;
 use crate::tests::fixture::{TrainingFixture, quick_settings};
@@ -70,7 +70,7 @@ fn few_epochs() -> TrainingSettings {
     }
 }
 
-fn bytes(trained: &FitResult) -> Vec<u8> {
+fn bytes(trained: &TrainingOutcome) -> Vec<u8> {
     trained.model.to_bytes().unwrap()
 }
 
@@ -101,7 +101,7 @@ fn rows_of_weight_zero_are_left_out() {
             model.input == other.input && model.output == other.output,
             "{method}"
         );
-        let regrets = |trained: &FitResult| -> Vec<Option<f64>> {
+        let regrets = |trained: &TrainingOutcome| -> Vec<Option<f64>> {
             let epochs = &trained.report.rounds[0].epochs;
             epochs.iter().map(|epoch| epoch.validation_regret).collect()
         };
@@ -151,7 +151,7 @@ fn integer_weights_are_repeated_rows() {
                 for (scale, expected) in scaler.scale.iter().zip(&other.scale) {
                     assert_near(*scale, *expected, 1e-12, method);
                 }
-                let epochs = |trained: &FitResult| trained.report.rounds[0].epochs.clone();
+                let epochs = |trained: &TrainingOutcome| trained.report.rounds[0].epochs.clone();
                 for (found, expected) in epochs(&found).iter().zip(&epochs(&expected)) {
                     let numbers = |epoch: &EpochReport| {
                         [
@@ -168,7 +168,7 @@ fn integer_weights_are_repeated_rows() {
                     }
                 }
                 let parameters =
-                    |trained: &FitResult| trained.model.networks[0].parameters().to_vec();
+                    |trained: &TrainingOutcome| trained.model.networks[0].parameters().to_vec();
                 for (found, expected) in parameters(&found).iter().zip(parameters(&expected)) {
                     assert_near(f64::from(*found), f64::from(expected), 1e-4, method);
                 }
@@ -178,7 +178,7 @@ fn integer_weights_are_repeated_rows() {
 }
 
 /// The weighted mean of the losses of the training rows, computed row by row.
-fn mean_loss(fixture: &TrainingFixture, trained: &FitResult, loss: &LossSpec) -> f64 {
+fn mean_loss(fixture: &TrainingFixture, trained: &TrainingOutcome, loss: &LossSpec) -> f64 {
     let problem = Problem::benchmark("SP4x4").unwrap();
     let data = fixture.data.data();
     let predictions = trained.model.predict(data.features()).unwrap();
@@ -297,7 +297,7 @@ fn auto_learns_and_scores_by_the_weights_of_rows() {
         let (learned, other) = (regret_of(heavy), regret_of(!heavy));
         assert!(learned < 0.5 * other, "{learned} and {other}");
         // The regret that auto states is that of the rows that count.
-        let stated = trained.search.as_ref().unwrap().expected_regret;
+        let stated = trained.report.search.as_ref().unwrap().expected_regret;
         assert!(
             (stated - learned).abs() < 0.5 * other,
             "{stated} for {learned}"
@@ -317,8 +317,8 @@ fn auto_leaves_out_rows_of_weight_zero() {
     let (found, expected) = (train(&with_zeros), train(&without));
     assert!(found.model.networks == expected.model.networks);
     assert_eq!(
-        found.search.unwrap().interval,
-        expected.search.unwrap().interval
+        found.report.search.unwrap().interval,
+        expected.report.search.unwrap().interval
     );
 }
 

@@ -14,7 +14,7 @@ use regretless::settings::{SelectionCriterion, TrainingSettings};
 #[cfg(feature = "highs")]
 use regretless::solve::complete_graph::edge_index;
 use regretless::solve::{SearchLimits, SolveStatus};
-use regretless::train::FitResult;
+use regretless::trainer::TrainingOutcome;
 
 use crate::tests::fixture::{TrainingFixture, quick_settings};
 
@@ -64,7 +64,7 @@ fn counts(fixture: &TrainingFixture, method: &str) -> SolveCounts {
 }
 
 /// Training loss and validation regret by epoch.
-fn metrics_by_epoch(trained: &FitResult) -> Vec<(Option<f64>, Option<f64>)> {
+fn metrics_by_epoch(trained: &TrainingOutcome) -> Vec<(Option<f64>, Option<f64>)> {
     trained
         .report
         .rounds

@@ -9,7 +9,6 @@
 use crate::checkpoint::{Checkpoint, CheckpointFolder, CheckpointStore};
 use crate::data::SplitIndices;
 use crate::error::{Error, Result};
-use crate::evaluate::Evaluation;
 use crate::label::LabeledDataset;
 use crate::method::TrainingStage;
 use crate::observer::Observer;
@@ -19,7 +18,7 @@ use crate::oracle::{Oracle, SolveCounts};
 use crate::parallel::Timer;
 use crate::predict::{CostModel, Network, PredictorSpec};
 use crate::problem::ProblemSpec;
-use crate::report::{CandidateReport, RoundReport, SearchReport, TrainReport};
+use crate::report::{RoundReport, TrainReport};
 use crate::settings::TrainingSettings;
 
 mod closed_form;
@@ -53,22 +52,6 @@ pub struct TrainingContext<'a> {
     pub oracle: &'a Oracle,
     /// Receives progress and may interrupt.
     pub observer: &'a dyn Observer,
-}
-
-/// A trained model and its training report.
-#[derive(Debug, Clone)]
-pub struct FitResult {
-    /// The model, its predictions in the user's sense.
-    pub model: CostModel,
-    /// Rounds, epochs, solves and seconds.
-    pub report: TrainReport,
-    /// The candidates that `auto` compared; empty for other methods.
-    pub candidates: Vec<CandidateReport>,
-    /// The evaluation of the validation rows by models that were not trained on them, where the
-    /// model itself was.
-    pub(crate) validation: Option<Evaluation>,
-    /// What `auto` expects of its model.
-    pub search: Option<SearchReport>,
 }
 
 /// Stages to train one after the other, each from the model of the one before.
@@ -117,7 +100,7 @@ impl StagedTraining<'_> {
         &self,
         context: &TrainingContext<'_>,
         checkpoints: Option<&CheckpointFolder>,
-    ) -> Result<FitResult> {
+    ) -> Result<(CostModel, TrainReport)> {
         let store = match checkpoints {
             Some(folder) => Some(CheckpointStore::new(folder, self.key(context)?)),
             None => None,
@@ -168,20 +151,8 @@ impl StagedTraining<'_> {
         }
         let mut model = model.ok_or_else(|| Error::setting("the method has no stage"))?;
         model.metadata.method = self.method_name();
-        let report = TrainReport {
-            solves: progress.solves(context.oracle),
-            rounds: progress.rounds,
-            seconds: timer.seconds(),
-            cpu_seconds: timer.cpu_seconds(),
-            timed_solve_seconds: None,
-        };
-        Ok(FitResult {
-            model,
-            report,
-            candidates: Vec::new(),
-            validation: None,
-            search: None,
-        })
+        let solves = progress.solves(context.oracle);
+        Ok((model, TrainReport::new(progress.rounds, solves, &timer)))
     }
 
     /// The stages by their names, preceded by the method of the model they start from.

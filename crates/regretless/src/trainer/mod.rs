@@ -5,26 +5,26 @@
 //! returns the parameters with a report. A training of stages is `StagedTraining::run`, whose
 //! rounds are the loop in `train/fit.rs`; `auto` compares several such trainings.
 
-use serde::Serialize;
-
 use crate::auto::AutoSearch;
 use crate::baseline::Baseline;
 use crate::checkpoint::CheckpointFolder;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluation;
-use crate::label::{LabelCounts, LabeledDataset};
+use crate::label::LabeledDataset;
 use crate::method::Method;
-use crate::note::Note;
-use crate::oracle::{Heuristic, SolveCounts};
+use crate::oracle::SolveCounts;
 use crate::parallel::Timer;
 use crate::predict::{CostModel, PredictorSpec};
 use crate::problem::{ProblemKind, ProblemSpec};
-use crate::report::{CandidateReport, SearchReport, StopReason, TrainReport};
+use crate::report::TrainReport;
 use crate::settings::{SelectionCriterion, TrainingSettings};
 use crate::text::first_names;
-use crate::train::{FitResult, StagedTraining, TrainingContext, linear_fit};
+use crate::train::{StagedTraining, TrainingContext, linear_fit};
 
+mod outcome;
 mod planned_solves;
+
+pub use outcome::TrainingOutcome;
 
 /// Trains models: a method, a predictor and the settings of the training.
 ///
@@ -54,89 +54,6 @@ pub struct Trainer {
     pub start: Option<CostModel>,
     /// Threads; 0 means one per core. Results do not depend on it.
     pub threads: usize,
-}
-
-/// A trained model and its evaluation.
-#[derive(Debug, Clone)]
-pub struct TrainingOutcome {
-    /// The model and the report of its training.
-    pub trained: FitResult,
-    /// On the validation rows, if there are any.
-    pub validation: Option<Evaluation>,
-    /// On the test rows, if there are any.
-    pub test: Option<Evaluation>,
-    /// Of the decision for the mean of the training costs, on the test rows: the regret without a
-    /// model.
-    pub training_mean: Option<Evaluation>,
-    /// Of least squares, on the test rows; none where their solves take long.
-    pub least_squares: Option<Evaluation>,
-    /// Of decisions for the costs of the row before, on the test rows; none where rows are not in
-    /// order of time, and where their solves take long.
-    pub previous_row: Option<Evaluation>,
-    /// The heuristic that made decisions, if they were not exact.
-    pub heuristic: Option<Heuristic>,
-    /// The labels of all rows by their proven quality.
-    pub labels: LabelCounts,
-    /// Whether solves had a time limit, so that results are not reproducible.
-    pub has_time_limit: bool,
-    /// Numbers of rows and how they were divided, in words.
-    pub split: String,
-    /// What the user should know about it.
-    pub notes: Vec<Note>,
-}
-
-impl TrainingOutcome {
-    /// The evaluation of a baseline on the test rows, if it was compared.
-    pub fn baseline(&self, baseline: Baseline) -> Option<&Evaluation> {
-        match baseline {
-            Baseline::LeastSquares => self.least_squares.as_ref(),
-            Baseline::TrainingMean => self.training_mean.as_ref(),
-            Baseline::PreviousRow => self.previous_row.as_ref(),
-        }
-    }
-
-    /// The evaluation of a baseline that decides better than the model.
-    pub fn better_baseline(&self, baseline: Baseline) -> Option<&Evaluation> {
-        let test = self.test.as_ref()?;
-        let evaluation = self.baseline(baseline)?;
-        (evaluation.regret < test.regret).then_some(evaluation)
-    }
-}
-
-/// The summary of a training in reports.
-#[derive(Debug, Serialize)]
-struct TrainingSummary<'a> {
-    method: &'a Method,
-    seed: u64,
-    /// Numbers of rows and how they were divided, in words.
-    split: &'a str,
-    /// Names of the features.
-    features: &'a [String],
-    /// The method of the model: for `auto` that of the best candidate.
-    chosen_method: &'a str,
-    candidates: &'a [CandidateReport],
-    /// What `auto` expects of its model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    search: Option<&'a SearchReport>,
-    best_epoch: usize,
-    stopped: Option<StopReason>,
-    validation: Option<&'a Evaluation>,
-    test: Option<&'a Evaluation>,
-    /// On the test rows, for the mean of the training costs.
-    training_mean: Option<&'a Evaluation>,
-    solves: u64,
-    solves_by_kind: SolveCounts,
-    seconds: f64,
-    cpu_seconds: Option<f64>,
-    heuristic: Option<Heuristic>,
-    labels: LabelCounts,
-    /// How the epoch was selected.
-    select: SelectionCriterion,
-    /// Measured seconds of one solve, if `auto` planned with them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    timed_solve_seconds: Option<f64>,
-    /// Whether the same command trains the same model again.
-    reproducible: bool,
 }
 
 /// What follows where none of the evaluations of a training, each on rows that were held out, has
@@ -319,8 +236,7 @@ impl Trainer {
         checkpoints: Option<&CheckpointFolder>,
     ) -> Result<TrainingOutcome> {
         self.announce_solves(context);
-        let mut trained = self.train(context, problem, checkpoints)?;
-        let held_out = trained.validation.take();
+        let mut outcome = self.train(context, problem, checkpoints)?;
         let evaluate_rows = |rows: &[usize]| -> Result<Option<Evaluation>> {
             if rows.is_empty() {
                 return Ok(None);
@@ -331,10 +247,10 @@ impl Trainer {
                 observer,
                 ..
             } = *context;
-            Evaluation::of_model(&trained.model, data, rows, oracle, observer).map(Some)
+            Evaluation::of_model(&outcome.model, data, rows, oracle, observer).map(Some)
         };
         // `auto` may train on validation rows too; it evaluates models that were not.
-        let validation = match held_out {
+        let validation = match outcome.report.held_out.take() {
             Some(evaluation) => Some(evaluation),
             None => evaluate_rows(&context.split.validation)?,
         };
@@ -346,7 +262,7 @@ impl Trainer {
         let has_previous_rows = Baseline::has_previous_rows_for(context.data.data(), context.split);
         let is_compared = has_cheap_test && has_previous_rows;
         let previous_row = Baseline::PreviousRow.compare_if(is_compared, context, problem)?;
-        trained
+        outcome
             .model
             .record_regret(validation.as_ref(), test.as_ref());
         let evaluations = [&validation, &test, &training_mean, &least_squares];
@@ -354,17 +270,12 @@ impl Trainer {
             context.observer.warn(&note);
         }
         Ok(TrainingOutcome {
-            trained,
             validation,
             test,
             training_mean,
             least_squares,
             previous_row,
-            heuristic: context.oracle.heuristic(),
-            labels: context.data.label_counts(&context.data.rows()),
-            has_time_limit: context.oracle.limits().seconds.is_some(),
-            split: context.split.to_string(),
-            notes: Vec::new(),
+            ..outcome
         })
     }
 
@@ -378,18 +289,18 @@ impl Trainer {
         context: &TrainingContext<'_>,
         problem: &ProblemSpec,
         checkpoints: Option<&CheckpointFolder>,
-    ) -> Result<FitResult> {
-        let mut trained = self.train_unrecorded(context, problem, checkpoints)?;
-        context.record_in(&mut trained.model, &self.settings)?;
-        Ok(trained)
+    ) -> Result<TrainingOutcome> {
+        let (mut model, report) = self.fit_parameters(context, problem, checkpoints)?;
+        context.record_in(&mut model, &self.settings)?;
+        Ok(TrainingOutcome::new(self, model, report, context))
     }
 
-    fn train_unrecorded(
+    fn fit_parameters(
         &self,
         context: &TrainingContext<'_>,
         problem: &ProblemSpec,
         checkpoints: Option<&CheckpointFolder>,
-    ) -> Result<FitResult> {
+    ) -> Result<(CostModel, TrainReport)> {
         match &self.method {
             Method::Stages(stages) => {
                 self.method.check_problem(context.oracle)?;
@@ -431,7 +342,7 @@ impl Trainer {
         context: &TrainingContext<'_>,
         problem: &ProblemSpec,
         penalty: f64,
-    ) -> Result<FitResult> {
+    ) -> Result<(CostModel, TrainReport)> {
         let name = &self.method;
         match &self.predictor {
             None | Some(PredictorSpec::Linear) => {}
@@ -453,20 +364,8 @@ impl Trainer {
         };
         let mut model = linear_fit(&context, problem, penalty)?;
         model.metadata.seed = self.settings.seed;
-        let report = TrainReport {
-            rounds: Vec::new(),
-            seconds: timer.seconds(),
-            cpu_seconds: timer.cpu_seconds(),
-            solves: SolveCounts::default(),
-            timed_solve_seconds: None,
-        };
-        Ok(FitResult {
-            model,
-            report,
-            candidates: Vec::new(),
-            validation: None,
-            search: None,
-        })
+        let report = TrainReport::new(Vec::new(), SolveCounts::default(), &timer);
+        Ok((model, report))
     }
 
     /// Says when nothing was learned, or when more could be; `epochs` is what the user calls the
@@ -493,35 +392,5 @@ impl Trainer {
             ));
         }
         select.epoch_remark(report.best_epoch(), last.epoch, initial, epochs)
-    }
-
-    /// The summary of an outcome of this trainer.
-    pub fn summary<'a>(&'a self, outcome: &'a TrainingOutcome) -> impl Serialize + 'a {
-        let report = &outcome.trained.report;
-        TrainingSummary {
-            method: &self.method,
-            seed: self.settings.seed,
-            split: &outcome.split,
-            features: &outcome.trained.model.metadata.features,
-            chosen_method: &outcome.trained.model.metadata.method,
-            candidates: &outcome.trained.candidates,
-            search: outcome.trained.search.as_ref(),
-            best_epoch: report.best_epoch(),
-            stopped: report.rounds.last().map(|round| round.stopped),
-            validation: outcome.validation.as_ref(),
-            test: outcome.test.as_ref(),
-            training_mean: outcome.training_mean.as_ref(),
-            solves: report.solves.total(),
-            solves_by_kind: report.solves,
-            seconds: report.seconds,
-            cpu_seconds: report.cpu_seconds,
-            heuristic: outcome.heuristic,
-            labels: outcome.labels,
-            select: self.settings.select,
-            timed_solve_seconds: report.timed_solve_seconds,
-            reproducible: report.timed_solve_seconds.is_none()
-                && !self.settings.stops_by_clock()
-                && !outcome.has_time_limit,
-        }
     }
 }

@@ -22,7 +22,7 @@ const DECISIONS_NAME: &str = "present decisions";
 /// All methods that the options give.
 pub fn methods(options: &BacktestOptions, history: &History) -> Result<Vec<GivenMethod>> {
     let mut methods = Vec::new();
-    let cost_names = history.data.data().cost_names().to_vec();
+    let cost_names = history.labeled.data.data().cost_names().to_vec();
     for entry in options.predictions.iter().flatten() {
         let (name, file) = entry.split_once('=').ok_or_else(|| {
             Error::setting(format!("'{entry}' does not name its predictions"))
@@ -35,7 +35,7 @@ pub fn methods(options: &BacktestOptions, history: &History) -> Result<Vec<Given
         });
     }
     if let Some(decisions) = &options.decisions {
-        let auxiliary = history.problem.kind().auxiliary_names();
+        let auxiliary = history.labeled.problem.kind().auxiliary_names();
         let rows = match decision_file(decisions) {
             Some(file) => {
                 let names = [&cost_names, auxiliary].concat();
@@ -149,7 +149,7 @@ fn rows_of_file(
 ) -> Result<GivenRows> {
     let csv = &options.data.csv;
     let values = predictions(file, names, csv)?;
-    let rows = history.data.len();
+    let rows = history.labeled.data.len();
     let matched = match TableFormat::of_input(file)? {
         TableFormat::Npy if values.rows() != rows => {
             return Err(Error::data(format!(
@@ -166,6 +166,7 @@ fn rows_of_file(
             let keys = keys.unwrap_or_else(|| InstanceKeys::numbered(0));
             let times = Periods::from_times(keys.values()).map_err(in_file(file))?;
             history
+                .labeled
                 .periods
                 .match_rows(&times, rows)
                 .map_err(in_file(file))?
@@ -188,7 +189,7 @@ fn rows_of_columns(
     // The costs may be in another order now.
     let table_costs = history.table_costs.to_vec();
     let mut ordered = Vec::with_capacity(columns.names.len());
-    for cost in history.data.data().cost_names().to_vec() {
+    for cost in history.labeled.data.data().cost_names().to_vec() {
         let position = table_costs.iter().position(|name| *name == cost);
         let position = position.unwrap_or(ordered.len());
         ordered.push(columns.names[position].clone());

@@ -4,16 +4,16 @@
 //! resumes; then `settings.toml` and the results: `periods.csv`, `decisions.csv`, `summary.json`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use regretless::data::{CostNames, DataCheck, SplitIndices, SplitRule, TableSource};
 use regretless::job::PreparedJob;
-use regretless::label::{LabeledDataset, Shard};
+use regretless::label::Shard;
 use regretless::method::Method;
-use regretless::notes::EncodedHistory;
 use regretless::oracle::Oracle;
-use regretless::{Error, Problem, Result};
+use regretless::{Error, Result};
 use regretless_study::backtest::{
-    Backtest, BacktestFold, BacktestTable, Periods, RollingOrigin, TrainingWindow,
+    Backtest, BacktestHistory, BacktestTable, Periods, RollingOrigin, TrainingWindow,
 };
 use regretless_study::decision_page::{BacktestFacts, BacktestPage};
 use regretless_study::table_report::{SkippedRows, UnusedColumns};
@@ -37,11 +37,8 @@ const SETTINGS_FILE_NAME: &str = "settings.toml";
 
 /// The labeled history with its folds.
 struct History {
-    problem: Problem,
-    data: LabeledDataset,
+    labeled: BacktestHistory,
     oracle: Oracle,
-    periods: Periods,
-    folds: Vec<BacktestFold>,
     skipped_rows: SkippedRows,
     unused_columns: UnusedColumns,
     /// What a user should know about the times.
@@ -55,24 +52,17 @@ struct History {
 
 impl History {
     fn table(&self) -> BacktestTable<'_> {
-        BacktestTable {
-            spec: self.problem.spec(),
-            data: &self.data,
-            oracle: &self.oracle,
-            periods: &self.periods,
-            folds: &self.folds,
-        }
+        self.labeled.table(&self.oracle)
     }
+}
 
-    /// The earlier and the later half of the rows.
-    fn halves(&self, time: &str) -> Result<SplitIndices> {
-        let rule = SplitRule::Time {
-            column: time.to_owned(),
-            fractions: [0.0, 0.5],
-        };
-        self.source
-            .split(&rule.with_seed(0), self.data.data().len())
-    }
+/// The earlier and the later half of the rows.
+fn halves(source: &TableSource, time: &str, rows: usize) -> Result<SplitIndices> {
+    let rule = SplitRule::Time {
+        column: time.to_owned(),
+        fractions: [0.0, 0.5],
+    };
+    source.split(&rule.with_seed(0), rows)
 }
 
 /// Where the results come from, for the page.
@@ -113,12 +103,12 @@ pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<Comman
     let folder = folder(&options);
     check_settings(&folder, &options, context)?;
     let history = read_history(&options, &time, context)?;
-    let encoded = EncodedHistory::new(&history.data, &history.halves(&time)?)?;
     let check = |check: DataCheck<'_>| history.source.check(check, Some(&time));
     let given = given::methods(&options, &history)?;
     let mut backtest = backtest_of(&options, folder.clone());
+    let (labeled, oracle) = (&history.labeled, &history.oracle);
     let PreparedJob { findings, notes } =
-        backtest.prepare(&history.table(), &encoded, selection_is_given, check)?;
+        backtest.prepare(labeled, oracle, selection_is_given, check)?;
     context.print_notes(&notes);
     let explain = |error: Error| {
         if matches!(error, Error::Interrupted) {
@@ -292,18 +282,17 @@ fn read_history(
     let LabeledTable {
         data, skipped_rows, ..
     } = labeled.map_err(in_file(&file))?;
-    let periods = periods.restrict_to(&data.rows());
-    let folds = origin.folds(&periods).map_err(in_file(&file))?;
-    let notes = periods.notes();
+    let halves = halves(&source, time, data.data().len())?;
+    let folds = |periods: &Periods| origin.folds(periods);
+    let labeled = BacktestHistory::new(problem, Arc::new(data), periods, halves, folds);
+    let labeled = labeled.map_err(in_file(&file))?;
+    let notes = labeled.periods.notes();
     for note in &notes {
         context.warn(&format!("note: {}: {note}", file.display()));
     }
     Ok(History {
-        problem,
-        data,
+        labeled,
         oracle,
-        periods,
-        folds,
         skipped_rows,
         unused_columns,
         notes,

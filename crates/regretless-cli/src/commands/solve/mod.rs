@@ -84,7 +84,6 @@ fn solve_and_write(
     let can_write = out.map_or(Ok(()), |out| out.check_free(context.force));
     let result = can_write.and_then(|()| {
         let solution = solve(problem, options)?;
-        let solution = problem.problem.sense().convert_solution(solution);
         let solved = SolvedProblem {
             objective: solution.objective,
             bound: solution.bound,
@@ -156,17 +155,16 @@ impl OutputPath {
     }
 }
 
-/// The optimal decision, or the optimum of the relaxation.
+/// The optimal decision, or the optimum of the relaxation, in the sense of the problem.
 fn solve(problem: &SolveTarget, options: &SolveOptions) -> Result<Solution> {
     let limits = options.limits.search_limits()?;
-    let mut costs = problem.costs.clone();
-    problem.problem.sense().convert_slice(&mut costs);
+    let (costs, sense) = (problem.costs.clone(), problem.problem.sense());
     let solution = match options.relax {
         None => {
             let oracle = Oracle::new(problem.problem.clone())
                 .with_limits(limits)
                 .with_incumbents_on_cancellation();
-            oracle.worker().solve(&costs)
+            sense.solve_stated(costs, |minimized| oracle.worker().solve(minimized))
         }
         Some(relaxation) => {
             let name = problem.problem.name();
@@ -174,7 +172,7 @@ fn solve(problem: &SolveTarget, options: &SolveOptions) -> Result<Solution> {
                 .problem
                 .relaxation_solver(Relaxation::from(relaxation), &limits)
                 .ok_or_else(|| Error::setting(format!("{name} has no LP relaxation")))?;
-            solver.relax(&costs)
+            sense.solve_stated(costs, |minimized| solver.relax(minimized))
         }
     };
     solution.map_err(|failure| match failure {

@@ -4,6 +4,7 @@
 //! Without JavaScript the page shows everything at once.
 
 mod decisions;
+mod explained;
 mod parts;
 mod review;
 mod scoreboard;
@@ -98,7 +99,7 @@ pub fn comparison_page(
     summary: &PageSummary,
 ) -> String {
     let explanation = explained.map_or_else(String::new, |explained| {
-        review::explanation(explained, &summary.unit, &summary.explanation)
+        explained::explanation(explained, &summary.unit, &summary.explanation)
     });
     let body = [
         parts::verdict(results, summary),

@@ -4,18 +4,17 @@
 use crate::backtest::{BacktestResults, MethodHistory};
 use crate::review::{DecisionReview, ExplainedRow, ReviewedRegret};
 use regretless::Method;
-use regretless::explain::{ChangedValue, RankedDecision};
 use serde_json::{Value, json};
 
 use super::tables::{SCROLLING, cell, head};
-use super::{NamedDrawing, PageSummary, parts};
+use super::{NamedDrawing, PageSummary, explained, parts};
 use crate::report::figure::sources::SourcesInput;
 use crate::report::figure::{Drawing, FigureWidth, edges, row_regrets, savings, sources};
 use crate::report::text::{coded, escaped, pluralize, short, with_unit};
 
 /// Rows of a table of the worst periods, of features and of other decisions. Untuned: more are not
 /// read.
-const MAX_ROWS: usize = 8;
+pub(super) const MAX_ROWS: usize = 8;
 
 /// Names of sections with a figure.
 const MONEY: &str = "money";
@@ -36,12 +35,9 @@ pub(super) fn body(review: &DecisionReview, summary: &PageSummary) -> String {
         regrets(review),
         sources_section(review),
         parts::sections(&review.results, &figures),
-        review
-            .explained
-            .as_ref()
-            .map_or_else(String::new, |explained| {
-                explanation(explained, unit(review), &summary.explanation)
-            }),
+        review.explained.as_ref().map_or_else(String::new, |row| {
+            explained::explanation(row, unit(review), &summary.explanation)
+        }),
         parts::data_check(summary),
         parts::facts(&review.results, summary),
     ]
@@ -151,7 +147,7 @@ fn terms(review: &DecisionReview) -> String {
     ];
     match &review.history {
         Some(history) => {
-            let blocks = match history.verdict.block_lengths() {
+            let blocks = match history.block_lengths() {
                 Some(lengths) => format!(" (block bootstrap, blocks of {lengths})"),
                 None => String::new(),
             };
@@ -188,7 +184,7 @@ fn terms(review: &DecisionReview) -> String {
 }
 
 /// A section with a figure in the widths of the page, its explanation, and further content.
-fn figure_section(
+pub(super) fn figure_section(
     id: &str,
     title: &str,
     draw: impl Fn(FigureWidth) -> Option<Drawing>,
@@ -238,7 +234,7 @@ fn methods(review: &DecisionReview, history: &BacktestResults) -> String {
     let mut rows = String::new();
     let mut methods: Vec<(usize, &MethodHistory)> = history.methods.iter().enumerate().collect();
     methods.sort_by(|(_, a), (_, b)| a.total_regret().total_cmp(&b.total_regret()));
-    let savings = &history.verdict.savings;
+    let savings = &history.savings;
     for (index, method) in methods {
         let own = savings.iter().find(|saving| saving.name == method.name);
         let percent = |fraction: f64| format!("{:.0}\u{a0}%", 100.0 * fraction);
@@ -440,113 +436,5 @@ fn importance(review: &DecisionReview, unit: &str) -> String {
             {basis}</p>{SCROLLING}<table><thead><tr><th scope=\"col\">feature</th>\
             <th scope=\"col\">rise of the regret</th><th scope=\"col\">deviation</th></tr></thead>\
             <tbody>{lines}</tbody></table></div>"
-    )
-}
-
-/// One decision in sentences and a figure; the lists behind a click.
-pub(super) fn explanation(explained: &ExplainedRow, unit: &str, sentences: &[String]) -> String {
-    let unit = predicted_unit(explained, unit);
-    let lines: String = sentences
-        .iter()
-        .map(|sentence| format!("<li>{}</li>", escaped(sentence)))
-        .collect();
-    let content = format!(
-        "<ul class=\"sentences\">{lines}</ul><p class=\"faint\">This is {}.</p>{}{}",
-        escaped(&explained.choice),
-        alternatives(explained, unit),
-        effects(explained, unit)
-    );
-    let title = format!("One decision explained: {}", explained.name);
-    figure_section(
-        EXPLAINED,
-        &title,
-        |width| edges::draw(explained, unit, width),
-        &content,
-    )
-}
-
-fn alternatives(explained: &ExplainedRow, unit: &str) -> String {
-    let decisions = &explained.explanation.alternatives.decisions;
-    if decisions.is_empty() {
-        return String::new();
-    }
-    let list = |names: &[String]| {
-        let shown: Vec<&str> = names.iter().take(MAX_ROWS).map(String::as_str).collect();
-        let more = names.len() - shown.len();
-        let more = if more > 0 {
-            format!(" and {more} more")
-        } else {
-            String::new()
-        };
-        format!(
-            "<td class=\"words\">{}{more}</td>",
-            escaped(&shown.join(", "))
-        )
-    };
-    let has_changes = decisions.iter().any(|ranked| !ranked.changed.is_empty());
-    let changes = |decision: &RankedDecision| {
-        let described = |value: &ChangedValue| {
-            let [own, other] = [value.value, value.other_value].map(short);
-            format!("{} from {own} to {other}", value.name)
-        };
-        let changes: Vec<String> = decision.changed.iter().map(described).collect();
-        if has_changes {
-            list(&changes)
-        } else {
-            String::new()
-        }
-    };
-    let mut lines = String::new();
-    for (rank, decision) in decisions.iter().enumerate() {
-        let price = escaped(&with_unit(&short(decision.price), unit));
-        lines += &format!(
-            "<tr><th scope=\"row\">{}</th><td>{price}</td>{}{}{}</tr>",
-            rank + 2,
-            list(&decision.added),
-            list(&decision.removed),
-            changes(decision)
-        );
-    }
-    let changes = if has_changes {
-        "<th scope=\"col\">changes</th>"
-    } else {
-        ""
-    };
-    format!(
-        "<details><summary>The best other decisions</summary>{SCROLLING}<table><thead><tr>\
-            <th scope=\"col\">rank</th><th scope=\"col\">worse by (predicted)</th>\
-            <th scope=\"col\">adds</th><th scope=\"col\">drops</th>{changes}</tr></thead>\
-            <tbody>{lines}\
-            </tbody></table></div></details>"
-    )
-}
-
-fn effects(explained: &ExplainedRow, unit: &str) -> String {
-    let features = &explained.explanation.features.features;
-    if features.is_empty() {
-        return String::new();
-    }
-    let mut lines = String::new();
-    for effect in features.iter().take(MAX_ROWS) {
-        let value = effect.value.map_or_else(|| "–".into(), short);
-        let changes = match effect.changes_decision {
-            Some(true) => "yes",
-            Some(false) => "no",
-            None => "not known",
-        };
-        lines += &format!(
-            "<tr><th scope=\"row\">{}</th><td>{value}</td><td>{}</td><td>{}</td>\
-                <td>{changes}</td></tr>",
-            escaped(&effect.feature),
-            short(effect.reference),
-            escaped(&with_unit(&short(effect.objective_effect), unit))
-        );
-    }
-    format!(
-        "<details><summary>What the features did</summary>{SCROLLING}<table><thead><tr>\
-            <th scope=\"col\">feature</th><th scope=\"col\">value</th>\
-            <th scope=\"col\">compared with</th><th scope=\"col\">effect on the predicted \
-            objective</th><th scope=\"col\">another decision without it</th></tr></thead>\
-            <tbody>{lines}</tbody></table></div></details>"
     )
 }

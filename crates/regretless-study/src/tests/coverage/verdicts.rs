@@ -9,8 +9,8 @@ use regretless::method::Method;
 use regretless::observer::NoopObserver;
 use regretless::predict::PredictorSpec;
 use regretless::settings::TrainingSettings;
-use regretless::train::{FitResult, TrainingContext, linear_fit};
-use regretless::trainer::Trainer;
+use regretless::train::{TrainingContext, linear_fit};
+use regretless::trainer::{Trainer, TrainingOutcome};
 use regretless_study::experiment::MeanAndDeviation;
 
 use super::tables::{RowRelation, World};
@@ -114,7 +114,7 @@ fn settings() -> TrainingSettings {
     }
 }
 
-fn fit(context: &TrainingContext<'_>, world: &World, method: &str, seed: u64) -> FitResult {
+fn fit(context: &TrainingContext<'_>, world: &World, method: &str, seed: u64) -> TrainingOutcome {
     let settings = TrainingSettings { seed, ..settings() };
     let mut trainer = Trainer::new(method.parse::<Method>().unwrap()).settings(settings);
     trainer = trainer.predictor(PredictorSpec::Linear);
@@ -172,7 +172,7 @@ fn auto(world: &World, table: u64, search: &AutoSetting) -> Vec<Observation> {
     };
     let context = context(world, data, &split);
     let fitted = fit(&context, world, search.method, table);
-    let report = fitted.search.unwrap();
+    let report = fitted.report.search.unwrap();
     assert_eq!(report.folds, search.folds);
     let mut trained = split.clone();
     if report.folds > 1 {
@@ -321,13 +321,13 @@ fn backtest(world: &World, table: u64) -> Vec<Observation> {
         };
         backtest.run(&table, &[], &NoopObserver).unwrap()
     };
-    let stated = run(&folds).verdict;
+    let stated = run(&folds);
     let mut fresh_folds = folds;
     for (number, fold) in fresh_folds.iter_mut().enumerate() {
         let start = ROWS + number * FRESH_PER_FOLD;
         fold.test = (start..start + FRESH_PER_FOLD).collect();
     }
-    let truth = run(&fresh_folds).verdict;
+    let truth = run(&fresh_folds);
     let best = stated
         .savings
         .iter()

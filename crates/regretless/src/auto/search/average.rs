@@ -13,11 +13,11 @@ use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, MissingPredictions};
 use crate::predict::PredictorSpec;
 use crate::report::TrainReport;
-use crate::train::{FitResult, TrainingContext};
+use crate::train::TrainingContext;
 
 impl AutoSearch<'_> {
     /// The average of the best candidates.
-    pub(super) fn result(mut self, num_folds: usize) -> Result<FitResult> {
+    pub(super) fn result(mut self, num_folds: usize) -> Result<(CostModel, TrainReport)> {
         let ranking = self.ranking(num_folds);
         let Some(best) = ranking.first().copied() else {
             // The reason of the last failure, if all candidates failed.
@@ -43,21 +43,16 @@ impl AutoSearch<'_> {
         model.metadata.seed = self.settings.seed;
         model.metadata.method = method_name(&models);
         let validation = self.held_out_evaluation(&models, factor, num_folds)?;
+        let rounds = self.candidates[members[0]].folds[0].rounds.clone();
+        let solves = self.context.oracle.counts() - self.initial_counts;
         let report = TrainReport {
-            rounds: self.candidates[members[0]].folds[0].rounds.clone(),
-            seconds: self.timer.seconds(),
-            cpu_seconds: self.timer.cpu_seconds(),
-            solves: self.context.oracle.counts() - self.initial_counts,
             timed_solve_seconds: self.timed_solve_seconds(),
-        };
-        let search = self.search_report(regrets, is_least_squares, num_folds);
-        Ok(FitResult {
-            model,
-            report,
             candidates: self.candidate_reports(best, &members, num_folds),
-            validation,
-            search,
-        })
+            search: self.search_report(regrets, is_least_squares, num_folds),
+            held_out: validation,
+            ..TrainReport::new(rounds, solves, &self.timer)
+        };
+        Ok((model, report))
     }
 
     /// The average of the best candidates that has the lowest regret, or nearly so.

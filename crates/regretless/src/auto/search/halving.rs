@@ -135,8 +135,8 @@ impl AutoSearch<'_> {
                     start,
                     problem: self.problem,
                 };
-                let trained = training.run(&context, None)?;
-                (trained.model, trained.report.rounds)
+                let (model, report) = training.run(&context, None)?;
+                (model, report.rounds)
             }
         };
         if let CandidateKind::Trained { stage, .. } = &candidate.kind {

@@ -15,7 +15,7 @@ use crate::parallel::Timer;
 use crate::predict::PredictorSpec;
 use crate::problem::ProblemSpec;
 use crate::settings::{SelectionCriterion, TrainingSettings};
-use crate::train::{FitResult, TrainingContext};
+use crate::train::TrainingContext;
 
 mod average;
 mod budget;
@@ -130,7 +130,7 @@ impl<'a> AutoSearch<'a> {
     /// # Errors
     /// When all candidates or one of the user's fail, candidates of the user cannot be compared, or
     /// the user interrupts.
-    pub(crate) fn run(mut self, users: &[Vec<TrainingStage>]) -> Result<FitResult> {
+    pub(crate) fn run(mut self, users: &[Vec<TrainingStage>]) -> Result<(CostModel, TrainReport)> {
         self.try_first_candidates()?;
         if matches!(self.scorer, RegretScorer::None) {
             if !users.is_empty() {

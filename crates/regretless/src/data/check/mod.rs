@@ -131,7 +131,7 @@ impl<'a> DataCheck<'a> {
 
     /// The split divides a history into an earlier and a later half, and findings call them so.
     #[must_use]
-    pub(crate) fn of_halves(self) -> Self {
+    pub fn of_halves(self) -> Self {
         Self {
             are_halves: true,
             ..self

@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use self::row::RowSource;
-use super::{LabelStore, LabeledDataset};
+use super::{LabelStore, LabeledDataset, LabeledSplit};
 use crate::data::{
     CostMatching, CostNames, Dataset, FeatureEncoding, Features, NamedCosts, RowParameters, Split,
     SplitIndices,
@@ -107,11 +107,14 @@ impl DataSplit {
         problem: &Problem,
         indices: SplitIndices,
     ) -> Result<Self> {
-        let indices = indices.restrict_to(&data.rows())?;
-        let problem = Box::new(problem.clone());
+        let labeled = LabeledSplit::new(problem.clone(), data, indices)?;
+        let table = Table::Labeled {
+            data: labeled.data,
+            problem: Box::new(labeled.problem),
+        };
         Ok(Self {
-            table: RwLock::new(Table::Labeled { data, problem }),
-            indices,
+            table: RwLock::new(table),
+            indices: labeled.split,
             store: None,
         })
     }

@@ -11,8 +11,7 @@ use regretless::method::Method;
 use regretless::observer::Observer;
 use regretless::oracle::{Oracle, OracleWorker};
 use regretless::settings::TrainingSettings;
-use regretless::train::FitResult;
-use regretless::trainer::Trainer;
+use regretless::trainer::{Trainer, TrainingOutcome};
 use regretless::{Error, Problem, Result, Sense};
 
 use crate::tests::common::assert_close;
@@ -137,14 +136,18 @@ impl BatchLoss for OwnLoss {
     }
 }
 
-fn train(fixture: &TrainingFixture, own: OwnLoss, settings: TrainingSettings) -> Result<FitResult> {
+fn train(
+    fixture: &TrainingFixture,
+    own: OwnLoss,
+    settings: TrainingSettings,
+) -> Result<TrainingOutcome> {
     fixture.run(&Trainer::new(Method::from(own)).settings(settings))
 }
 
 /// Compares parameters up to the rounding of single precision: sparse gradients are added in
 /// another order.
-fn assert_same_parameters(a: &FitResult, b: &FitResult, what: &str) {
-    let parameters = |fit: &FitResult| -> Vec<f64> {
+fn assert_same_parameters(a: &TrainingOutcome, b: &TrainingOutcome, what: &str) {
+    let parameters = |fit: &TrainingOutcome| -> Vec<f64> {
         let networks = fit.model.networks.iter();
         networks
             .flat_map(|n| n.parameters().iter().map(|p| f64::from(*p)))

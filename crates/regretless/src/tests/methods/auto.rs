@@ -10,8 +10,7 @@ use regretless::predict::{CostModel, PredictorSpec};
 use regretless::problem::Benchmark;
 use regretless::report::CandidateReport;
 use regretless::settings::{SelectionCriterion, TrainingSettings};
-use regretless::train::FitResult;
-use regretless::trainer::Trainer;
+use regretless::trainer::{Trainer, TrainingOutcome};
 
 use crate::tests::fixture::{TrainingFixture, quick_settings};
 
@@ -24,12 +23,12 @@ fn benchmark_fixture(name: &str, threads: usize) -> TrainingFixture {
     TrainingFixture::new(problem, data, [80, 40, 30], threads)
 }
 
-fn train_candidates(fixture: &TrainingFixture, method: Method) -> Result<FitResult> {
+fn train_candidates(fixture: &TrainingFixture, method: Method) -> Result<TrainingOutcome> {
     let trainer = Trainer::new(method).settings(quick_settings());
     trainer.train(&fixture.context(), &fixture.problem, None)
 }
 
-fn train_auto(fixture: &TrainingFixture) -> FitResult {
+fn train_auto(fixture: &TrainingFixture) -> TrainingOutcome {
     let auto: Method = "auto".parse().unwrap();
     train_candidates(fixture, auto).unwrap()
 }
@@ -58,13 +57,18 @@ fn the_best_candidate_of_all_folds_is_part_of_the_model() {
     for name in names {
         let fixture = benchmark_fixture(name, 1);
         let trained = train_auto(&fixture);
-        let search = trained.search.unwrap();
+        let search = trained.report.search.unwrap();
         let complete: Vec<&CandidateReport> = trained
+            .report
             .candidates
             .iter()
             .filter(|candidate| candidate.folds == search.folds && candidate.regret.is_some())
             .collect();
-        assert!(complete.len() >= 4, "{name}: {:?}", trained.candidates);
+        assert!(
+            complete.len() >= 4,
+            "{name}: {:?}",
+            trained.report.candidates
+        );
         let best = complete
             .iter()
             .min_by(|a, b| a.regret.unwrap().total_cmp(&b.regret.unwrap()))
@@ -83,6 +87,7 @@ fn the_best_candidate_of_all_folds_is_part_of_the_model() {
             search.least_squares_regret == Some(search.expected_regret)
         );
         for candidate in trained
+            .report
             .candidates
             .iter()
             .filter(|candidate| candidate.is_chosen)
@@ -98,6 +103,7 @@ fn methods_of_the_user_are_candidates_with_their_settings() {
     let method = "auto with MAE(O,S) epochs 2 then MSE(O_S) lr 0.02 or NCE";
     let trained = train_candidates(&fixture, method.parse().unwrap()).unwrap();
     let names: Vec<&str> = trained
+        .report
         .candidates
         .iter()
         .map(|candidate| candidate.method.as_str())
@@ -122,13 +128,13 @@ fn the_reported_regret_of_a_candidate_is_that_of_training_it_alone() {
     let fixture = benchmark_fixture("KS10", 1);
     let auto: Method = "auto 20s solve 0.005s".parse().unwrap();
     let trained = train_candidates(&fixture, auto).unwrap();
-    assert_eq!(trained.search.unwrap().folds, 1);
+    assert_eq!(trained.report.search.unwrap().folds, 1);
     let alone_settings = TrainingSettings {
         select: SelectionCriterion::Last,
         ..quick_settings()
     };
     let mut compared = 0;
-    for candidate in &trained.candidates {
+    for candidate in &trained.report.candidates {
         let Ok(method) = candidate.method.parse::<Method>() else {
             assert!(
                 candidate.method.contains("least squares") || candidate.method.contains("ridge")
@@ -163,6 +169,7 @@ fn a_linear_predictor_stays_one_linear_model() {
     assert_eq!(trained.model.networks.len(), 1);
     assert!(
         trained
+            .report
             .candidates
             .iter()
             .all(|candidate| candidate.predictor == "linear")
@@ -178,15 +185,10 @@ fn validation_regret_is_that_of_models_that_did_not_see_the_rows() {
     let outcome = trainer
         .fit_and_evaluate(&fixture.context(), &fixture.problem, None)
         .unwrap();
-    assert!(
-        outcome
-            .trained
-            .search
-            .is_some_and(|search| search.folds > 1)
-    );
+    assert!(outcome.report.search.is_some_and(|search| search.folds > 1));
     let held_out = outcome.validation.unwrap();
     assert_eq!(held_out.instances, fixture.split.validation.len());
-    let seen = validation_regret(&fixture, &outcome.trained.model);
+    let seen = validation_regret(&fixture, &outcome.model);
     assert!(held_out.regret > seen, "{} {seen}", held_out.regret);
 }
 
@@ -205,8 +207,8 @@ fn the_winner_is_the_same_on_any_number_of_threads() {
                 .collect::<Vec<_>>()
         };
         assert_eq!(
-            regrets_by_method(&one.candidates),
-            regrets_by_method(&three.candidates),
+            regrets_by_method(&one.report.candidates),
+            regrets_by_method(&three.report.candidates),
             "{name}"
         );
     }
@@ -226,7 +228,7 @@ fn the_solves_of_all_candidates_are_reported() {
     let fixture = benchmark_fixture("KS10", 1);
     let before = fixture.oracle.counts();
     let trained = train_auto(&fixture);
-    let candidates = &trained.candidates;
+    let candidates = &trained.report.candidates;
     assert_eq!(trained.report.solves, fixture.oracle.counts() - before);
     // Every candidate is scored on a fold of 24 rows at least.
     assert!(
@@ -252,7 +254,7 @@ mod linear {
     };
     use regretless::report::{CandidateReport, ScoringKind};
     use regretless::solve::{SearchLimits, Solution, SolveFailure, Solver};
-    use regretless::train::FitResult;
+    use regretless::trainer::TrainingOutcome;
 
     use crate::tests::fixture::TrainingFixture;
 
@@ -332,7 +334,7 @@ mod linear {
         TrainingFixture::new(assignment(), table(60, 60), [30, 20, 10], threads)
     }
 
-    fn train_auto_as(fixture: &TrainingFixture, method: &str) -> FitResult {
+    fn train_auto_as(fixture: &TrainingFixture, method: &str) -> TrainingOutcome {
         let auto: Method = method.parse().unwrap();
         super::train_candidates(fixture, auto).unwrap()
     }
@@ -368,7 +370,7 @@ mod linear {
             let budget = solves * seconds_per_solve;
             let before = fixture.oracle.work();
             let trained = train_auto_as(&fixture, &format!("auto {budget}s"));
-            let candidates = &trained.candidates;
+            let candidates = &trained.report.candidates;
             let spent = 1e-9 * (fixture.oracle.work() - before) as f64;
             assert!(
                 spent <= 1.5 * budget,
@@ -402,8 +404,8 @@ mod linear {
             let (a, b) = (train_auto_as(&one, method), train_auto_as(&three, method));
             assert_eq!(a.model, b.model, "{method}");
             assert_eq!(
-                regrets_by_method(&a.candidates),
-                regrets_by_method(&b.candidates),
+                regrets_by_method(&a.report.candidates),
+                regrets_by_method(&b.report.candidates),
                 "{method}"
             );
         }
@@ -469,7 +471,7 @@ mod linear {
         let fixture = external_fixture();
         let before = fixture.oracle.counts();
         let trained = train_auto_as(&fixture, "auto 20s solve 10s");
-        let candidates = &trained.candidates;
+        let candidates = &trained.report.candidates;
         assert_eq!(candidates.len(), 1, "{candidates:?}");
         assert_eq!(
             (candidates[0].scoring, trained.report.solves.total()),
@@ -481,7 +483,7 @@ mod linear {
             "two solves would use the whole budget"
         );
         let trained = train_auto_as(&fixture, "auto 20s solve 0.001s");
-        let candidates = &trained.candidates;
+        let candidates = &trained.report.candidates;
         assert!(
             candidates.len() >= 4 && trained.report.timed_solve_seconds.is_none(),
             "{candidates:?}"
@@ -491,7 +493,7 @@ mod linear {
     #[test]
     fn an_external_solver_without_stated_seconds_is_timed_and_reported() {
         let trained = train_auto_as(&external_fixture(), "auto 20s");
-        let candidates = &trained.candidates;
+        let candidates = &trained.report.candidates;
         assert!(
             trained
                 .report

@@ -18,8 +18,8 @@ use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::{Benchmark, ProblemSpec};
 use regretless::settings::TrainingSettings;
-use regretless::train::{FitResult, TrainingContext};
-use regretless::trainer::Trainer;
+use regretless::train::TrainingContext;
+use regretless::trainer::{Trainer, TrainingOutcome};
 use regretless::{Error, ErrorKind};
 
 use super::Folder;
@@ -51,7 +51,7 @@ fn train(
     data: Dataset,
     loss: &str,
     observer: &dyn Observer,
-) -> regretless::Result<FitResult> {
+) -> regretless::Result<TrainingOutcome> {
     let threads = if data.costs().is_mapped() { 2 } else { 1 };
     let oracle = Oracle::new(problem.build()?).with_threads(Threads::new(threads)?);
     let mapped = data.costs().is_mapped();
@@ -97,7 +97,7 @@ fn training_from_a_mapped_file_and_in_memory_gives_byte_identical_models() {
                 file.model.to_bytes().unwrap(),
                 "{benchmark} {loss}"
             );
-            let metrics = |trained: &FitResult| {
+            let metrics = |trained: &TrainingOutcome| {
                 let epochs = trained.report.rounds.iter().flat_map(|round| &round.epochs);
                 epochs
                     .map(|epoch| (epoch.training_loss, epoch.validation_regret))

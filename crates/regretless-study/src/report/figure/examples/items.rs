@@ -1,6 +1,7 @@
 //! Items as bars: value, weight, and which decisions contain them.
 
-use super::{DecisionView, ExampleInput, LINE_HEIGHT, write_description};
+use super::panels::write_description;
+use super::{DecisionView, ExampleInput, LINE_HEIGHT};
 use crate::report::figure::FigureContext;
 use crate::report::scale::AxisScale;
 use crate::report::svg::{Anchor, Rect, SMALL_TEXT_HEIGHT, Svg};

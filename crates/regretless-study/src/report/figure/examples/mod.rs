@@ -8,7 +8,12 @@ mod graph;
 mod grid;
 mod items;
 mod lanes;
+mod panels;
+mod sentences;
 mod steps;
+
+use panels::{Panels, panel_columns};
+use sentences::{candidates, explanation, finding};
 
 use std::collections::BTreeMap;
 
@@ -17,8 +22,8 @@ use crate::experiment::{
 };
 
 use super::{Drawing, FigureContext};
-use crate::report::svg::{Anchor, Point, Rect, SMALL_TEXT_HEIGHT, Svg};
-use crate::report::text::{clipped_to, lines, pluralize, trimmed};
+use crate::report::svg::Svg;
+use crate::report::text::{pluralize, trimmed};
 
 /// Height of a line of a description.
 const LINE_HEIGHT: f64 = 14.0;
@@ -431,72 +436,6 @@ fn row_name(context: &FigureContext<'_>, row: ExampleRow) -> String {
     }
 }
 
-/// Panels side by side: fewer in a narrow drawing, and one below the other there where a panel
-/// with so many nodes would be too small.
-fn panel_columns(context: &FigureContext<'_>, nodes: usize) -> usize {
-    /// Untuned: more nodes, with labels at their edges, need the whole width of a telephone.
-    const MAX_NODES_OF_HALF_WIDTH: usize = 16;
-    match (context.is_narrow(), nodes <= MAX_NODES_OF_HALF_WIDTH) {
-        (false, _) => 3,
-        (true, true) => 2,
-        (true, false) => 1,
-    }
-}
-
-/// One panel per decision, each with its description below.
-struct Panels {
-    columns: usize,
-    /// Height of a panel divided by its width.
-    aspect: f64,
-    top: f64,
-}
-
-impl Panels {
-    fn draw(
-        &self,
-        mut svg: Svg,
-        context: &FigureContext<'_>,
-        input: &ExampleInput<'_>,
-        panel: impl Fn(&mut Svg, &DecisionView, Rect),
-    ) -> Svg {
-        const MAX_SIDE: f64 = 260.0;
-        let panel_width = (context.width - 24.0) / self.columns as f64;
-        let side = (panel_width - 34.0).min(MAX_SIDE);
-        let mut top = self.top + 14.0;
-        for row in input.views.chunks(self.columns) {
-            let mut lines_below = 0;
-            for (index, view) in row.iter().enumerate() {
-                let left = 12.0 + panel_width * index as f64;
-                let title = clipped_to(&view.title, (panel_width - 8.0) / 12.0 / 1.05);
-                svg.text((left, top), Anchor::Start, "strong", &title);
-                let area = Rect::new(left + 12.0, top + 20.0, side, side * self.aspect);
-                panel(&mut svg, view, area);
-                let at = (left, area.bottom() + 26.0);
-                let text = input.description(view);
-                let written = write_description(&mut svg, at, &text, panel_width - 14.0);
-                lines_below = lines_below.max(written);
-            }
-            top += 20.0 + side * self.aspect + 26.0 + LINE_HEIGHT * lines_below as f64 + 14.0;
-        }
-        svg.finish(top - 16.0)
-    }
-}
-
-/// Writes lines from a point down and returns their number.
-fn write_description(svg: &mut Svg, at: Point, text: &str, wide: f64) -> usize {
-    let (left, top) = at;
-    let lines = lines(text, wide / SMALL_TEXT_HEIGHT);
-    for (index, line) in lines.iter().enumerate() {
-        svg.text(
-            (left, top + LINE_HEIGHT * index as f64),
-            Anchor::Start,
-            "small",
-            line,
-        );
-    }
-    lines.len()
-}
-
 /// Legend of the colors; returns the height below it.
 fn draw_colors(
     svg: &mut Svg,
@@ -530,65 +469,4 @@ fn draw_colors(
         ("missed", &lacking),
     ];
     super::draw_legend(svg, 12.0, top, context.width - 8.0, &entries)
-}
-
-fn explanation(context: &FigureContext<'_>, layout: &DecisionLayout) -> Vec<String> {
-    let reference = &context.results.reference;
-    let seed = match context.problem.seeds {
-        1 => "",
-        _ => " of the first seed",
-    };
-    vec![
-        format!(
-            "Two test rows{seed}: a typical one, with the median regret of {reference}, and the \
-                worst one, with its largest regret."
-        ),
-        "Every decision is optimal for predicted costs (or values, where they are gains); the true \
-            ones count."
-            .into(),
-        match layout {
-            DecisionLayout::Lanes { .. } => {
-                "The wider a band, the more is shipped. Where a decision differs from the optimal \
-                    one, numbers are the differences (on the page hover for true costs or values)."
-            }
-            DecisionLayout::Graph { .. }
-            | DecisionLayout::Grid { .. }
-            | DecisionLayout::Items { .. }
-            | DecisionLayout::Steps => {
-                "Where a decision differs from the optimal one, numbers are true costs or values \
-                    (on the page hover for those without space); their difference is the regret."
-            }
-        }
-        .into(),
-    ]
-}
-
-/// The rows whose decisions are stored, as a part of all test rows.
-fn candidates(stored: usize, all: usize) -> String {
-    let rows = pluralize(all, "test row");
-    if stored < all {
-        format!("{stored} of {rows}")
-    } else {
-        rows
-    }
-}
-
-fn finding(context: &FigureContext<'_>, case: &ExampleCase<'_>, row: ExampleRow) -> String {
-    let reference = &context.results.reference;
-    let which = match row {
-        ExampleRow::Typical => "the median",
-        ExampleRow::Worst => "the largest",
-    };
-    let mut finding = format!(
-        "{}: {which} regret of {reference} among {}.",
-        case.row_name(),
-        case.candidates
-    );
-    if row == ExampleRow::Typical {
-        finding += &format!(
-            " On {} of them the decision under {reference} is optimal.",
-            case.optimal_rows
-        );
-    }
-    finding
 }

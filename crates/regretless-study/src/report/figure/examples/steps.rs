@@ -1,7 +1,8 @@
 //! Amounts over the steps of a time axis, such as the energy that a storage buys and sells, below
 //! the prices of the steps.
 
-use super::{DecisionView, ExampleInput, LINE_HEIGHT, write_description};
+use super::panels::write_description;
+use super::{DecisionView, ExampleInput, LINE_HEIGHT};
 use crate::report::figure::FigureContext;
 use crate::report::figure::lines::draw_named_axis;
 use crate::report::scale::AxisScale;
