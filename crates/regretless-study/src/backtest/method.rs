@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::periods::Periods;
 use super::runner::BacktestTable;
 use regretless::data::Matrix;
 use regretless::method::Method;
@@ -216,6 +217,7 @@ impl BacktestMethod {
     pub fn all(
         methods: &[Method],
         season: Option<usize>,
+        periods: &Periods,
         given: &[GivenMethod],
     ) -> Result<Vec<Self>> {
         if season == Some(0) {
@@ -224,7 +226,10 @@ impl BacktestMethod {
         }
         let mut all = vec![Self::LeastSquares];
         all.extend(methods.iter().cloned().map(Self::Trained));
-        all.extend([Self::HistoryMean, Self::LastPeriod]);
+        all.push(Self::HistoryMean);
+        if periods.are_ordered() {
+            all.push(Self::LastPeriod);
+        }
         all.extend(season.map(Self::SeasonalNaive));
         all.extend(given.iter().cloned().map(Self::Given));
         let names: Vec<String> = all.iter().map(ToString::to_string).collect();

@@ -15,13 +15,15 @@ mod fold_data;
 mod folds;
 mod method;
 mod periods;
+mod production;
 mod results;
 mod runner;
 mod verdict;
 
-pub use folds::{BacktestFold, RollingOrigin, TrainingWindow};
+pub use folds::{BacktestFold, RollingOrigin, TrainingWindow, cross_validation};
 pub use method::GivenMethod;
 pub use periods::Periods;
+pub use production::ProductionModel;
 pub use results::{
     BacktestDecision, BacktestResults, ChosenCandidates, FailedMethod, MethodHistory,
 };

@@ -32,7 +32,7 @@ impl DecisionReview {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let layout = DecisionLayout::for_problem(table.spec, options.coordinates)?;
-        let fitted = backtest.fitted_methods()?;
+        let fitted = backtest.fitted_methods(table)?;
         let method = shown_method(results, &fitted);
         let claim = results.claim_against_present(method);
         let other_remarks = results.verdict.remarks.iter();

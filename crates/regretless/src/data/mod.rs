@@ -28,6 +28,7 @@ pub mod npy;
 mod observed_costs;
 mod parameter_files;
 mod problem_columns;
+mod profile;
 mod row_costs;
 mod row_parameters;
 mod row_times;
@@ -56,6 +57,7 @@ pub(crate) use names::check_names;
 
 pub(crate) use node_names::{NodeNames, NodeNamesBuilder};
 pub(crate) use problem_columns::ProblemColumns;
+pub use profile::{ColumnProfile, TableProfile, ValueKind};
 pub(crate) use row_parameters::BoundParameters;
 pub use row_parameters::{ParameterColumns, RowParameters};
 pub use row_times::RowTimes;
