@@ -15,3 +15,4 @@ pub mod table_report;
 #[cfg(test)]
 mod tests;
 pub mod text;
+pub mod verdict;

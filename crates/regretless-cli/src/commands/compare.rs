@@ -119,7 +119,7 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     encoding::print(&comparison.encoding(), &mut report);
     report.line("");
     report.text.push_str(&summary.text(&comparison.facts.unit));
-    for sentence in conclusion.printed() {
+    for sentence in conclusion.sentences() {
         report.line(sentence);
     }
     for line in failure_lines(&result.failures) {

@@ -7,16 +7,17 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::results::{BacktestResults, ChosenCandidates, FailedMethod, MethodHistory};
-use super::verdict::{BacktestVerdict, MethodSaving};
+use super::savings::MethodSaving;
 use regretless::data::atomic_write::write_atomically;
 use regretless::data::csv::{name_cell, shortest};
 use regretless::sense::Sense;
 use regretless_base::error::Result;
+use regretless_base::statistics::CONFIDENCE;
 
 /// The content of `summary.json`.
 #[derive(Serialize)]
 struct BacktestSummary<'a> {
-    verdict: &'a str,
+    verdict: String,
     remarks: &'a [String],
     reference: &'a str,
     sense: Sense,
@@ -53,12 +54,6 @@ impl BacktestResults {
     /// # Errors
     /// Never for results of a run.
     pub fn summary(&self) -> Result<serde_json::Value> {
-        let BacktestVerdict {
-            sentence,
-            remarks,
-            savings,
-            confidence,
-        } = &self.verdict;
         let count = self.periods.len().max(1) as f64;
         let mut methods = Vec::with_capacity(self.methods.len());
         for method in &self.methods {
@@ -70,12 +65,15 @@ impl BacktestResults {
                 regret_per_period: method.total_regret() / count,
                 unproven_decisions: method.unproven,
                 chosen: &method.chosen,
-                saving: savings.iter().find(|saving| saving.name == method.name),
+                saving: self
+                    .savings
+                    .iter()
+                    .find(|saving| saving.name == method.name),
             });
         }
         let summary = BacktestSummary {
-            verdict: sentence,
-            remarks,
+            verdict: self.verdict().sentence(),
+            remarks: &self.remarks,
             reference: self.methods.first().map_or("", |method| &method.name),
             sense: self.sense,
             unit: self.unit.as_deref(),
@@ -84,7 +82,7 @@ impl BacktestResults {
             last_period: self.periods.last(),
             trainings: self.trainings,
             days_per_period: self.days_per_period,
-            confidence: *confidence,
+            confidence: CONFIDENCE,
             methods,
             failures: &self.failures,
         };

@@ -5,9 +5,9 @@
 //! fold is a *cell*, which is run once and stored like the cells of experiments (`cell.rs`,
 //! `runner.rs`).
 //! A fold's data are a copy of its rows (`fold_data.rs`), so that nothing later can be seen.
-//! [`BacktestResults`] has costs, regrets and decisions by period, and a [`BacktestVerdict`]:
+//! [`BacktestResults`] has costs, regrets and decisions by period. Savings (`savings.rs`) are
 //! paired differences against least squares with intervals of a block bootstrap
-//! (`statistics/block_bootstrap.rs`).
+//! (`statistics/block_bootstrap.rs`); the best of them is the verdict.
 
 mod cell;
 mod files;
@@ -18,7 +18,7 @@ mod periods;
 mod production;
 mod results;
 mod runner;
-mod verdict;
+mod savings;
 
 pub use folds::{BacktestFold, RollingOrigin, TrainingWindow, cross_validation};
 pub use method::GivenMethod;
@@ -29,4 +29,4 @@ pub use results::{
 };
 pub(crate) use runner::LatestFit;
 pub use runner::{Backtest, BacktestTable};
-pub use verdict::{BacktestVerdict, MethodSaving};
+pub use savings::MethodSaving;

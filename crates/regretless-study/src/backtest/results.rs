@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::cell::{DecidedRow, FoldRecord};
 use super::method::{BacktestMethod, GivenMethod};
 use super::runner::{Backtest, BacktestTable};
-use super::verdict::BacktestVerdict;
+use super::savings::{MethodSaving, savings_of};
 use crate::text::grouped;
 use regretless::data::{CostNames, RowParameters};
 use regretless::notes::{negative_regret_sentence, negative_regrets};
@@ -36,8 +36,10 @@ pub struct BacktestResults {
     pub days_per_period: Option<f64>,
     /// Names of the columns of decisions.
     pub columns: CostNames,
-    /// What follows from the costs.
-    pub verdict: BacktestVerdict,
+    /// What all methods but the reference save, in their order.
+    pub savings: Vec<MethodSaving>,
+    /// What limits the verdict ([`BacktestResults::verdict`]), in sentences.
+    pub remarks: Vec<String>,
     /// Names of items that differ between rows, if they do.
     pub(super) parameters: Option<Arc<RowParameters>>,
 }
@@ -228,12 +230,14 @@ impl BacktestResults {
             trainings: if backtest.refit { table.folds.len() } else { 1 },
             days_per_period: table.periods.days_per_period(),
             columns: names.followed_by(table.oracle.problem().auxiliary_names()),
-            verdict: BacktestVerdict::default(),
+            savings: Vec::new(),
+            remarks: Vec::new(),
             parameters: table.data.data().parameters().cloned(),
         };
-        results.verdict = BacktestVerdict::new(&results);
+        results.savings = savings_of(&results);
+        results.remarks = results.limits();
         let remark = results.negative_regret_remark(table);
-        results.verdict.remarks.extend(remark);
+        results.remarks.extend(remark);
         Ok(results)
     }
 

@@ -63,7 +63,7 @@ const MAX_LATEST_FITS: usize = 3;
 /// backtest.training.epochs = 2;
 /// let results = backtest.run(&table, &[], &NoopObserver)?;
 /// assert_eq!(results.periods.len(), 20);
-/// assert!(results.verdict.sentence.starts_with("too few periods to tell"));
+/// assert!(results.verdict().sentence().starts_with("too few periods to tell"));
 /// # Ok::<(), regretless::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -262,9 +262,9 @@ impl Backtest {
             finished[chain.method_number].add(outcome)?;
         }
         let mut results = BacktestResults::collect(self, &table, finished)?;
-        let remarks = &mut results.verdict.remarks;
-        remarks.extend(unpredicted_remark(&table));
-        remarks.extend(no_regret_remark(&results.methods, &table, observer)?);
+        let no_regret = no_regret_remark(&results.methods, &table, observer)?;
+        results.remarks.extend(unpredicted_remark(&table));
+        results.remarks.extend(no_regret);
         Ok(results)
     }
 

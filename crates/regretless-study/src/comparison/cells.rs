@@ -15,7 +15,7 @@ use regretless::settings::TrainingSettings;
 use regretless::{Error, Evaluation, Result};
 use serde_json::{Value, json};
 
-use super::conclusion::{self, ComparisonVerdict, UNCERTAIN_CLAIM};
+use super::conclusion;
 use super::files::RunLog;
 use super::summary::{ComparisonSummary, SummaryRow};
 use crate::experiment::{
@@ -24,6 +24,7 @@ use crate::experiment::{
 };
 use crate::review::{ExplainedRow, ReviewOptions};
 use crate::table_report::{EncodingReport, TableReport};
+use crate::verdict::{AmountUnit, Verdict};
 
 /// Longest training that is repeated to explain a decision: cells do not store models. Untuned.
 const MAX_REFIT_SECONDS: f64 = 60.0;
@@ -81,22 +82,17 @@ pub enum ComparisonExplanation {
 pub struct Conclusion {
     /// Averages of the methods.
     pub summary: ComparisonSummary,
-    /// The verdict in plain words; none for an incomplete comparison.
-    pub headline: Option<String>,
-    /// The verdict in detail, and warnings.
-    pub sentences: Vec<String>,
+    /// The verdict; none for an incomplete comparison.
+    pub verdict: Option<Verdict>,
+    /// Warnings about the results.
+    pub warnings: Vec<String>,
 }
 
 impl Conclusion {
-    /// The verdict for a terminal: the verdict in detail and warnings, and, where the headline of
-    /// the page claims nothing, that; the verdict has its numbers.
-    pub fn printed(&self) -> Vec<String> {
-        let mut printed = self.sentences.clone();
-        let headline = self.headline.as_deref().unwrap_or_default();
-        if headline.starts_with(UNCERTAIN_CLAIM) {
-            printed.push(format!("{UNCERTAIN_CLAIM}."));
-        }
-        printed
+    /// The verdict, then warnings.
+    pub fn sentences(&self) -> Vec<String> {
+        let verdict = self.verdict.iter().map(Verdict::sentence);
+        verdict.chain(self.warnings.iter().cloned()).collect()
     }
 }
 
@@ -228,31 +224,31 @@ impl Comparison {
         observer: &dyn Observer,
     ) -> Result<Conclusion> {
         let summary = ComparisonSummary::new(&self.methods, result);
-        let verdict = ComparisonVerdict {
-            summary: &summary,
-            design: SeedDesign::of(&self.data),
-            unit: &self.facts.unit,
+        let unit = AmountUnit {
+            name: self.facts.unit.clone(),
+            per: "per decision",
+            is_maximize: self.data[0].data.sense().is_maximize(),
         };
-        let mut sentences = Vec::new();
+        let mut warnings = Vec::new();
         if is_complete {
-            sentences.extend(self.no_regret_note(&summary, observer)?);
+            warnings.extend(self.no_regret_note(&summary, observer)?);
         }
-        sentences.extend(verdict.sentences(is_complete));
+        warnings.extend(summary.warnings());
         if let Some(predictor) = self.predictor.as_ref().filter(|_| is_complete) {
-            sentences.extend(verdict.references(predictor));
+            warnings.extend(summary.references(predictor, &unit));
         }
-        sentences.extend(Evaluation::few_rows_warning("test", self.min_test_rows()));
+        warnings.extend(Evaluation::few_rows_warning("test", self.min_test_rows()));
         let problem = self.data[0].problem.kind().as_ref();
         let remark = CellRecord::negative_regret_remark(&result.runs, problem);
-        sentences.extend(remark.map(|remark| format!("{remark}.")));
-        let headline = if is_complete {
-            verdict.headline()
+        warnings.extend(remark.map(|remark| format!("{remark}.")));
+        let verdict = if is_complete {
+            summary.verdict(SeedDesign::of(&self.data), unit)
         } else {
             None
         };
         Ok(Conclusion {
-            headline,
-            sentences,
+            verdict,
+            warnings,
             summary,
         })
     }
@@ -326,7 +322,7 @@ impl Comparison {
             "unused_columns": self.table.unused_columns.with(&encoding).json(),
             "encoding": encoding.json(),
             "skipped_rows": self.table.skipped_rows,
-            "verdict": conclusion.printed(),
+            "verdict": conclusion.sentences(),
         })
     }
 

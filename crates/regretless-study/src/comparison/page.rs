@@ -31,8 +31,7 @@ pub struct ComparisonPage<'a> {
 impl ComparisonPage<'_> {
     /// The page and its figures.
     pub fn draw(&self) -> DecisionPage {
-        let mut verdict: Vec<String> = self.conclusion.headline.iter().cloned().collect();
-        verdict.extend(self.conclusion.sentences.iter().cloned());
+        let mut verdict = self.conclusion.sentences();
         let labels = self.comparison.label_counts();
         if !labels.are_optimal() {
             verdict.push(format!(

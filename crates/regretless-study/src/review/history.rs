@@ -12,6 +12,7 @@ use crate::backtest::{
 use crate::experiment::{
     DecisionLayout, ExampleDecision, MethodResults, auxiliary_entries, example_rows,
 };
+use crate::verdict::{Significance, range_text};
 use regretless::data::InstanceKeys;
 use regretless::label::LabeledDataset;
 use regretless_base::error::Result;
@@ -34,12 +35,19 @@ impl DecisionReview {
         let layout = DecisionLayout::for_problem(table.spec, options.coordinates)?;
         let fitted = backtest.fitted_methods(table)?;
         let method = shown_method(results, &fitted);
-        let claim = results.claim_against_present(method);
-        let other_remarks = results.verdict.remarks.iter();
-        let other_remarks = other_remarks.filter(|remark| claim.as_ref() != Some(*remark));
-        let mut verdict: Vec<String> = claim.iter().cloned().collect();
-        verdict.push(results.verdict.sentence.clone());
-        verdict.extend(other_remarks.cloned());
+        let mut verdict = Vec::new();
+        let against_present = results.verdict_against_present(method);
+        verdict.extend(
+            against_present
+                .filter(|verdict| verdict.significance() == Significance::Better)
+                .map(|verdict| verdict.sentence()),
+        );
+        verdict.push(results.verdict().sentence());
+        for remark in &results.remarks {
+            if !verdict.contains(remark) {
+                verdict.push(remark.clone());
+            }
+        }
         let reviewed = reviewed_rows(results, table, layout);
         let sources = sources(method, results, table.data);
         let fits = backtest.latest_fits(table, &method.name, MIN_SHUFFLED_ROWS, observer)?;
@@ -81,10 +89,7 @@ impl DecisionReview {
 /// The method that the verdict is about; where it claims nothing, the one with the least regret of
 /// those that are fitted.
 fn shown_method<'a>(results: &'a BacktestResults, fitted: &[String]) -> &'a MethodHistory {
-    let claimed = results.verdict.savings.iter().filter(|saving| {
-        let lower = saving.interval.map(|interval| interval.lower);
-        lower.is_some_and(|lower| lower > 0.0)
-    });
+    let claimed = results.proven_savings();
     let claimed = claimed.max_by(|a, b| a.per_period.total_cmp(&b.per_period));
     let find = |name: &str| results.methods.iter().find(|method| method.name == name);
     let fitted = results
@@ -295,6 +300,7 @@ fn key_figures(results: &BacktestResults, method: &MethodHistory) -> Vec<KeyFigu
     };
     let reference = results.methods.first();
     let present = results.present_decisions();
+    let unit = results.amount_unit();
     let mut figures = Vec::new();
     let mut won = None;
     for other in [present, reference].into_iter().flatten() {
@@ -304,7 +310,8 @@ fn key_figures(results: &BacktestResults, method: &MethodHistory) -> Vec<KeyFigu
         };
         let [value, detail] = match saving.interval {
             Some(interval) => {
-                let [value, range] = results.interval_text(interval);
+                let value = unit.rate(interval.mean, interval.upper - interval.lower);
+                let range = range_text(interval);
                 if interval.lower <= 0.0 && interval.upper >= 0.0 {
                     [value, format!("not certain ({range})")]
                 } else {
@@ -312,7 +319,7 @@ fn key_figures(results: &BacktestResults, method: &MethodHistory) -> Vec<KeyFigu
                 }
             }
             None => [
-                results.amount_text(saving.per_period, 0.0),
+                unit.rate(saving.per_period, 0.0),
                 "too few periods for an interval".into(),
             ],
         };
@@ -329,7 +336,7 @@ fn key_figures(results: &BacktestResults, method: &MethodHistory) -> Vec<KeyFigu
     let share = 100.0 * method.total_regret() / best.abs();
     figures.push(KeyFigure {
         label: "lost for not knowing the costs in advance".into(),
-        value: results.amount_text(lost, lost.abs() / 10.0),
+        value: unit.rate(lost, lost.abs() / 10.0),
         detail: if share.is_finite() && share < 1e4 {
             format!("{} % of the best possible", three_digits(share))
         } else {

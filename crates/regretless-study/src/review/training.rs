@@ -7,6 +7,7 @@ use super::{
     explained_or_remark, three_digits, worst_position,
 };
 use crate::experiment::{DecisionLayout, MethodResults, example_decisions, example_rows};
+use crate::verdict::{AmountUnit, Verdict, VerdictScope, range_text};
 use regretless::baseline::Baseline;
 use regretless::evaluate::{Evaluation, rows_per_chunk};
 use regretless::predict::CostModel;
@@ -15,7 +16,6 @@ use regretless::train::{TrainingContext, linear_fit};
 use regretless::trainer::TrainingOutcome;
 use regretless_base::error::{Error, Result};
 use regretless_base::statistics::{ConfidenceInterval, RowOrder, mean_interval};
-use regretless_base::text::amount;
 
 impl DecisionReview {
     /// Reviews a training by its test rows; `method` is its name.
@@ -62,17 +62,9 @@ impl DecisionReview {
                 decisions,
             ));
         }
-        let comparison = TestComparison {
-            method,
-            unit: options.unit,
-            is_maximize: context.data.sense().is_maximize(),
-            order: split.row_order(),
-            rows: rows.len(),
-            test,
-            reference: &reference,
-            mean_best: mean_best(context),
-        };
-        let mut verdict = comparison.verdict(outcome);
+        let evaluations = [test, &reference];
+        let comparison = TestComparison::new(method, outcome, evaluations, context, options.unit);
+        let mut verdict = comparison.sentences(outcome);
         let explained = match worst_position(&test.regrets) {
             Some(position) => {
                 let explained = explain_row(model, data, rows[position], oracle, observer);
@@ -164,84 +156,85 @@ impl RowSaving {
 
 /// The regrets of a model and of least squares on the same test rows.
 struct TestComparison<'a> {
-    method: &'a str,
-    unit: Option<&'a str>,
-    is_maximize: bool,
-    order: RowOrder,
+    verdict: Verdict,
     rows: usize,
     test: &'a Evaluation,
     reference: &'a Evaluation,
     mean_best: f64,
 }
 
-impl TestComparison<'_> {
-    /// What the model loses less than least squares in a row, on average.
-    fn saving(&self) -> RowSaving {
-        RowSaving::of(&self.test.regrets, &self.reference.regrets, self.order)
-    }
-
-    fn with_unit(&self, text: &str) -> String {
-        match self.unit {
-            Some(unit) => format!("{text} {unit}"),
-            None => text.to_owned(),
-        }
-    }
-
-    fn verdict(&self, outcome: &TrainingOutcome) -> Vec<String> {
-        let name = self.method;
-        let rows = self.rows;
-        let noun = if self.is_maximize { "gain" } else { "saving" };
-        let mut verdict = Vec::new();
-        match self.saving().interval {
-            Some(interval) => {
-                let precision = interval.upper - interval.lower;
-                let [mean, lower, upper] = [interval.mean, interval.lower, interval.upper]
-                    .map(|value| amount(value, precision));
-                let range = format!("95 %: {lower} to {upper}");
-                let mean = self.with_unit(&mean);
-                verdict.push(if interval.lower > 0.0 {
-                    format!(
-                        "`{name}` loses {mean} less per decision than least squares, on {rows} \
-                         test rows ({range})"
-                    )
-                } else if interval.upper < 0.0 {
-                    format!(
-                        "`{name}` decides worse than least squares on {rows} test rows: its {noun} \
-                         is {mean} per decision ({range}); a linear regression is enough"
-                    )
-                } else {
-                    format!(
-                        "`{name}` is not clearly better than least squares: on {rows} test rows \
-                         its {noun} is {mean} per decision ({range})"
-                    )
-                });
-            }
-            None => verdict.push(format!(
+impl<'a> TestComparison<'a> {
+    fn new(
+        method: &str,
+        outcome: &TrainingOutcome,
+        [test, reference]: [&'a Evaluation; 2],
+        context: &TrainingContext<'_>,
+        unit: Option<&str>,
+    ) -> Self {
+        let rows = context.split.test.len();
+        let saving = RowSaving::of(&test.regrets, &reference.regrets, context.split.row_order());
+        let untested = saving.interval.is_none().then(|| {
+            format!(
                 "too few test rows to tell whether training pays off: {rows}, or too few of them \
                  that are decided otherwise than by least squares"
-            )),
+            )
+        });
+        let verdict = Verdict {
+            method: method.to_owned(),
+            scope: VerdictScope::OneMethod,
+            reference: Baseline::LeastSquares.to_string(),
+            reference_regret: reference.regret,
+            saving: saving.mean,
+            interval: saving.interval,
+            unit: AmountUnit {
+                name: unit.unwrap_or_default().to_owned(),
+                per: "per decision",
+                is_maximize: context.data.sense().is_maximize(),
+            },
+            basis: format!("{rows} test rows"),
+            evidence: "test rows",
+            implication: Some("a linear regression is enough"),
+            has_converged: outcome.trained.report.has_converged() != Some(false),
+            untested,
+        };
+        Self {
+            verdict,
+            rows,
+            test,
+            reference,
+            mean_best: mean_best(context),
         }
-        verdict.push(
+    }
+
+    fn sentences(&self, outcome: &TrainingOutcome) -> Vec<String> {
+        let mut sentences = vec![
+            self.verdict.sentence(),
             "this is one training and one split; a backtest decides a whole history as if it were \
              the present, by other trainings on other rows"
                 .into(),
-        );
-        verdict.extend(Evaluation::few_rows_warning("test", rows));
+        ];
+        sentences.extend(Evaluation::few_rows_warning("test", self.rows));
         if !outcome.labels.are_optimal() {
-            verdict.push(format!(
+            sentences.push(format!(
                 "not all best decisions in hindsight are proven optimal: {}",
                 outcome.labels
             ));
         }
         if let Some(heuristic) = outcome.heuristic {
-            verdict.push(format!(
+            sentences.push(format!(
                 "decisions are made by a heuristic, {heuristic}, and need not be optimal"
             ));
         }
-        verdict
+        sentences
     }
 
     fn key_figures(&self) -> Vec<KeyFigure> {
+        let Verdict {
+            saving,
+            interval,
+            unit,
+            ..
+        } = &self.verdict;
         let percent = |regret: f64| {
             let share = 100.0 * regret / self.mean_best.abs();
             if share.is_finite() && share < 1e4 {
@@ -250,37 +243,28 @@ impl TestComparison<'_> {
                 String::new()
             }
         };
-        let saving = self.saving();
-        let interval = saving.interval;
         let precision = interval.map_or(0.0, |interval| interval.upper - interval.lower);
-        let mean = saving.mean;
-        let range = interval.map_or_else(
-            || "too few rows for an interval".into(),
-            |interval| {
-                let [lower, upper] =
-                    [interval.lower, interval.upper].map(|end| amount(end, precision));
-                format!("95 %: {lower} to {upper}")
-            },
-        );
+        let range = interval.map_or_else(|| "too few rows for an interval".into(), range_text);
         let optimal = three_digits(100.0 * self.test.optimal_fraction);
+        let lost = |evaluation: &Evaluation| unit.with_name(&three_digits(evaluation.regret));
         [
             (
-                if self.is_maximize {
+                if unit.is_maximize {
                     "gained per decision against least squares"
                 } else {
                     "saved per decision against least squares"
                 },
-                self.with_unit(&amount(mean, precision)),
+                unit.amount(*saving, precision),
                 range,
             ),
             (
                 "lost per decision for not knowing the costs",
-                self.with_unit(&three_digits(self.test.regret)),
+                lost(self.test),
                 percent(self.test.regret),
             ),
             (
                 "lost per decision by least squares",
-                self.with_unit(&three_digits(self.reference.regret)),
+                lost(self.reference),
                 percent(self.reference.regret),
             ),
             (

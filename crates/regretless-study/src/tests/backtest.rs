@@ -567,16 +567,16 @@ fn a_method_that_sees_the_true_costs_saves_and_equal_methods_do_not() {
     let mut backtest = quick(&[], None);
     backtest.unit = Some("EUR".into());
     let results = history.run_with(&backtest, &folds, &[oracle]);
-    let sentence = &results.verdict.sentence;
+    let sentence = results.verdict().sentence();
     assert!(
         sentence.starts_with("`oracle` gains ") && sentence.contains(" EUR per period more than"),
         "{sentence}"
     );
-    let saving = results.verdict.savings.last().unwrap();
+    let saving = results.savings.last().unwrap();
     assert!(saving.interval.unwrap().lower > 0.0 && saving.lost == 0.0 && saving.won > 0.2);
     let alone = history.run(&backtest, &folds);
     assert_eq!(
-        alone.verdict.sentence,
+        alone.verdict().sentence(),
         "no method beats least squares on this table; a linear regression is enough"
     );
 }
@@ -598,14 +598,13 @@ fn a_verdict_without_a_winner_says_what_the_best_method_may_save() {
     };
     let results = history.run_with(&quick(&[], None), &folds, &[mixed]);
     let best = results
-        .verdict
         .savings
         .iter()
         .max_by(|a, b| a.per_period.total_cmp(&b.per_period));
     let best = best.unwrap();
     let interval = best.interval.unwrap();
     let regret = results.methods[0].total_regret() / results.periods.len() as f64;
-    let sentence = &results.verdict.sentence;
+    let sentence = results.verdict().sentence();
     let is_open = "no method is certain to beat least squares on this table: `";
     let is_enough = "no method beats least squares on this table; a linear regression is enough";
     if best.per_period > 0.0 {
@@ -625,7 +624,7 @@ fn trainings_that_have_not_converged_are_named() {
     backtest.training.epochs = 3;
     backtest.training.learning_rate = 1e-3;
     let results = history.run(&backtest, &folds);
-    let remarks = results.verdict.remarks.join("; ");
+    let remarks = results.remarks.join("; ");
     assert!(remarks.contains("MSE has not converged"), "{remarks}");
 }
 
@@ -637,7 +636,7 @@ fn a_loss_without_a_lower_bound_is_not_said_to_be_unfinished() {
     backtest.training.epochs = 3;
     backtest.training.learning_rate = 1e-3;
     let results = history.run(&backtest, &folds);
-    let remarks = results.verdict.remarks.join("; ");
+    let remarks = results.remarks.join("; ");
     assert!(remarks.contains("MSE has not converged"), "{remarks}");
 }
 
@@ -649,8 +648,8 @@ fn trainings_that_have_not_converged_are_named_below_sixty_periods() {
     backtest.training.epochs = 3;
     backtest.training.learning_rate = 1e-3;
     let results = history.run(&backtest, &folds);
-    assert!(results.verdict.sentence.starts_with("too few periods"));
-    let remarks = results.verdict.remarks.join("; ");
+    assert!(results.verdict().sentence().starts_with("too few periods"));
+    let remarks = results.remarks.join("; ");
     assert!(remarks.contains("MSE has not converged"), "{remarks}");
 }
 
@@ -659,7 +658,7 @@ fn least_squares_saves_what_another_method_loses() {
     let history = History::generated("KS8", 160);
     let folds = rolling(40, 40).folds(&history.periods).unwrap();
     let results = history.run(&quick(&["MSE"], None), &folds);
-    for lost in &results.verdict.savings {
+    for lost in &results.savings {
         let saved = results.saving_against(&lost.name, "least squares").unwrap();
         assert!((saved.per_period + lost.per_period).abs() < 1e-12);
         let [saved_ends, lost_ends] = [saved.interval, lost.interval]

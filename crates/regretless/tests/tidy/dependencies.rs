@@ -233,14 +233,15 @@ fn no_module_uses_one_that_it_should_not() {
 }
 
 /// Modules of the studies and the others that each may use.
-const STUDY_ARROWS: [(&str, &[&str]); 10] = [
+const STUDY_ARROWS: [(&str, &[&str]); 11] = [
     ("lib", &[]),
     ("experiment", &[]),
     ("text", &[]),
+    ("verdict", &[]),
     ("table_report", &["text"]),
     ("explanation", &["text"]),
-    ("backtest", &["experiment", "text"]),
-    ("review", &["backtest", "experiment"]),
+    ("backtest", &["experiment", "text", "verdict"]),
+    ("review", &["backtest", "experiment", "verdict"]),
     ("report", &["backtest", "experiment", "review"]),
     (
         "decision_page",
@@ -263,6 +264,7 @@ const STUDY_ARROWS: [(&str, &[&str]); 10] = [
             "review",
             "table_report",
             "text",
+            "verdict",
         ],
     ),
 ];

@@ -23,24 +23,23 @@ pub fn report(
     report.json["unused_columns"] = history.unused_columns.json();
     report.json["notes"] = serde_json::json!(history.notes);
     report.json["folder"] = path_json(folder);
-    report.line(&results.verdict.sentence);
-    for remark in &results.verdict.remarks {
+    report.line(results.verdict().sentence());
+    for remark in &results.remarks {
         report.line(remark);
     }
     report.line("");
     report.line(results.title(&history.problem.name()));
     report.line("");
     report.text.push_str(&table(results));
-    if let Some(block_lengths) = results.verdict.block_lengths() {
+    if let Some(block_lengths) = results.block_lengths() {
         let saving = if results.sense.is_maximize() {
             "gain"
         } else {
             "saving"
         };
         report.line(format!(
-            "{saving} per period against least squares; the {} % intervals hold for all methods \
-             together (block bootstrap, blocks of {block_lengths})",
-            100.0 * results.verdict.confidence
+            "{saving} per period against least squares; the 95 % intervals hold for all methods \
+             together (block bootstrap, blocks of {block_lengths})"
         ));
     }
     for failure in &results.failures {
@@ -94,7 +93,7 @@ fn row(method: &MethodHistory, results: &BacktestResults, has_days: bool) -> Vec
         number(method.total_cost()),
         number(method.total_regret()),
     ];
-    let savings = &results.verdict.savings;
+    let savings = &results.savings;
     match savings.iter().find(|saving| saving.name == method.name) {
         Some(saving) => {
             cells.push(number(saving.per_period));

@@ -151,7 +151,7 @@ fn terms(review: &DecisionReview) -> String {
     ];
     match &review.history {
         Some(history) => {
-            let blocks = match history.verdict.block_lengths() {
+            let blocks = match history.block_lengths() {
                 Some(lengths) => format!(" (block bootstrap, blocks of {lengths})"),
                 None => String::new(),
             };
@@ -238,7 +238,7 @@ fn methods(review: &DecisionReview, history: &BacktestResults) -> String {
     let mut rows = String::new();
     let mut methods: Vec<(usize, &MethodHistory)> = history.methods.iter().enumerate().collect();
     methods.sort_by(|(_, a), (_, b)| a.total_regret().total_cmp(&b.total_regret()));
-    let savings = &history.verdict.savings;
+    let savings = &history.savings;
     for (index, method) in methods {
         let own = savings.iter().find(|saving| saving.name == method.name);
         let percent = |fraction: f64| format!("{:.0}\u{a0}%", 100.0 * fraction);

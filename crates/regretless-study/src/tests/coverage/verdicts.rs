@@ -321,13 +321,13 @@ fn backtest(world: &World, table: u64) -> Vec<Observation> {
         };
         backtest.run(&table, &[], &NoopObserver).unwrap()
     };
-    let stated = run(&folds).verdict;
+    let stated = run(&folds);
     let mut fresh_folds = folds;
     for (number, fold) in fresh_folds.iter_mut().enumerate() {
         let start = ROWS + number * FRESH_PER_FOLD;
         fold.test = (start..start + FRESH_PER_FOLD).collect();
     }
-    let truth = run(&fresh_folds).verdict;
+    let truth = run(&fresh_folds);
     let best = stated
         .savings
         .iter()

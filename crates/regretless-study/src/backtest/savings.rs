@@ -1,0 +1,350 @@
+//! What follows from a backtest: how much each method saves against least squares, the verdict on
+//! the best of them, and remarks.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::results::{BacktestResults, MethodHistory};
+use crate::verdict::{AmountUnit, Verdict, VerdictScope, convergence_remark};
+use regretless_base::statistics::{
+    ConfidenceInterval, MIN_PERIODS, MeanInterval, simultaneous_intervals,
+};
+use regretless_base::text::{first_names, plural};
+
+/// Mean length of a year of the Gregorian calendar.
+const DAYS_PER_YEAR: f64 = 365.2425;
+/// Difference of the costs of a period, relative to them, that counts as none: rounding errors.
+const TIE_TOLERANCE: f64 = 1e-9;
+
+/// What a method saves against least squares. In a maximization, what it gains.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MethodSaving {
+    /// The method.
+    pub name: String,
+    /// Mean saving of a period.
+    pub per_period: f64,
+    /// Its interval, simultaneous for all methods; none below 60 periods, and where the method
+    /// differs from least squares in fewer than ten or in too few blocks of them.
+    pub interval: Option<ConfidenceInterval>,
+    /// Length of the blocks of the bootstrap, in periods; none without an interval or where all
+    /// periods save the same.
+    pub block_length: Option<usize>,
+    /// Mean saving of a day; none where times are numbers.
+    pub per_day: Option<f64>,
+    /// Mean saving of a year.
+    pub per_year: Option<f64>,
+    /// Fraction of periods in which it is better.
+    pub won: f64,
+    /// Fraction of periods in which it is worse.
+    pub lost: f64,
+}
+
+/// What all methods save against the first one, least squares, in the order of the results.
+pub(super) fn savings_of(results: &BacktestResults) -> Vec<MethodSaving> {
+    let Some((reference, others)) = results.methods.split_first() else {
+        return Vec::new();
+    };
+    let differences: Vec<Vec<f64>> = others
+        .iter()
+        .map(|method| savings(reference, method, results))
+        .collect();
+    let intervals = if results.periods.len() < MIN_PERIODS {
+        vec![None; others.len()]
+    } else {
+        simultaneous_intervals(&differences)
+    };
+    let mut savings = Vec::with_capacity(others.len());
+    for ((method, differences), interval) in others.iter().zip(&differences).zip(intervals) {
+        savings.push(MethodSaving::new(
+            method,
+            differences,
+            interval,
+            results.days_per_period,
+        ));
+    }
+    savings
+}
+
+impl BacktestResults {
+    /// The verdict on the method that certainly saves most against least squares or, where none
+    /// does, on the one that saves most on average.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        let largest = |a: &&MethodSaving, b: &&MethodSaving| a.per_period.total_cmp(&b.per_period);
+        let proven = self.proven_savings().max_by(largest);
+        let best = proven.or_else(|| self.savings.iter().max_by(largest));
+        let periods = self.periods.len();
+        let untested = if periods < MIN_PERIODS {
+            Some(format!(
+                "too few periods to tell: {periods} were decided, at least {MIN_PERIODS} are needed"
+            ))
+        } else if best.is_none() {
+            Some(
+                "no other method has decided the history: nothing is compared with least \
+                  squares"
+                    .into(),
+            )
+        } else {
+            None
+        };
+        Verdict {
+            scope: VerdictScope::AllMethods,
+            implication: Some("a linear regression is enough"),
+            untested,
+            ..self.verdict_on(best, self.methods.first())
+        }
+    }
+
+    /// The verdict on a method whose saving against a reference is known.
+    fn verdict_on(
+        &self,
+        saving: Option<&MethodSaving>,
+        reference: Option<&MethodHistory>,
+    ) -> Verdict {
+        let regret = reference.map_or(0.0, MethodHistory::total_regret);
+        Verdict {
+            method: saving.map_or_else(String::new, |saving| saving.name.clone()),
+            scope: VerdictScope::OneMethod,
+            reference: reference.map_or_else(String::new, |reference| reference.name.clone()),
+            reference_regret: regret / self.periods.len().max(1) as f64,
+            saving: saving.map_or(0.0, |saving| saving.per_period),
+            interval: saving.and_then(|saving| saving.interval),
+            unit: self.amount_unit(),
+            basis: String::new(),
+            evidence: "periods",
+            implication: None,
+            // A remark names the methods that have not.
+            has_converged: true,
+            untested: None,
+        }
+    }
+
+    /// The savings that are certain.
+    pub(crate) fn proven_savings(&self) -> impl Iterator<Item = &MethodSaving> {
+        self.savings.iter().filter(|saving| {
+            let lower = saving.interval.map(|interval| interval.lower);
+            lower.is_some_and(|lower| lower > 0.0)
+        })
+    }
+
+    /// What limits the verdict, in sentences.
+    pub(super) fn limits(&self) -> Vec<String> {
+        let is_tested = self.periods.len() >= MIN_PERIODS;
+        if is_tested && self.savings.is_empty() {
+            return Vec::new();
+        }
+        let mut remarks = Vec::new();
+        if is_tested {
+            remarks.extend(self.verdict().remark());
+            remarks.extend(self.present_remark());
+        }
+        remarks.extend(self.convergence_remark());
+        remarks.extend(chosen_remarks(self));
+        if is_tested {
+            remarks.extend(self.interval_remark());
+            remarks.extend(self.unproven_remark());
+        }
+        remarks
+    }
+
+    /// Names the methods that have no interval.
+    fn interval_remark(&self) -> Option<String> {
+        let savings = self.savings.iter();
+        let without: Vec<&str> = savings
+            .filter(|saving| saving.interval.is_none())
+            .map(|saving| saving.name.as_str())
+            .collect();
+        (!without.is_empty()).then(|| {
+            format!(
+                "too few periods that differ from least squares for an interval: {}",
+                without.join("; ")
+            )
+        })
+    }
+
+    fn unproven_remark(&self) -> Option<String> {
+        let unproven: usize = self.methods.iter().map(|method| method.unproven).sum();
+        (unproven > 0).then(|| {
+            format!(
+                "{unproven} decisions of all methods are not proven optimal for the costs they \
+                 were made for"
+            )
+        })
+    }
+
+    /// How the best method compares with the decisions that were made.
+    fn present_remark(&self) -> Option<String> {
+        let others = self.methods.iter().filter(|method| !method.is_given);
+        let best = others.min_by(|a, b| a.total_regret().total_cmp(&b.total_regret()))?;
+        let verdict = self.verdict_against_present(best)?;
+        verdict.interval.map(|_| verdict.sentence())
+    }
+
+    /// Names the methods most of whose trainings have not converged.
+    fn convergence_remark(&self) -> Option<String> {
+        let methods = self.methods.iter();
+        let names: Vec<&str> = methods
+            .filter(|method| 2 * method.not_converged > self.trainings)
+            .map(|method| method.name.as_str())
+            .collect();
+        convergence_remark(&names)
+    }
+
+    /// The lengths of the blocks of the bootstrap in words: `4 periods` or `4 to 40 periods`; none
+    /// without an interval.
+    #[must_use]
+    pub fn block_lengths(&self) -> Option<String> {
+        let lengths = || self.savings.iter().filter_map(|saving| saving.block_length);
+        let (shortest, longest) = (lengths().min()?, lengths().max()?);
+        Some(if shortest == longest {
+            format!("{shortest} periods")
+        } else {
+            format!("{shortest} to {longest} periods")
+        })
+    }
+}
+
+/// What `auto` chose, and in how many of its trainings, the most frequent first.
+fn chosen_remarks(results: &BacktestResults) -> Vec<String> {
+    let mut remarks = Vec::new();
+    for method in &results.methods {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for chosen in &method.chosen {
+            for candidate in &chosen.candidates {
+                *counts.entry(candidate).or_default() += 1;
+            }
+        }
+        if counts.is_empty() {
+            continue;
+        }
+        let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+        counts.sort_by_key(|(_, count)| Reverse(*count));
+        let described = counts
+            .iter()
+            .map(|(candidate, count)| format!("{candidate} ({count})"));
+        remarks.push(format!(
+            "{} chose, in {} training{}: {}",
+            method.name,
+            method.chosen.len(),
+            plural(method.chosen.len()),
+            first_names(described)
+        ));
+    }
+    remarks
+}
+
+/// What a method saves in each period; rounding errors are no difference.
+fn savings(
+    reference: &MethodHistory,
+    method: &MethodHistory,
+    results: &BacktestResults,
+) -> Vec<f64> {
+    let mut savings = Vec::with_capacity(method.costs.len());
+    for (reference, cost) in reference.costs.iter().zip(&method.costs) {
+        // Minimized: lower is better.
+        let saving = results.sense.convert(reference - cost);
+        let size = reference.abs().max(cost.abs());
+        let is_tie = saving.abs() <= TIE_TOLERANCE * size;
+        savings.push(if is_tie { 0.0 } else { saving });
+    }
+    savings
+}
+
+impl MethodSaving {
+    fn new(
+        method: &MethodHistory,
+        differences: &[f64],
+        interval: Option<MeanInterval>,
+        days_per_period: Option<f64>,
+    ) -> Self {
+        let count = differences.len().max(1) as f64;
+        let per_period = differences.iter().sum::<f64>() / count;
+        let per_day = days_per_period.map(|days| per_period / days);
+        let fraction = |is_counted: fn(f64) -> bool| {
+            let counted = differences.iter().filter(|saving| is_counted(**saving));
+            counted.count() as f64 / count
+        };
+        Self {
+            name: method.name.clone(),
+            per_period,
+            interval: interval.map(|interval| ConfidenceInterval {
+                mean: per_period,
+                lower: interval.lower,
+                upper: interval.upper,
+            }),
+            block_length: interval.and_then(|interval| interval.block_length),
+            per_day,
+            per_year: per_day.map(|saving| saving * DAYS_PER_YEAR),
+            won: fraction(|saving| saving > 0.0),
+            lost: fraction(|saving| saving < 0.0),
+        }
+    }
+}
+
+impl BacktestResults {
+    /// What a method saves against another one. The interval is simultaneous for all methods, so
+    /// that it holds for one that was chosen by the results. What least squares saves has the
+    /// interval of the verdict with the opposite sign.
+    pub(crate) fn saving_against(&self, reference: &str, method: &str) -> Option<MethodSaving> {
+        let position_of = |name: &str| self.methods.iter().position(|known| known.name == name);
+        let [reference, method] = [position_of(reference)?, position_of(method)?];
+        let is_least_squares = method == 0;
+        let [base, compared] = if is_least_squares {
+            [method, reference]
+        } else {
+            [reference, method]
+        };
+        let differences: Vec<Vec<f64>> = self
+            .methods
+            .iter()
+            .map(|other| savings(&self.methods[base], other, self))
+            .collect();
+        let mut interval = if self.periods.len() < MIN_PERIODS {
+            None
+        } else {
+            simultaneous_intervals(&differences)[compared]
+        };
+        let mut of_periods = differences[compared].clone();
+        if is_least_squares {
+            interval = interval.map(|interval| MeanInterval {
+                lower: -interval.upper,
+                upper: -interval.lower,
+                ..interval
+            });
+            of_periods.iter_mut().for_each(|saving| *saving = -*saving);
+        }
+        Some(MethodSaving::new(
+            &self.methods[method],
+            &of_periods,
+            interval,
+            self.days_per_period,
+        ))
+    }
+
+    /// The decisions that were made, if they were given.
+    pub(crate) fn present_decisions(&self) -> Option<&MethodHistory> {
+        self.methods.iter().find(|method| method.is_given)
+    }
+
+    /// The verdict on a method against the decisions that were made, if they were given.
+    pub(crate) fn verdict_against_present(&self, method: &MethodHistory) -> Option<Verdict> {
+        let present = self.present_decisions();
+        let present = present.filter(|present| present.name != method.name)?;
+        let saving = self.saving_against(&present.name, &method.name)?;
+        Some(self.verdict_on(Some(&saving), Some(present)))
+    }
+
+    /// How amounts are called; where every day is a period, a period is called a day.
+    pub(crate) fn amount_unit(&self) -> AmountUnit {
+        AmountUnit {
+            name: self.unit.clone().unwrap_or_default(),
+            per: match self.days_per_period {
+                Some(1.0) => "a day",
+                Some(_) | None => "per period",
+            },
+            is_maximize: self.sense.is_maximize(),
+        }
+    }
+}
