@@ -93,7 +93,10 @@ pub fn run_fit<'py>(
     })?;
     raise_notes(py, problem, &results.notes)?;
     for (row, failure) in results.labels.failed.iter().take(10) {
-        warn(py, &format!("row {row} (counted from 0) is skipped: {failure}"))?;
+        warn(
+            py,
+            &format!("row {row} (counted from 0) is skipped: {failure}"),
+        )?;
     }
     let roles = serde_json::to_value(&table.roles);
     let roles = roles.map_err(|error| PyValueError::new_err(error.to_string()))?;

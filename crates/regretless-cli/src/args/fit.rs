@@ -6,9 +6,9 @@ use clap::Args;
 use regretless::method::Method;
 use serde::{Deserialize, Serialize};
 
+use super::ExecutionOptions;
 use super::data::{CsvOptions, EncodingOptions, ParameterOptions, ProblemSource};
 use super::values::one_or_many;
-use super::ExecutionOptions;
 
 /// Options of `fit`.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]

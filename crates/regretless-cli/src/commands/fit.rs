@@ -14,7 +14,7 @@ use regretless_study::text::{grouped, write_text};
 use serde_json::json;
 
 use super::CommandContext;
-use crate::args::{FitOptions, RoleOptions};
+use crate::args::{ExecutionOptions, FitOptions, RoleOptions};
 use crate::input::{load_spec, require};
 use crate::output::{CommandReport, path_json, set_resumable};
 use crate::settings;
@@ -102,6 +102,10 @@ fn with_roles(options: &FitOptions, roles: &TableRoles, settings: &FitSettings) 
         },
         budget: Some(settings.budget),
         seed: Some(settings.seed),
+        execution: ExecutionOptions {
+            threads: None,
+            ..options.execution.clone()
+        },
         ..options.clone()
     }
 }
@@ -109,7 +113,7 @@ fn with_roles(options: &FitOptions, roles: &TableRoles, settings: &FitSettings) 
 /// The settings that decide about results, for comparison.
 fn settings_table(text: &str) -> Option<toml::Table> {
     let mut table = text.parse::<toml::Table>().ok()?;
-    for irrelevant in ["threads", "out", "title"] {
+    for irrelevant in ["out", "title"] {
         table.remove(irrelevant);
     }
     Some(table)
@@ -146,11 +150,7 @@ fn write(settings: &FitSettings, resolved: &FitOptions, results: &FitResults) ->
     write_text(&settings.folder.join(SETTINGS_FILE_NAME), &text, true)
 }
 
-fn report(
-    settings: &FitSettings,
-    table: &FitTable,
-    results: &FitResults,
-) -> Result<CommandReport> {
+fn report(settings: &FitSettings, table: &FitTable, results: &FitResults) -> Result<CommandReport> {
     let folder = &settings.folder;
     let [model, page] = [MODEL_FILE_NAME, PAGE_FILE_NAME].map(|name| folder.join(name));
     let verdict = &results.verdict;

@@ -91,11 +91,8 @@ pub struct BacktestFold {
 pub fn cross_validation(periods: &Periods, folds: usize) -> Result<Vec<BacktestFold>> {
     let count = periods.len();
     if folds < 2 || folds > count {
-        return Err(
-            Error::setting(format!("{folds} folds of {count} rows")).with_remedy(
-                "cross-validation needs at least two folds, and a row for each of them",
-            ),
-        );
+        return Err(Error::setting(format!("{folds} folds of {count} rows"))
+            .with_remedy("cross-validation needs at least two folds, and a row for each of them"));
     }
     let mut found = Vec::with_capacity(folds);
     for fold in 0..folds {

@@ -45,7 +45,7 @@ impl GivenMethod {
     ///
     /// # Errors
     /// When they are not; the message has the first such period and the number of them.
-    pub(super) fn check(&self, table: &BacktestTable<'_>) -> Result<()> {
+    pub(crate) fn check(&self, table: &BacktestTable<'_>) -> Result<()> {
         let name = self.name();
         if name.trim().is_empty() || name.chars().any(char::is_control) {
             return Err(Error::setting(format!(

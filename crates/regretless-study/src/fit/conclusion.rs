@@ -36,7 +36,11 @@ impl FitVerdict {
             .into_iter()
             .all(|verdict| verdict.significance() == Significance::Better);
         let mut remarks = Vec::new();
-        let chosen = if is_better { tried.clone() } else { reference.clone() };
+        let chosen = if is_better {
+            tried.clone()
+        } else {
+            reference.clone()
+        };
         if !is_better && best != reference {
             let simple = results.verdict_against(&reference, &best);
             if simple.significance() == Significance::Better {

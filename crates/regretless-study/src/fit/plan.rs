@@ -71,11 +71,10 @@ impl FitPlan {
         };
         let seconds = settings.budget / (folds.len() + 1) as f64;
         if settings.budget.is_nan() || seconds <= 0.0 {
-            return Err(Error::setting(format!(
-                "a budget of {} seconds",
-                settings.budget
-            ))
-            .with_remedy("it must be above 0"));
+            return Err(
+                Error::setting(format!("a budget of {} seconds", settings.budget))
+                    .with_remedy("it must be above 0"),
+            );
         }
         let method = settings.method.clone().unwrap_or(Method::Auto {
             budget: AutoBudget {

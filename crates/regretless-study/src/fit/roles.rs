@@ -407,7 +407,9 @@ impl RoleFinder<'_> {
                 let found = columns.find(|column| self.name(*column) == name);
                 return match found {
                     Some(column) => Ok(Some(column)),
-                    None => Err(Error::setting(format!("time: no column is called '{name}'"))),
+                    None => Err(Error::setting(format!(
+                        "time: no column is called '{name}'"
+                    ))),
                 };
             }
             None => {}
@@ -612,7 +614,12 @@ mod tests {
 
     #[test]
     fn two_groups_of_numbers_are_refused_with_a_flag_for_each() {
-        let columns = [number("price_1"), number("price_2"), number("cost_1"), number("cost_2")];
+        let columns = [
+            number("price_1"),
+            number("price_2"),
+            number("cost_1"),
+            number("cost_2"),
+        ];
         let refused = TableRoles::of(&table(&columns), &items(2), &StatedRoles::default());
         let message = refused.unwrap_err().to_string();
         for flag in ["--costs 'price_*'", "--costs 'cost_*'"] {
@@ -629,7 +636,13 @@ mod tests {
 
     #[test]
     fn costs_have_the_names_of_the_problem_in_its_order() {
-        let columns = [number("c_a"), number("x"), number("c_b"), number("b"), number("a")];
+        let columns = [
+            number("c_a"),
+            number("x"),
+            number("c_b"),
+            number("b"),
+            number("a"),
+        ];
         let problem = ProblemColumnNames {
             costs: Some(vec!["b".into(), "a".into()]),
             ..ProblemColumnNames::default()
@@ -651,7 +664,10 @@ mod tests {
         ];
         let refused = TableRoles::of(&table(&columns), &items(2), &StatedRoles::default());
         let message = refused.unwrap_err().to_string();
-        assert!(message.contains("--time ordered, or --time shipped"), "{message}");
+        assert!(
+            message.contains("--time ordered, or --time shipped"),
+            "{message}"
+        );
         for (time, expected) in [("ordered", Some("ordered")), ("none", None)] {
             let stated = StatedRoles {
                 time: Some(time.into()),

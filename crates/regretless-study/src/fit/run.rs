@@ -48,7 +48,9 @@ impl FitResults {
     pub fn write(&self, folder: &Path) -> Result<()> {
         std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
         self.results.write(folder)?;
-        self.model.predictor().save(&folder.join(MODEL_FILE_NAME), true)?;
+        self.model
+            .predictor()
+            .save(&folder.join(MODEL_FILE_NAME), true)?;
         write_text(&folder.join(PAGE_FILE_NAME), &self.page.html, true)
     }
 }
@@ -91,6 +93,8 @@ impl FitTable {
         let mut results = backtest.run(&table, &given, observer)?;
         results.remarks.extend(reasons);
         let verdict = FitVerdict::of(&results, &plan);
+        results.stated_verdict = Some(verdict.sentence.clone());
+        results.remarks.clone_from(&verdict.remarks);
         let production = backtest.fit_history(&table, &verdict.chosen, observer)?;
         let model = Model::new(production.model, self.problem.clone())?;
         let page = BacktestPage {
@@ -137,6 +141,7 @@ impl FitTable {
             origin: self.roles.lines(),
             time_column: self.roles.time.clone(),
             commands: vec![command.to_owned()],
+            title: settings.title.clone(),
             unused_columns: UnusedColumns::new(unused.collect()),
             ..BacktestFacts::default()
         }

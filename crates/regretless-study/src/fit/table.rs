@@ -3,9 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use regretless::data::{
-    CostMatching, Dataset, Layout, NamedCosts, TableSource, WideColumns,
-};
+use regretless::data::{CostMatching, Dataset, Layout, NamedCosts, TableSource, WideColumns};
 use regretless::label::{LabelReport, LabelStore, LabeledDataset};
 use regretless::notes::Note;
 use regretless::oracle::Oracle;
@@ -198,7 +196,9 @@ fn problem_columns(settings: &FitSettings) -> Result<ProblemColumnNames> {
         let problem = Problem::from_spec(spec.clone())?;
         names.num_costs = Some(problem.kind().num_costs());
         let costs = problem.kind().cost_names();
-        names.costs = costs.filter(|names| names.are_explicit()).map(|names| names.to_vec());
+        names.costs = costs
+            .filter(|names| names.are_explicit())
+            .map(|names| names.to_vec());
     }
     Ok(names)
 }

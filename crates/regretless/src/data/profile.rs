@@ -65,9 +65,9 @@ impl TableSource {
     pub fn profile(&self) -> Result<TableProfile> {
         match self {
             Self::Csv { file, dialect, .. } => csv::profile(file, *dialect),
-            Self::CsvPair { .. } | Self::Npy { .. } => {
-                Err(Error::setting("the columns of several files have their roles already"))
-            }
+            Self::CsvPair { .. } | Self::Npy { .. } => Err(Error::setting(
+                "the columns of several files have their roles already",
+            )),
         }
     }
 }
