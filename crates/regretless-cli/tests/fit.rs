@@ -183,6 +183,25 @@ fn two_readings_are_refused_with_a_flag_for_each() {
 }
 
 #[test]
+fn the_examples_run_from_the_program_alone() {
+    let workspace = TestWorkspace::new();
+    let output = workspace
+        .run("fit --example machine --budget 1 --out m")
+        .succeeded();
+    assert!(output.out.contains("; the model is "), "{}", output.out);
+    assert!(
+        workspace
+            .read("m/report.html")
+            .contains("In which eight hours")
+    );
+    let unknown = workspace.run("fit --example batery");
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.err.contains("battery"), "{}", unknown.err);
+    let both = workspace.run("fit m/electricity.csv.gz --example battery");
+    assert!(both.err.contains("brings its own table"), "{}", both.err);
+}
+
+#[test]
 fn three_rows_and_columns_that_do_not_exist_are_refused() {
     let workspace = workspace(3, true);
     let few = workspace.run(COMMAND);

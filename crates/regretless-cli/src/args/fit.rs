@@ -19,6 +19,9 @@ pub struct FitOptions {
     /// Problem file
     #[arg(long, value_name = "FILE.toml", help_heading = "Problem")]
     pub problem: Option<ProblemSource>,
+    /// An example on real data instead of a table and a problem: battery or machine
+    #[arg(long, value_name = "NAME", help_heading = "Problem")]
+    pub example: Option<String>,
     /// What the columns are.
     #[command(flatten)]
     #[serde(flatten)]

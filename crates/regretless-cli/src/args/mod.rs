@@ -90,6 +90,7 @@ Findings are hints: the exit code is 0. train, compare and backtest print the fi
     /// From a table to a verdict, a model and a page
     #[command(after_help = "\
 Examples:
+  regretless fit --example battery
   regretless fit history.csv --problem van.toml
   regretless fit history.csv --problem van.toml --costs 'eur_*' --time date --unit EUR
 

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use regretless::{Error, Result};
 use regretless_study::fit::{
-    FitPlan, FitResults, FitSettings, FitTable, MODEL_FILE_NAME, PAGE_FILE_NAME, StatedRoles,
-    TableRoles,
+    FitExample, FitPlan, FitResults, FitSettings, FitTable, MODEL_FILE_NAME, PAGE_FILE_NAME,
+    StatedRoles, TableRoles,
 };
 use regretless_study::text::{grouped, write_text};
 use serde_json::json;
 
 use super::CommandContext;
-use crate::args::{ExecutionOptions, FitOptions, RoleOptions};
+use crate::args::{ExecutionOptions, FitOptions, ProblemSource, RoleOptions};
 use crate::input::{load_spec, require};
 use crate::output::{CommandReport, path_json, set_resumable};
 use crate::settings;
@@ -26,6 +26,7 @@ const ROLE_WIDTH: usize = 14;
 
 /// Finds the roles of the columns, compares methods, and writes model and page.
 pub fn run(options: &FitOptions, context: &CommandContext) -> Result<CommandReport> {
+    let options = &with_example(options.clone(), context)?;
     let settings = fit_settings(options)?;
     let table = FitTable::read(&settings)?;
     let resolved = with_roles(options, &table.roles, &settings);
@@ -48,6 +49,38 @@ pub fn run(options: &FitOptions, context: &CommandContext) -> Result<CommandRepo
     }
     write(&settings, &resolved, &results)?;
     report(&settings, &table, &results)
+}
+
+/// The options of an example, whose table and problem are written first.
+fn with_example(mut options: FitOptions, context: &CommandContext) -> Result<FitOptions> {
+    let Some(name) = options.example.take() else {
+        return Ok(options);
+    };
+    if options.table.is_some() || options.problem.is_some() {
+        return Err(Error::setting("--example brings its own table and problem")
+            .with_remedy("drop it, or drop TABLE and --problem"));
+    }
+    let example = FitExample::named(&name)?;
+    let folder = options
+        .out
+        .get_or_insert_with(|| Path::new("runs").join(format!("example-{name}")));
+    let [table, problem] = example.write(folder)?;
+    context.warn(&format!(
+        "{name}: the same as regretless fit {} --problem {} --costs '{}' --unit {}",
+        table.display(),
+        problem.display(),
+        example.costs,
+        example.unit
+    ));
+    options.table = Some(table);
+    options.problem = Some(ProblemSource::File(problem));
+    options
+        .roles
+        .costs
+        .get_or_insert_with(|| vec![example.costs.into()]);
+    options.unit.get_or_insert_with(|| example.unit.into());
+    options.title.get_or_insert_with(|| example.title.into());
+    Ok(options)
 }
 
 fn fit_settings(options: &FitOptions) -> Result<FitSettings> {

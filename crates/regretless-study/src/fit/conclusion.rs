@@ -3,13 +3,13 @@
 
 use super::FitPlan;
 use crate::backtest::{BacktestResults, MethodHistory};
-use crate::verdict::Significance;
+use crate::verdict::{Significance, Verdict};
 
 /// What follows from a fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FitVerdict {
-    /// The method that is fitted to all rows: the one that was tried, where it is better than all
-    /// baselines, or else least squares.
+    /// The method that is fitted to all rows: the one that was tried, if it is better than least
+    /// squares, or else least squares.
     pub chosen: String,
     /// The verdict, and which model follows from it.
     pub sentence: String,
@@ -32,19 +32,22 @@ impl FitVerdict {
         let best = best.map_or_else(|| reference.clone(), |method| method.name.clone());
         let against_best = results.verdict_against(&best, &tried);
         let against_reference = results.verdict_against(&reference, &tried);
-        let is_better = [&against_best, &against_reference]
-            .into_iter()
-            .all(|verdict| verdict.significance() == Significance::Better);
-        let mut remarks = Vec::new();
-        let chosen = if is_better {
-            tried.clone()
+        let is_better = |verdict: &Verdict| verdict.significance() == Significance::Better;
+        let chosen = if is_better(&against_reference) {
+            tried
         } else {
             reference.clone()
         };
-        if !is_better && best != reference {
-            let simple = results.verdict_against(&reference, &best);
-            if simple.significance() == Significance::Better {
-                remarks.push(format!("{}; decide by it", simple.sentence()));
+        let mut remarks = Vec::new();
+        if best != reference && !is_better(&against_best) {
+            let of_rule = results.verdict_against(&chosen, &best);
+            if is_better(&of_rule) {
+                remarks.push(format!(
+                    "{}: decide by it, which needs no model",
+                    of_rule.sentence()
+                ));
+            } else if chosen != reference {
+                remarks.push(against_reference.sentence());
             }
         }
         remarks.extend(results.remarks.iter().cloned());

@@ -10,12 +10,14 @@
 //! method is better.
 
 mod conclusion;
+mod example;
 mod plan;
 mod roles;
 mod run;
 mod table;
 
 pub use conclusion::FitVerdict;
+pub use example::{FIT_EXAMPLES, FitExample};
 pub use plan::FitPlan;
 pub use roles::{NO_COLUMN, ProblemColumnNames, StatedRoles, TableRoles, UnusedColumn};
 pub use run::{FitResults, MODEL_FILE_NAME, PAGE_FILE_NAME};

@@ -122,7 +122,7 @@ impl FitTable {
             let names = in_order(&self.roles.forecasts);
             let values = self.source.read_features(&names)?;
             given.push(GivenMethod::Predictions {
-                name: format!("forecast {}", common_pattern(&self.roles.forecasts)),
+                name: format!("columns {}", common_pattern(&self.roles.forecasts)),
                 costs: Arc::new(values.values().clone()),
             });
         }
