@@ -27,7 +27,7 @@ def bakery(rows=200, dates=True, seed=3):
     temperature = rng.uniform(-5, 30, size=rows)
     rain = rng.normal(size=rows)
     bend = np.abs(temperature[:, None] - np.linspace(0, 25, len(ITEMS)))
-    margin = 40 - bend + 2 * rain[:, None] + rng.gamma(2.0, size=(rows, len(ITEMS)))
+    margin = 60 - 3 * bend + 2 * rain[:, None] + rng.gamma(2.0, size=(rows, len(ITEMS)))
     frame = pd.DataFrame({"temperature": temperature, "rain": rain})
     frame["weekday"] = [["mo", "tu", "we"][row % 3] for row in range(rows)]
     if dates:
@@ -42,7 +42,7 @@ def bakery(rows=200, dates=True, seed=3):
 
 
 def problem():
-    return rl.Problem.knapsack([WEIGHTS.tolist()], [CAPACITY])
+    return rl.Problem.knapsack([WEIGHTS.tolist()], [CAPACITY], items=ITEMS)
 
 
 def periods_of(folder, method):
@@ -105,8 +105,9 @@ def test_roles_totals_and_interval_sign_are_those_of_an_independent_computation(
     assert "past decisions" in " ".join(result.remarks)
     # Decisions of the model are feasible, by name.
     decided = result.model.decide(frame.tail(20)).to_frame()
-    assert [name for name in decided if name.startswith("eur_")] == result.roles["costs"]
-    assert (decided[result.roles["costs"]].to_numpy() @ WEIGHTS <= CAPACITY + 1e-9).all()
+    assert (decided[ITEMS].to_numpy() @ WEIGHTS <= CAPACITY + 1e-9).all()
+    card = (tmp_path / "model-card.md").read_text()
+    assert result.verdict in card and "from 2023-01-01 to 2023-07-19" in card
 
 
 def test_a_frame_and_its_file_give_the_same_model(tmp_path):

@@ -88,7 +88,7 @@ pub fn run_fit<'py>(
     let plan = FitPlan::new(&table, &settings).map_err(to_py_err)?;
     let results = py_call.run(py, |observer| {
         let results = table.fit(&plan, &settings, &found.command, observer)?;
-        results.write(&settings.folder)?;
+        results.write(&table, &settings)?;
         Ok(results)
     })?;
     raise_notes(py, problem, &results.notes)?;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use regretless::{Error, Result};
 use regretless_study::fit::{
-    FitExample, FitPlan, FitResults, FitSettings, FitTable, MODEL_FILE_NAME, PAGE_FILE_NAME,
-    StatedRoles, TableRoles,
+    CARD_FILE_NAME, FitExample, FitPlan, FitResults, FitSettings, FitTable, MODEL_FILE_NAME,
+    PAGE_FILE_NAME, StatedRoles, TableRoles,
 };
 use regretless_study::text::{grouped, write_text};
 use serde_json::json;
@@ -47,7 +47,7 @@ pub fn run(options: &FitOptions, context: &CommandContext) -> Result<CommandRepo
             "note: row {row} (counted from 0) is skipped: {failure}"
         ));
     }
-    write(&settings, &resolved, &results)?;
+    write(&table, &settings, &resolved, &results)?;
     report(&settings, &table, &results)
 }
 
@@ -177,8 +177,13 @@ fn print_roles(table: &FitTable, settings: &FitSettings, context: &CommandContex
 }
 
 /// Writes everything; results of an earlier run with the same settings are replaced.
-fn write(settings: &FitSettings, resolved: &FitOptions, results: &FitResults) -> Result<()> {
-    results.write(&settings.folder)?;
+fn write(
+    table: &FitTable,
+    settings: &FitSettings,
+    resolved: &FitOptions,
+    results: &FitResults,
+) -> Result<()> {
+    results.write(table, settings)?;
     let text = settings::text(resolved, "fit")?;
     write_text(&settings.folder.join(SETTINGS_FILE_NAME), &text, true)
 }
@@ -206,6 +211,7 @@ fn report(settings: &FitSettings, table: &FitTable, results: &FitResults) -> Res
     }
     report.line(format!("model: {}", model.display()));
     report.line(format!("page:  {}", page.display()));
+    report.line(format!("card:  {}", folder.join(CARD_FILE_NAME).display()));
     report.line("next:");
     let key = table.roles.time.as_deref();
     let key = key.map_or_else(String::new, |time| format!(" --key {time}"));

@@ -9,6 +9,7 @@
 //! of the method which the verdict is about, fitted again to all rows, or of least squares where no
 //! method is better.
 
+mod card;
 mod conclusion;
 mod example;
 mod plan;
@@ -20,7 +21,7 @@ pub use conclusion::FitVerdict;
 pub use example::{FIT_EXAMPLES, FitExample};
 pub use plan::FitPlan;
 pub use roles::{NO_COLUMN, ProblemColumnNames, StatedRoles, TableRoles, UnusedColumn};
-pub use run::{FitResults, MODEL_FILE_NAME, PAGE_FILE_NAME};
+pub use run::{CARD_FILE_NAME, FitResults, MODEL_FILE_NAME, PAGE_FILE_NAME};
 pub use table::FitTable;
 
 use std::path::PathBuf;

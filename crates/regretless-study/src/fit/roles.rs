@@ -52,8 +52,11 @@ pub const NO_COLUMN: &str = "none";
 /// The roles of the columns of a table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TableRoles {
-    /// The costs, in the order of the table.
+    /// The costs: in the order of the problem, if it has names, or of the table.
     pub costs: Vec<String>,
+    /// What the problem calls them, if it has names.
+    #[serde(skip)]
+    pub cost_names: Option<Vec<String>>,
     /// The column of times.
     pub time: Option<String>,
     /// Decisions that were made, one for each cost, in the order of the costs.
@@ -131,6 +134,7 @@ impl TableRoles {
             names.cloned().collect()
         };
         let mut roles = Self {
+            cost_names: finder.problem_names(&costs),
             costs: names(&costs.columns),
             time: time.map(|column| table.columns[column].name.clone()),
             decisions: names(&decisions),
@@ -205,7 +209,10 @@ impl RoleFinder<'_> {
 
     fn costs(&self) -> Result<NameGroup> {
         if !self.stated.costs.is_empty() {
-            return Ok(self.group_of(self.selected(&self.stated.costs)));
+            let selected = self.selected(&self.stated.costs);
+            return Ok(self
+                .as_named(&selected)
+                .unwrap_or_else(|| self.group_of(selected)));
         }
         let mut candidates = match &self.problem.costs {
             Some(names) => self.groups_named(names),
@@ -238,6 +245,23 @@ impl RoleFinder<'_> {
                     .map(|group| format!("--costs '{}'", group.pattern())),
             )),
         }
+    }
+
+    /// The names of the problem's costs, if these columns are named after them.
+    fn problem_names(&self, costs: &NameGroup) -> Option<Vec<String>> {
+        let names = self.problem.costs.as_ref()?;
+        let stems = costs.stems(self.table);
+        (stems == *names).then(|| names.clone())
+    }
+
+    /// The same columns as a group named after the problem's costs, in their order.
+    fn as_named(&self, columns: &[usize]) -> Option<NameGroup> {
+        let groups = self.groups_named(self.problem.costs.as_ref()?);
+        let wanted: HashSet<usize> = columns.iter().copied().collect();
+        groups.into_iter().find(|group| {
+            let found: HashSet<usize> = group.columns.iter().copied().collect();
+            found == wanted
+        })
     }
 
     fn no_costs(&self) -> Error {
@@ -651,6 +675,13 @@ mod tests {
         assert_eq!(roles.costs, ["b", "a"]);
         let without = [number("c_a"), number("x"), number("c_b")];
         let roles = TableRoles::of(&table(&without), &problem, &StatedRoles::default()).unwrap();
+        assert_eq!(roles.costs, ["c_b", "c_a"]);
+        assert_eq!(roles.cost_names, problem.costs);
+        let stated = StatedRoles {
+            costs: vec!["c_*".into()],
+            ..StatedRoles::default()
+        };
+        let roles = TableRoles::of(&table(&without), &problem, &stated).unwrap();
         assert_eq!(roles.costs, ["c_b", "c_a"]);
     }
 

@@ -1,7 +1,5 @@
 //! Runs the plan of a fit: labels, folds, verdict, model and page.
 
-use std::path::Path;
-
 use regretless::Model;
 use regretless::data::{DataCheck, Finding, SplitIndices, SplitRule};
 use regretless::label::LabelReport;
@@ -37,20 +35,25 @@ pub struct FitResults {
 
 /// Files in the folder of the results, besides those of the backtest.
 pub const MODEL_FILE_NAME: &str = "model.safetensors";
+/// What the model is, for people.
+pub const CARD_FILE_NAME: &str = "model-card.md";
 /// The page.
 pub const PAGE_FILE_NAME: &str = "report.html";
 
 impl FitResults {
-    /// Writes model, page and the results of the comparison. Those of an earlier run are replaced.
+    /// Writes model, card, page and the results of the comparison. Those of an earlier run are replaced.
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn write(&self, folder: &Path) -> Result<()> {
+    pub fn write(&self, table: &FitTable, settings: &FitSettings) -> Result<()> {
+        let folder = &settings.folder;
         std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
         self.results.write(folder)?;
         self.model
             .predictor()
             .save(&folder.join(MODEL_FILE_NAME), true)?;
+        let card = self.model_card(table, settings);
+        write_text(&folder.join(CARD_FILE_NAME), &card, true)?;
         write_text(&folder.join(PAGE_FILE_NAME), &self.page.html, true)
     }
 }

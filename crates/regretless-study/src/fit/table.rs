@@ -59,6 +59,9 @@ impl FitTable {
         };
         let source = self::source(settings, columns);
         let (problem, mut data) = source.read_for(settings.problem.clone())?;
+        if let Some(names) = &roles.cost_names {
+            data.rename_costs(names.clone().into()).map_err(in_file)?;
+        }
         let names = data.cost_names().clone();
         let kind = problem.kind().as_ref();
         let matching = CostMatching::with_problem(NamedCosts::new("the table", &names), kind);

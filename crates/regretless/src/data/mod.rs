@@ -368,6 +368,21 @@ impl Dataset {
         own.map_or_else(|| self.cost_names.get(cost).into_owned(), Into::into)
     }
 
+    /// Gives the costs other names, such as those of the problem where columns have a common
+    /// beginning before them.
+    ///
+    /// # Errors
+    /// When there is not one name for each cost, or two are the same.
+    pub fn rename_costs(&mut self, names: CostNames) -> Result<()> {
+        if names.len() != self.costs.cols() {
+            let (names, costs) = (names.len(), self.costs.cols());
+            return Err(Error::data(format!("{names} names for {costs} costs")));
+        }
+        names.check("cost")?;
+        self.cost_names = names;
+        Ok(())
+    }
+
     /// Reorders and renames the costs, and the items of a long table, by a matching.
     ///
     /// # Errors
