@@ -40,6 +40,7 @@ from regretless.training.check import check
 from regretless.training.compare import ComparisonResult, compare
 from regretless.training.custom_model import OwnModel
 from regretless.training.evaluation import evaluate, regret
+from regretless.training.fit import FitResult, fit
 from regretless.training.model import Model
 from regretless.training.options import FeatureOptions, TrainingOptions
 from regretless.training.train import train
@@ -53,6 +54,7 @@ __all__ = [
     "Evaluation",
     "Explanation",
     "FeatureOptions",
+    "FitResult",
     "LabelCounts",
     "Labels",
     "Loss",
@@ -77,6 +79,7 @@ __all__ = [
     "columns",
     "compare",
     "evaluate",
+    "fit",
     "generate",
     "check",
     "label",

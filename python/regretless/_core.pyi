@@ -47,6 +47,7 @@ __all__ = [
     "_run_backtest",
     "_run_command_line",
     "_run_comparison",
+    "_run_fit",
     "_set_loss_resolver",
     "_time_column",
     "_train",
@@ -454,6 +455,9 @@ def _run_comparison(
     parameters: _Parameters,
     settings: dict[str, Any] | None,
     options: SolveOptions,
+) -> dict[str, Any]: ...
+def _run_fit(
+    problem: _Problem, method: _Method | None, call: str, options: SolveOptions
 ) -> dict[str, Any]: ...
 def _set_loss_resolver(resolve: Callable[[str], OwnLoss]) -> None: ...
 def _time_column(split: str) -> str | None: ...

@@ -15,9 +15,10 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 /// Names of the commands; a table of this name applies to its command only.
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "generate",
     "check",
+    "fit",
     "label",
     "train",
     "evaluate",

@@ -29,6 +29,7 @@ mod data;
 mod error;
 mod evaluate;
 mod explain;
+mod fit;
 mod function_checks;
 mod function_locks;
 mod function_problem;
@@ -71,6 +72,8 @@ mod _core {
     use super::data::generate;
     #[pymodule_export]
     use super::evaluate::{evaluate, evaluate_model, overlap_warning, regret};
+    #[pymodule_export]
+    use super::fit::run_fit;
     #[pymodule_export]
     use super::label::{Labels, label};
     #[pymodule_export]

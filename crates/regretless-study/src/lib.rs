@@ -8,6 +8,7 @@ pub mod comparison;
 pub mod decision_page;
 pub mod experiment;
 pub mod explanation;
+pub mod fit;
 pub mod report;
 pub mod review;
 pub mod table_report;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::evaluate::Evaluation;
 use crate::oracle::SolveCounts;
 use crate::parallel::Timer;
-use crate::statistics::{RowOrder, differs_in_enough_rows, mean_interval};
+use crate::statistics::{FOLD_ERROR_FACTOR, RowOrder, differs_in_enough_rows, mean_interval};
 use crate::text::grouped_digits;
 
 /// Why a round of training ended.
@@ -191,12 +191,6 @@ pub struct SearchReport {
     pub used_seconds: f64,
 }
 
-/// Factor of the standard error of regrets on scored rows. Rows of a cross-validation are not
-/// independent: models share training rows, and all rows take part in the choice. In simulated
-/// tables (`tests/coverage`), whose size and kind were varied, 95 % intervals covered 87 % to 92 %
-/// with 1, and 93 % to 98 % with 1.25.
-const SEARCH_ERROR_FACTOR: f64 = 1.25;
-
 /// Regrets on the scored rows of `auto`.
 pub(crate) struct ScoredRegrets<'a> {
     /// Of the model, corrected for the choice.
@@ -228,7 +222,7 @@ impl ScoredRegrets<'_> {
         let linearized: Vec<f64> = pairs
             .map(|(regret, objective)| (regret - ratio * objective) / mean_objective)
             .collect();
-        let interval = mean_interval(&linearized, self.order, SEARCH_ERROR_FACTOR)?;
+        let interval = mean_interval(&linearized, self.order, FOLD_ERROR_FACTOR)?;
         Some([ratio + interval.lower, ratio + interval.upper])
     }
 }

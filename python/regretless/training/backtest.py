@@ -105,7 +105,7 @@ class BacktestResult(PageResult):
     def _repr_html_(self) -> str:
         """Return the verdict and the methods, for notebooks."""
         unit = self.summary["unit"]
-        rows = _method_rows(self.summary)
+        rows = method_rows(self.summary)
         header = [name.replace("_", " ") for name in rows[0]]
         cells = [["" if cell is None else _short(cell) for cell in row.values()] for row in rows]
         title = "all periods" if unit is None else f"all periods, in {unit}"
@@ -127,7 +127,8 @@ def frame_or_records(rows: list[dict[str, Any]]) -> Any:
     return pandas.DataFrame(rows)
 
 
-def _method_rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
+def method_rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return one row per method of the summary of a backtest."""
     rows = []
     for method in summary["methods"]:
         saving = method["saving"] or {}
@@ -422,7 +423,7 @@ class BacktestCall:
             summary=summary,
             periods=frame_or_records(found["periods"]),
             decisions=frame_or_records(found["decisions"]),
-            methods=frame_or_records(_method_rows(summary)),
+            methods=frame_or_records(method_rows(summary)),
             notes=found["notes"],
             _source=found["page"],
         )

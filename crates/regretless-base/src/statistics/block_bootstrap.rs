@@ -50,6 +50,10 @@ const RESAMPLES: usize = 5_000;
 pub const CONFIDENCE: f64 = 0.95;
 /// Fewest consecutive periods from which anything follows. Below, intervals are too narrow.
 pub const MIN_PERIODS: usize = 60;
+/// Factor of the standard error of regrets on the rows of a cross-validation. They are not
+/// independent: models share training rows. In simulated tables (`tests/coverage`), whose size and
+/// kind were varied, 95 % intervals covered 87 % to 92 % with 1, and 93 % to 98 % with 1.25.
+pub const FOLD_ERROR_FACTOR: f64 = 1.25;
 /// Fewest periods in which a method must differ for an interval: resamples of fewer may have no
 /// difference at all, and then no standard error. The chance that 250 draws of single periods miss
 /// ten is e^-10; blocks may miss more, and then there is no interval either.

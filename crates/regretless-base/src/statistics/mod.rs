@@ -10,8 +10,8 @@ mod student_t;
 use serde::{Deserialize, Serialize};
 
 pub use block_bootstrap::{
-    CONFIDENCE, MIN_PERIODS, MeanInterval, RowOrder, differs_in_enough_rows, mean_interval,
-    simultaneous_intervals,
+    CONFIDENCE, FOLD_ERROR_FACTOR, MIN_PERIODS, MeanInterval, RowOrder, differs_in_enough_rows,
+    mean_interval, simultaneous_intervals,
 };
 use student_t::student_t_quantile;
 

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 mod commands;
 mod data;
+mod fit;
 mod studies;
 mod training;
 mod values;
@@ -25,6 +26,7 @@ pub use commands::{
 pub use data::{
     ColumnOptions, CsvOptions, DataOptions, ParameterOptions, ProblemOptions, ProblemSource,
 };
+pub use fit::{FitOptions, RoleOptions};
 pub use studies::{BacktestOptions, CompareOptions, PageOptions, TrainOptions};
 pub use training::Profile;
 use values::Seconds;
@@ -85,6 +87,19 @@ It reports constant, duplicate and nearly duplicate features, features that give
 outliers that dominate the loss, rows out of time order, and drift between training and test rows.
 Findings are hints: the exit code is 0. train, compare and backtest print the first of them.")]
     Check(CommandArgs<CheckOptions>),
+
+    /// From a table to a verdict, a model and a page
+    #[command(after_help = "\
+Examples:
+  regretless fit --example battery
+  regretless fit history.csv --problem van.toml
+  regretless fit history.csv --problem van.toml --costs 'eur_*' --time date --unit EUR
+
+It prints what it takes each column for; a flag corrects it. With dates, models decide later rows
+only; otherwise rows are cross-validated. The verdict compares auto with least squares, the mean,
+the last period, columns that are forecasts, and decisions that were made. The model is fitted to
+all rows. An interrupted run resumes with the same command.")]
+    Fit(Box<CommandArgs<FitOptions>>),
 
     /// Solve every row of a table once and store the optimal decisions next to it
     #[command(after_help = "\

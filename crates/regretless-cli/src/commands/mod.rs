@@ -34,6 +34,7 @@ mod decision_page;
 mod encoding;
 mod evaluate;
 mod explain;
+mod fit;
 mod generate;
 mod inspect;
 mod label;
@@ -218,6 +219,7 @@ pub fn run(command: Command, arguments: &[OsString]) -> Result<Option<Error>> {
     match command {
         Command::Generate(call) => run_command(call, arguments, "generate", generate::run),
         Command::Check(call) => run_command(call, arguments, "check", check::run),
+        Command::Fit(call) => run_command(*call, arguments, "fit", fit::run),
         Command::Label(call) => run_command(call, arguments, "label", label::run),
         Command::Train(call) => run_command(*call, arguments, "train", train::run),
         Command::Evaluate(call) => run_command(call, arguments, "evaluate", evaluate::run),

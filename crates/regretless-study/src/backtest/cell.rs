@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fold_data::{FoldData, SplitData};
 use super::method::{BacktestMethod, GivenMethod, divide_columns};
+use super::production::ProductionModel;
 use super::runner::{Backtest, BacktestTable};
 use crate::experiment::{CellFiles, CellId, StoredCell, cell_key, shown_predictions};
 use regretless::baseline::mean_costs;
@@ -15,7 +16,7 @@ use regretless::label::LabeledDataset;
 use regretless::method::Method;
 use regretless::predict::{CostModel, PredictorSpec};
 use regretless::report::CandidateReport;
-use regretless::settings::TrainingSettings;
+use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::solve::SolveStatus;
 use regretless::train::{TrainingContext, linear_fit};
 use regretless::trainer::Trainer;
@@ -265,6 +266,53 @@ impl CellRun<'_> {
         Ok(self.predict()?.model)
     }
 
+    /// The model of the method for rows that nobody has seen, fitted to the whole history.
+    pub fn fit_history(&self) -> Result<ProductionModel> {
+        let of_closed_form = |model| ProductionModel {
+            model,
+            epochs: None,
+        };
+        let method = match self.method {
+            BacktestMethod::Trained(method) => method,
+            BacktestMethod::LeastSquares
+            | BacktestMethod::HistoryMean
+            | BacktestMethod::LastPeriod
+            | BacktestMethod::SeasonalNaive(_)
+            | BacktestMethod::Given(_) => {
+                let model = linear_fit(&self.context(&self.data.whole), self.table.spec, 0.0)?;
+                return Ok(of_closed_form(model));
+            }
+        };
+        let trainer = self.trainer(method);
+        let trained = trainer.train(&self.context(&self.data.validated), self.table.spec, None)?;
+        let has_one_round = trained.report.rounds.len() == 1;
+        if !matches!(method, Method::Stages(_)) || !has_one_round {
+            return Ok(of_closed_form(trained.model));
+        }
+        // Epoch 0 has the initial parameters, which no second training is needed for.
+        let epochs = trained.report.best_epoch().max(1);
+        let settings = TrainingSettings {
+            epochs,
+            select: SelectionCriterion::Last,
+            patience: None,
+            ..self.backtest.training
+        };
+        let whole = trainer.settings(settings);
+        let trained = whole.train(&self.context(&self.data.whole), self.table.spec, None)?;
+        Ok(ProductionModel {
+            model: trained.model,
+            epochs: Some(epochs),
+        })
+    }
+
+    fn trainer(&self, method: &Method) -> Trainer {
+        let trainer = Trainer::new(method.clone()).settings(self.backtest.training);
+        match &self.backtest.predictor {
+            Some(predictor) => trainer.predictor(predictor.clone()),
+            None => trainer,
+        }
+    }
+
     /// Fits what the method fits and predicts the costs of the decided rows.
     fn predict(&self) -> Result<FoldPrediction> {
         let rows = &self.data.test_rows();
@@ -325,10 +373,7 @@ impl CellRun<'_> {
     }
 
     fn train(&self, method: &Method) -> Result<FoldFit> {
-        let mut trainer = Trainer::new(method.clone()).settings(self.backtest.training);
-        if let Some(predictor) = &self.backtest.predictor {
-            trainer = trainer.predictor(predictor.clone());
-        }
+        let mut trainer = self.trainer(method);
         let own = &self.data.validated;
         let encoded;
         let part = match self.start {

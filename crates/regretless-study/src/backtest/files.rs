@@ -72,7 +72,7 @@ impl BacktestResults {
             });
         }
         let summary = BacktestSummary {
-            verdict: self.verdict().sentence(),
+            verdict: self.sentence(),
             remarks: &self.remarks,
             reference: self.methods.first().map_or("", |method| &method.name),
             sense: self.sense,

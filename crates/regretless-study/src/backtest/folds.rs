@@ -7,7 +7,7 @@
 //! fold 1        h h h h · t t          moved by a step of 2
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -82,6 +82,27 @@ pub struct BacktestFold {
     pub history: Vec<usize>,
     /// Rows that are decided, from the earliest period to the latest.
     pub test: Vec<usize>,
+}
+
+/// Folds of rows without times: each part of the rows is decided by models of all others.
+///
+/// # Errors
+/// When there are fewer rows than folds, or fewer than two folds.
+pub fn cross_validation(periods: &Periods, folds: usize) -> Result<Vec<BacktestFold>> {
+    let count = periods.len();
+    if folds < 2 || folds > count {
+        return Err(Error::setting(format!("{folds} folds of {count} rows"))
+            .with_remedy("cross-validation needs at least two folds, and a row for each of them"));
+    }
+    let mut found = Vec::with_capacity(folds);
+    for fold in 0..folds {
+        let (start, end) = (fold * count / folds, (fold + 1) * count / folds);
+        found.push(BacktestFold {
+            history: periods.rows_of((0..start).chain(end..count)),
+            test: periods.rows_of(start..end),
+        });
+    }
+    Ok(found)
 }
 
 impl RollingOrigin {
@@ -186,8 +207,8 @@ impl BacktestFold {
     }
 }
 
-/// Checks folds that the user chose: each decides periods after its history, and every period is
-/// decided as a whole and once.
+/// Checks folds that the user chose: each decides periods after its history, if they have an order,
+/// and every period is decided as a whole and once.
 ///
 /// # Errors
 /// When they do not; the message has the fold, counted from 0, and the period.
@@ -212,13 +233,20 @@ pub(super) fn check_folds(folds: &[BacktestFold], periods: &Periods) -> Result<(
             .with_remedy("it needs at least one of both"));
         }
         let mut latest = 0;
+        let mut known = HashSet::new();
         for row in &fold.history {
             latest = latest.max(period_of(row, number)?);
+            known.insert(*row);
         }
         for row in &fold.test {
             let period = period_of(row, number)?;
             let name = periods.name(period);
-            if period <= latest {
+            if !periods.are_ordered() && known.contains(row) {
+                return Err(Error::setting(format!(
+                    "fold {number} decides {name}, which is in its history"
+                )));
+            }
+            if periods.are_ordered() && period <= latest {
                 return Err(Error::setting(format!(
                     "fold {number} decides {name}, but its history reaches {}",
                     periods.name(latest)

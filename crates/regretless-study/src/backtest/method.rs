@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::periods::Periods;
 use super::runner::BacktestTable;
 use regretless::data::Matrix;
 use regretless::method::Method;
@@ -44,7 +45,7 @@ impl GivenMethod {
     ///
     /// # Errors
     /// When they are not; the message has the first such period and the number of them.
-    pub(super) fn check(&self, table: &BacktestTable<'_>) -> Result<()> {
+    pub(crate) fn check(&self, table: &BacktestTable<'_>) -> Result<()> {
         let name = self.name();
         if name.trim().is_empty() || name.chars().any(char::is_control) {
             return Err(Error::setting(format!(
@@ -216,6 +217,7 @@ impl BacktestMethod {
     pub fn all(
         methods: &[Method],
         season: Option<usize>,
+        periods: &Periods,
         given: &[GivenMethod],
     ) -> Result<Vec<Self>> {
         if season == Some(0) {
@@ -224,7 +226,10 @@ impl BacktestMethod {
         }
         let mut all = vec![Self::LeastSquares];
         all.extend(methods.iter().cloned().map(Self::Trained));
-        all.extend([Self::HistoryMean, Self::LastPeriod]);
+        all.push(Self::HistoryMean);
+        if periods.are_ordered() {
+            all.push(Self::LastPeriod);
+        }
         all.extend(season.map(Self::SeasonalNaive));
         all.extend(given.iter().cloned().map(Self::Given));
         let names: Vec<String> = all.iter().map(ToString::to_string).collect();

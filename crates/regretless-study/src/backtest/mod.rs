@@ -17,14 +17,16 @@ mod folds;
 mod history;
 mod method;
 mod periods;
+mod production;
 mod results;
 mod runner;
 mod savings;
 
-pub use folds::{BacktestFold, RollingOrigin, TrainingWindow};
+pub use folds::{BacktestFold, RollingOrigin, TrainingWindow, cross_validation};
 pub use history::BacktestHistory;
 pub use method::GivenMethod;
 pub use periods::Periods;
+pub use production::ProductionModel;
 pub use results::{
     BacktestDecision, BacktestResults, ChosenCandidates, FailedMethod, MethodHistory,
 };

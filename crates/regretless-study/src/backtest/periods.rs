@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use regretless::data::{RowTimes, TableSource};
 use regretless_base::error::{Error, InputPlace, Result};
+use regretless_base::random::{Purpose, RandomStream};
 use regretless_base::text::plural;
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
@@ -29,6 +30,8 @@ pub struct Periods {
     periods: Vec<Period>,
     /// Whether the times are dates, so that amounts per day follow from them.
     are_dates: bool,
+    /// Whether periods follow each other in time; rows without a time have no order.
+    are_ordered: bool,
     /// Rows that are earlier than the row before them in the table.
     unordered_rows: usize,
 }
@@ -69,6 +72,38 @@ impl Periods {
         Self::new(&source.read_times(column)?)
     }
 
+    /// Rows without times, each of them a period, in random order: consecutive ones are as
+    /// independent as any others.
+    ///
+    /// # Errors
+    /// When there is no row.
+    pub fn without_times(rows: usize, seed: u64) -> Result<Self> {
+        if rows == 0 {
+            return Err(Error::data("there is no row"));
+        }
+        let mut order: Vec<usize> = (0..rows).collect();
+        RandomStream::new(Purpose::Folds, seed, [0, 0]).shuffle(&mut order);
+        let mut periods = Vec::with_capacity(rows);
+        for (position, row) in order.into_iter().enumerate() {
+            periods.push(Period {
+                name: format!("row {row}"),
+                time: position as f64,
+                rows: vec![row],
+            });
+        }
+        Ok(Self {
+            periods,
+            are_dates: false,
+            are_ordered: false,
+            unordered_rows: 0,
+        })
+    }
+
+    /// Whether periods follow each other in time.
+    pub fn are_ordered(&self) -> bool {
+        self.are_ordered
+    }
+
     fn new(times: &RowTimes) -> Result<Self> {
         let sorted = times.sorted_rows();
         if sorted.is_empty() {
@@ -90,6 +125,7 @@ impl Periods {
         Ok(Self {
             periods,
             are_dates: times.are_dates(),
+            are_ordered: true,
             unordered_rows: (1..times.len()).filter(is_earlier).count(),
         })
     }
@@ -187,6 +223,9 @@ impl Periods {
     /// several rows, and periods without rows.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
+        if !self.are_ordered {
+            return notes;
+        }
         if self.unordered_rows > 0 {
             notes.push(match self.unordered_rows {
                 1 => "1 row is earlier than the row before it; rows are sorted by time".into(),

@@ -34,11 +34,15 @@ pub struct BacktestResults {
     pub trainings: usize,
     /// Mean number of days from one period to the next, if times are dates.
     pub days_per_period: Option<f64>,
+    /// Whether periods follow each other in time; rows of a cross-validation do not.
+    pub are_ordered: bool,
     /// Names of the columns of decisions.
     pub columns: CostNames,
     /// What all methods but the reference save, in their order.
     pub savings: Vec<MethodSaving>,
-    /// What limits the verdict ([`BacktestResults::verdict`]), in sentences.
+    /// The verdict in a sentence, where more was asked than [`BacktestResults::verdict`] answers.
+    pub stated_verdict: Option<String>,
+    /// What limits the verdict, in sentences.
     pub remarks: Vec<String>,
     /// Names of items that differ between rows, if they do.
     pub(super) parameters: Option<Arc<RowParameters>>,
@@ -163,6 +167,9 @@ impl BacktestResults {
             1 => "1 training".into(),
             count => format!("{count} trainings"),
         };
+        if !self.are_ordered {
+            return format!("{problem}: {periods} rows, {trainings} of each model");
+        }
         format!("{problem}: {periods} periods{range}, {trainings} of each model")
     }
 
@@ -229,8 +236,10 @@ impl BacktestResults {
             failures,
             trainings: if backtest.refit { table.folds.len() } else { 1 },
             days_per_period: table.periods.days_per_period(),
+            are_ordered: table.periods.are_ordered(),
             columns: names.followed_by(table.oracle.problem().auxiliary_names()),
             savings: Vec::new(),
+            stated_verdict: None,
             remarks: Vec::new(),
             parameters: table.data.data().parameters().cloned(),
         };

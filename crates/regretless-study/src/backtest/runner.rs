@@ -268,8 +268,8 @@ impl Backtest {
     }
 
     /// Names of the methods that fit a model.
-    pub(crate) fn fitted_methods(&self) -> Result<Vec<String>> {
-        let methods = BacktestMethod::all(&self.methods, self.season, &[])?;
+    pub(crate) fn fitted_methods(&self, table: &BacktestTable<'_>) -> Result<Vec<String>> {
+        let methods = BacktestMethod::all(&self.methods, self.season, table.periods, &[])?;
         let fitted = methods.iter().filter(|method| method.is_model());
         Ok(fitted.map(ToString::to_string).collect())
     }
@@ -287,7 +287,7 @@ impl Backtest {
         min_rows: usize,
         observer: &dyn Observer,
     ) -> Result<Vec<LatestFit>> {
-        let methods = BacktestMethod::all(&self.methods, self.season, &[])?;
+        let methods = BacktestMethod::all(&self.methods, self.season, table.periods, &[])?;
         let is_meant = |known: &&BacktestMethod| known.is_model() && known.to_string() == method;
         let folds = self.folds(table);
         let (Some(method), Some(last)) =
@@ -386,7 +386,7 @@ impl Backtest {
         for method in given {
             method.check(table)?;
         }
-        BacktestMethod::all(&self.methods, self.season, given)
+        BacktestMethod::all(&self.methods, self.season, table.periods, given)
     }
 
     /// The folds of all cells. Where models are not refitted, a further one has the history of the

@@ -9,14 +9,18 @@ use serde::Serialize;
 use super::results::{BacktestResults, MethodHistory};
 use crate::verdict::{AmountUnit, Verdict, VerdictScope, convergence_remark};
 use regretless_base::statistics::{
-    ConfidenceInterval, MIN_PERIODS, MeanInterval, simultaneous_intervals,
+    ConfidenceInterval, FOLD_ERROR_FACTOR, MIN_PERIODS, MeanInterval, RowOrder, mean_interval,
+    simultaneous_intervals,
 };
-use regretless_base::text::{first_names, plural};
+use regretless_base::text::plural;
 
 /// Mean length of a year of the Gregorian calendar.
 const DAYS_PER_YEAR: f64 = 365.2425;
 /// Difference of the costs of a period, relative to them, that counts as none: rounding errors.
 const TIE_TOLERANCE: f64 = 1e-9;
+
+/// Most candidates of `auto` that a remark names; the summary has all of them.
+const MAX_CHOSEN_SHOWN: usize = 3;
 
 /// What a method saves against least squares. In a maximization, what it gains.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -50,11 +54,7 @@ pub(super) fn savings_of(results: &BacktestResults) -> Vec<MethodSaving> {
         .iter()
         .map(|method| savings(reference, method, results))
         .collect();
-    let intervals = if results.periods.len() < MIN_PERIODS {
-        vec![None; others.len()]
-    } else {
-        simultaneous_intervals(&differences)
-    };
+    let intervals = results.intervals(&differences);
     let mut savings = Vec::with_capacity(others.len());
     for ((method, differences), interval) in others.iter().zip(&differences).zip(intervals) {
         savings.push(MethodSaving::new(
@@ -78,7 +78,8 @@ impl BacktestResults {
         let periods = self.periods.len();
         let untested = if periods < MIN_PERIODS {
             Some(format!(
-                "too few periods to tell: {periods} were decided, at least {MIN_PERIODS} are needed"
+                "too few {} to tell: {periods} were decided, at least {MIN_PERIODS} are needed",
+                self.evidence()
             ))
         } else if best.is_none() {
             Some(
@@ -97,6 +98,12 @@ impl BacktestResults {
         }
     }
 
+    /// The verdict in one sentence.
+    pub fn sentence(&self) -> String {
+        let stated = self.stated_verdict.clone();
+        stated.unwrap_or_else(|| self.verdict().sentence())
+    }
+
     /// The verdict on a method whose saving against a reference is known.
     fn verdict_on(
         &self,
@@ -113,7 +120,7 @@ impl BacktestResults {
             interval: saving.and_then(|saving| saving.interval),
             unit: self.amount_unit(),
             basis: String::new(),
-            evidence: "periods",
+            evidence: self.evidence(),
             implication: None,
             // A remark names the methods that have not.
             has_converged: true,
@@ -158,7 +165,8 @@ impl BacktestResults {
             .collect();
         (!without.is_empty()).then(|| {
             format!(
-                "too few periods that differ from least squares for an interval: {}",
+                "too few {} that differ from least squares for an interval: {}",
+                self.evidence(),
                 without.join("; ")
             )
         })
@@ -221,15 +229,20 @@ fn chosen_remarks(results: &BacktestResults) -> Vec<String> {
         }
         let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
         counts.sort_by_key(|(_, count)| Reverse(*count));
-        let described = counts
+        let mut described: Vec<String> = counts
             .iter()
-            .map(|(candidate, count)| format!("{candidate} ({count})"));
+            .take(MAX_CHOSEN_SHOWN)
+            .map(|(candidate, count)| format!("{candidate} ({count})"))
+            .collect();
+        if counts.len() > MAX_CHOSEN_SHOWN {
+            described.push(format!("{} others", counts.len() - MAX_CHOSEN_SHOWN));
+        }
         remarks.push(format!(
             "{} chose, in {} training{}: {}",
             method.name,
             method.chosen.len(),
             plural(method.chosen.len()),
-            first_names(described)
+            described.join(", ")
         ));
     }
     remarks
@@ -301,11 +314,7 @@ impl BacktestResults {
             .iter()
             .map(|other| savings(&self.methods[base], other, self))
             .collect();
-        let mut interval = if self.periods.len() < MIN_PERIODS {
-            None
-        } else {
-            simultaneous_intervals(&differences)[compared]
-        };
+        let mut interval = self.intervals(&differences)[compared];
         let mut of_periods = differences[compared].clone();
         if is_least_squares {
             interval = interval.map(|interval| MeanInterval {
@@ -336,11 +345,51 @@ impl BacktestResults {
         Some(self.verdict_on(Some(&saving), Some(present)))
     }
 
+    /// The verdict on a method against another one; without an interval where there are too few
+    /// periods.
+    pub(crate) fn verdict_against(&self, reference: &str, method: &str) -> Verdict {
+        let saving = self.saving_against(reference, method);
+        let known = self.methods.iter().find(|known| known.name == reference);
+        self.verdict_on(saving.as_ref(), known)
+    }
+
+    /// The intervals of mean savings. Those of periods allow for their order and for the number of
+    /// methods; rows of a cross-validation are independent but for the models that they share.
+    fn intervals(&self, savings: &[Vec<f64>]) -> Vec<Option<MeanInterval>> {
+        if self.periods.len() < MIN_PERIODS {
+            return vec![None; savings.len()];
+        }
+        if self.are_ordered {
+            return simultaneous_intervals(savings);
+        }
+        let mut intervals = Vec::with_capacity(savings.len());
+        for savings in savings {
+            let interval = mean_interval(savings, RowOrder::Random, FOLD_ERROR_FACTOR);
+            intervals.push(interval.map(|interval| MeanInterval {
+                lower: interval.lower,
+                upper: interval.upper,
+                block_length: None,
+            }));
+        }
+        intervals
+    }
+
+    /// What a decided period is called: rows without times are no periods.
+    pub(crate) fn noun(&self) -> &'static str {
+        if self.are_ordered { "period" } else { "row" }
+    }
+
+    /// What there must be more of to decide what is not certain.
+    fn evidence(&self) -> &'static str {
+        if self.are_ordered { "periods" } else { "rows" }
+    }
+
     /// How amounts are called; where every day is a period, a period is called a day.
     pub(crate) fn amount_unit(&self) -> AmountUnit {
         AmountUnit {
             name: self.unit.clone().unwrap_or_default(),
             per: match self.days_per_period {
+                _ if !self.are_ordered => "per decision",
                 Some(1.0) => "a day",
                 Some(_) | None => "per period",
             },

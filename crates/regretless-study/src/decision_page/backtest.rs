@@ -43,6 +43,8 @@ pub struct BacktestFacts {
     pub commands: Vec<String>,
     /// Columns that were not read.
     pub unused_columns: UnusedColumns,
+    /// The title, if it is not a question about the table.
+    pub title: Option<String>,
 }
 
 impl BacktestPage<'_> {
@@ -94,7 +96,8 @@ impl BacktestPage<'_> {
         let first = folds.first().map_or(0, |fold| fold.history.len());
         let what = match &self.facts.time_column {
             Some(column) => format!("periods of the column {column}"),
-            None => "periods of the times given".into(),
+            None if periods.are_ordered() => "periods of the times given".into(),
+            None => "rows without times, in random order".into(),
         };
         let rows = grouped(first as u64);
         add(
@@ -114,7 +117,11 @@ impl BacktestPage<'_> {
         }
         let name = self.facts.table.clone().unwrap_or_else(|| problem.clone());
         PageSummary {
-            title: format!("What would have been saved on {name}?"),
+            title: self
+                .facts
+                .title
+                .clone()
+                .unwrap_or_else(|| format!("What would have been saved on {name}?")),
             description: self.results.title(&problem),
             facts,
             commands: self.facts.commands.clone(),

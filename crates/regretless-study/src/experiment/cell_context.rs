@@ -4,7 +4,8 @@ use regretless::sense::Sense;
 use serde::{Deserialize, Serialize};
 
 use super::cell_data::CellData;
-use super::example::{DecisionLayout, Example, examples};
+use super::example::{Example, examples};
+use regretless::problem::DecisionLayout;
 
 /// Data of a problem and seed that its cells share.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

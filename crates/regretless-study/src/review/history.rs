@@ -33,16 +33,17 @@ impl DecisionReview {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let layout = DecisionLayout::for_problem(table.spec, options.coordinates)?;
-        let fitted = backtest.fitted_methods()?;
+        let fitted = backtest.fitted_methods(table)?;
         let method = shown_method(results, &fitted);
         let mut verdict = Vec::new();
         let against_present = results.verdict_against_present(method);
         verdict.extend(
             against_present
                 .filter(|verdict| verdict.significance() == Significance::Better)
-                .map(|verdict| verdict.sentence()),
+                .map(|verdict| verdict.sentence())
+                .filter(|_| results.stated_verdict.is_none()),
         );
-        verdict.push(results.verdict().sentence());
+        verdict.push(results.sentence());
         for remark in &results.remarks {
             if !verdict.contains(remark) {
                 verdict.push(remark.clone());
@@ -320,7 +321,7 @@ fn key_figures(results: &BacktestResults, method: &MethodHistory) -> Vec<KeyFigu
             }
             None => [
                 unit.rate(saving.per_period, 0.0),
-                "too few periods for an interval".into(),
+                format!("too few {}s for an interval", results.noun()),
             ],
         };
         won.get_or_insert_with(|| (other.name.clone(), saving.won, saving.lost));
@@ -346,7 +347,11 @@ fn key_figures(results: &BacktestResults, method: &MethodHistory) -> Vec<KeyFigu
     if let Some((other, won, lost)) = won {
         let percent = |fraction: f64| format!("{:.0} %", 100.0 * fraction);
         figures.push(KeyFigure {
-            label: format!("of {} periods better than {other}", results.periods.len()),
+            label: format!(
+                "of {} {}s better than {other}",
+                results.periods.len(),
+                results.noun()
+            ),
             value: percent(won),
             detail: format!("worse in {}, else equal", percent(lost)),
         });

@@ -28,6 +28,7 @@ pub mod npy;
 mod observed_costs;
 mod parameter_files;
 mod problem_columns;
+mod profile;
 mod row_costs;
 mod row_parameters;
 mod row_times;
@@ -56,6 +57,7 @@ pub(crate) use names::check_names;
 
 pub(crate) use node_names::{NodeNames, NodeNamesBuilder};
 pub(crate) use problem_columns::ProblemColumns;
+pub use profile::{ColumnProfile, TableProfile, ValueKind};
 pub(crate) use row_parameters::BoundParameters;
 pub use row_parameters::{ParameterColumns, RowParameters};
 pub use row_times::RowTimes;
@@ -364,6 +366,21 @@ impl Dataset {
         let parameters = self.parameters();
         let own = parameters.and_then(|parameters| parameters.item_name(row, cost));
         own.map_or_else(|| self.cost_names.get(cost).into_owned(), Into::into)
+    }
+
+    /// Gives the costs other names, such as those of the problem where columns have a common
+    /// beginning before them.
+    ///
+    /// # Errors
+    /// When there is not one name for each cost, or two are the same.
+    pub fn rename_costs(&mut self, names: CostNames) -> Result<()> {
+        if names.len() != self.costs.cols() {
+            let (names, costs) = (names.len(), self.costs.cols());
+            return Err(Error::data(format!("{names} names for {costs} costs")));
+        }
+        names.check("cost")?;
+        self.cost_names = names;
+        Ok(())
     }
 
     /// Reorders and renames the costs, and the items of a long table, by a matching.

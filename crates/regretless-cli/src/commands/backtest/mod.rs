@@ -81,6 +81,7 @@ fn facts(
         settings_file: Some(format!("{}/{SETTINGS_FILE_NAME}", folder.display())),
         commands: vec![command_line(&context.arguments)],
         unused_columns: history.unused_columns.clone(),
+        title: None,
     }
 }
 

@@ -39,11 +39,10 @@ impl RegretBar {
 
 pub(crate) fn draw(review: &DecisionReview, figure_width: FigureWidth) -> Option<Drawing> {
     let rows = &review.regrets;
-    let noun = if review.history.is_some() {
-        "period"
-    } else {
-        "row"
-    };
+    let noun = review
+        .history
+        .as_ref()
+        .map_or("row", |history| history.noun());
     if rows.len() < 2 {
         return None;
     }

@@ -52,7 +52,8 @@ pub(crate) fn draw(review: &DecisionReview, figure_width: FigureWidth) -> Option
     let base = baseline(history)?;
     let problem = review.results.problems.first()?;
     let methods = shown_methods(review, history, &base.name);
-    if methods.is_empty() || history.periods.len() < 2 {
+    // Rows without times have no order in which amounts add up.
+    if methods.is_empty() || history.periods.len() < 2 || !history.are_ordered {
         return None;
     }
     let drawing_width = figure_width.units();

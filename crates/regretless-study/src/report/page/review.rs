@@ -159,12 +159,19 @@ fn terms(review: &DecisionReview) -> String {
                         chance."
                 ),
             ));
-            entries.push((
-                "Backtest",
-                "the history is decided again, period by period, by models that were trained on \
-                    earlier periods only."
-                    .to_owned(),
-            ));
+            entries.push(if history.are_ordered {
+                (
+                    "Backtest",
+                    "the history is decided again, period by period, by models that were trained \
+                        on earlier periods only."
+                        .to_owned(),
+                )
+            } else {
+                (
+                    "Cross-validation",
+                    "every row is decided by models that were trained on other rows.".to_owned(),
+                )
+            });
         }
         None => entries.push((
             "95\u{a0}% interval",
@@ -227,9 +234,9 @@ fn money(review: &DecisionReview) -> String {
 fn methods(review: &DecisionReview, history: &BacktestResults) -> String {
     let is_maximize = history.sense.is_maximize();
     let (cost, saving) = if is_maximize {
-        ("gained in all", "more per period")
+        ("gained in all", format!("more per {}", history.noun()))
     } else {
-        ("cost in all", "saved per period")
+        ("cost in all", format!("saved per {}", history.noun()))
     };
     let mut rows = String::new();
     let mut methods: Vec<(usize, &MethodHistory)> = history.methods.iter().enumerate().collect();
@@ -268,21 +275,27 @@ fn methods(review: &DecisionReview, history: &BacktestResults) -> String {
     let unit = review.unit.as_deref().unwrap_or("units of the objective");
     let titles = [
         head("method", "click for the order of the backtest"),
-        head(cost, "sum over all decided periods"),
+        head(cost, &format!("sum over all decided {}s", history.noun())),
         head(
             "regret in all",
             "how much worse than the best decisions in hindsight",
         ),
-        head(saving, "mean difference to least squares"),
+        head(&saving, "mean difference to least squares"),
         head(
             "95 % interval",
             "of the difference, for all methods together",
         ),
         head(
             "better",
-            "share of the periods in which it is better than least squares",
+            &format!(
+                "share of the {}s in which it is better than least squares",
+                history.noun()
+            ),
         ),
-        head("worse", "share of the periods in which it is worse"),
+        head(
+            "worse",
+            &format!("share of the {}s in which it is worse", history.noun()),
+        ),
     ]
     .concat();
     let best: f64 = history.best.iter().sum();
@@ -306,7 +319,10 @@ fn methods(review: &DecisionReview, history: &BacktestResults) -> String {
         "In {}, over {}; differences are against least squares. With perfect foresight it would \
             have been {}.",
         escaped(unit),
-        pluralize(history.periods.len(), "decided period"),
+        pluralize(
+            history.periods.len(),
+            &format!("decided {}", history.noun())
+        ),
         short(best)
     );
     [
@@ -322,12 +338,16 @@ fn methods(review: &DecisionReview, history: &BacktestResults) -> String {
 }
 
 fn regrets(review: &DecisionReview) -> String {
-    let title = if review.history.is_some() {
-        "Regret by period"
-    } else {
-        "Regret by test row"
+    let title = match &review.history {
+        Some(history) => format!("Regret by {}", history.noun()),
+        None => "Regret by test row".to_owned(),
     };
-    figure_section(REGRETS, title, |width| row_regrets::draw(review, width), "")
+    figure_section(
+        REGRETS,
+        &title,
+        |width| row_regrets::draw(review, width),
+        "",
+    )
 }
 
 fn sources_section(review: &DecisionReview) -> String {
@@ -380,10 +400,9 @@ fn worst_rows(review: &DecisionReview, noun: &str, unit: &str) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let noun = if review.history.is_some() {
-        "period"
-    } else {
-        noun
+    let noun = match &review.history {
+        Some(history) => history.noun(),
+        None => noun,
     };
     let number = |value: f64| format!("<td>{}</td>", escaped(&with_unit(&short(value), unit)));
     let is_reference = review.method == review.results.reference;

@@ -11,7 +11,7 @@ use super::AutoSearch;
 use crate::data::Matrix;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, MissingPredictions};
-use crate::predict::PredictorSpec;
+use crate::predict::{CostModel, PredictorSpec};
 use crate::report::TrainReport;
 use crate::train::TrainingContext;
 

@@ -12,8 +12,9 @@ use crate::error::{Error, Result};
 use crate::method::{AutoBudget, TrainingStage};
 use crate::oracle::SolveCounts;
 use crate::parallel::Timer;
-use crate::predict::PredictorSpec;
+use crate::predict::{CostModel, PredictorSpec};
 use crate::problem::ProblemSpec;
+use crate::report::TrainReport;
 use crate::settings::{SelectionCriterion, TrainingSettings};
 use crate::train::TrainingContext;
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use super::layout::{Layout, WantedFeatures, WideColumns};
 use super::problem_columns::ProblemColumns;
 use super::row_times::RowTimes;
-use super::{CsvDialect, Dataset, Features, InstanceKeys, RowParameters};
+use super::{CsvDialect, Dataset, Features, InstanceKeys, RowParameters, TableProfile};
 use crate::error::Result;
 
 mod arcs;
@@ -23,6 +23,7 @@ mod number;
 mod parameters;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
+mod profile;
 mod row_numbers;
 mod table;
 mod unused;
@@ -48,6 +49,14 @@ pub(super) fn time_zone_before_utc(path: &Path, column: &str) -> Option<String> 
     }
     let _ = (path, column);
     None
+}
+
+/// What the columns of a file hold.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(super) fn profile(path: &Path, dialect: CsvDialect) -> Result<TableProfile> {
+    profile::profile(table::CsvTable::open(path, dialect)?)
 }
 
 /// Reads features and costs from one file.

@@ -1,0 +1,226 @@
+//! `fit`: from a table to a verdict, a model and a page.
+//!
+//! The folder holds `cells/`, one file per training that is finished, so the same command resumes;
+//! then `settings.toml`, which names every role, and the results.
+
+use std::path::{Path, PathBuf};
+
+use regretless::{Error, Result};
+use regretless_study::fit::{
+    CARD_FILE_NAME, FitExample, FitPlan, FitResults, FitSettings, FitTable, MODEL_FILE_NAME,
+    PAGE_FILE_NAME, StatedRoles, TableRoles,
+};
+use regretless_study::text::{grouped, write_text};
+use serde_json::json;
+
+use super::CommandContext;
+use crate::args::{ExecutionOptions, FitOptions, ProblemSource, RoleOptions};
+use crate::input::{load_spec, require};
+use crate::output::{CommandReport, path_json, set_resumable};
+use crate::settings;
+use crate::shell::command_line;
+
+const SETTINGS_FILE_NAME: &str = "settings.toml";
+/// Width of the column of roles: that of the longest, `row parameters`.
+const ROLE_WIDTH: usize = 14;
+
+/// Finds the roles of the columns, compares methods, and writes model and page.
+pub fn run(options: &FitOptions, context: &CommandContext) -> Result<CommandReport> {
+    let options = &with_example(options.clone(), context)?;
+    let settings = fit_settings(options)?;
+    let table = FitTable::read(&settings)?;
+    let resolved = with_roles(options, &table.roles, &settings);
+    check_folder(&settings.folder, &resolved, context)?;
+    print_roles(&table, &settings, context);
+    context.print_notes(&table.notes);
+    let plan = FitPlan::new(&table, &settings)?;
+    context.warn(&format!(
+        "{}: {}; about {:.0} CPU seconds and the solves",
+        plan.method, plan.description, settings.budget
+    ));
+    set_resumable();
+    let command = command_line(&context.arguments);
+    let results = table.fit(&plan, &settings, &command, &context.progress)?;
+    context.print_notes(&results.notes);
+    for (row, failure) in results.labels.failed.iter().take(10) {
+        context.warn(&format!(
+            "note: row {row} (counted from 0) is skipped: {failure}"
+        ));
+    }
+    write(&table, &settings, &resolved, &results)?;
+    report(&settings, &table, &results)
+}
+
+/// The options of an example, whose table and problem are written first.
+fn with_example(mut options: FitOptions, context: &CommandContext) -> Result<FitOptions> {
+    let Some(name) = options.example.take() else {
+        return Ok(options);
+    };
+    if options.table.is_some() || options.problem.is_some() {
+        return Err(Error::setting("--example brings its own table and problem")
+            .with_remedy("drop it, or drop TABLE and --problem"));
+    }
+    let example = FitExample::named(&name)?;
+    let folder = options
+        .out
+        .get_or_insert_with(|| Path::new("runs").join(format!("example-{name}")));
+    let [table, problem] = example.write(folder)?;
+    context.warn(&format!(
+        "{name}: the same as regretless fit {} --problem {} --costs '{}' --unit {}",
+        table.display(),
+        problem.display(),
+        example.costs,
+        example.unit
+    ));
+    options.table = Some(table);
+    options.problem = Some(ProblemSource::File(problem));
+    options
+        .roles
+        .costs
+        .get_or_insert_with(|| vec![example.costs.into()]);
+    options.unit.get_or_insert_with(|| example.unit.into());
+    options.title.get_or_insert_with(|| example.title.into());
+    Ok(options)
+}
+
+fn fit_settings(options: &FitOptions) -> Result<FitSettings> {
+    let file = require(options.table.as_ref(), "TABLE")?;
+    let problem = load_spec(&require(options.problem.as_ref(), "--problem")?)?;
+    let folder = options.out.clone().unwrap_or_else(|| default_folder(&file));
+    let list = |given: &Option<Vec<String>>| given.clone().unwrap_or_default();
+    let roles = &options.roles;
+    Ok(FitSettings {
+        dialect: options.csv.dialect(&file)?,
+        parameters: options.parameter_files.files(),
+        features: options.encoding.features()?,
+        roles: StatedRoles {
+            costs: list(&roles.costs),
+            time: roles.time.clone(),
+            decisions: list(&roles.decisions),
+            forecasts: list(&roles.forecasts),
+            features: list(&roles.features),
+            ignore: list(&roles.ignore),
+        },
+        method: options.method.clone(),
+        budget: options.budget.unwrap_or(FitSettings::DEFAULT_BUDGET),
+        seed: options.seed.unwrap_or(0),
+        season: options.season,
+        unit: options.unit.clone(),
+        title: options.title.clone(),
+        threads: options.execution.threads.unwrap_or(0),
+        limits: options.execution.limits.search_limits()?,
+        heuristic: options.execution.heuristic,
+        ..FitSettings::new(file, problem, folder)
+    })
+}
+
+fn default_folder(table: &Path) -> PathBuf {
+    let stem = table.file_stem();
+    let name = stem.map_or("table".into(), |stem| stem.to_string_lossy());
+    Path::new("runs").join(format!("fit-{name}"))
+}
+
+/// The options with every role as it was found: another table with more columns has the same ones.
+fn with_roles(options: &FitOptions, roles: &TableRoles, settings: &FitSettings) -> FitOptions {
+    let list = |names: &[String]| Some(names.to_vec()).filter(|names| !names.is_empty());
+    let or_none = |names: &[String]| Some(list(names).unwrap_or_else(|| vec!["none".into()]));
+    FitOptions {
+        roles: RoleOptions {
+            costs: list(&roles.costs),
+            time: Some(roles.time.clone().unwrap_or_else(|| "none".into())),
+            decisions: or_none(&roles.decisions),
+            forecasts: or_none(&roles.forecasts),
+            features: list(&roles.features),
+            ignore: options.roles.ignore.clone(),
+        },
+        budget: Some(settings.budget),
+        seed: Some(settings.seed),
+        execution: ExecutionOptions {
+            threads: None,
+            ..options.execution.clone()
+        },
+        ..options.clone()
+    }
+}
+
+/// The settings that decide about results, for comparison.
+fn settings_table(text: &str) -> Option<toml::Table> {
+    let mut table = text.parse::<toml::Table>().ok()?;
+    for irrelevant in ["out", "title"] {
+        table.remove(irrelevant);
+    }
+    Some(table)
+}
+
+/// Refuses a folder with results of other settings.
+fn check_folder(folder: &Path, resolved: &FitOptions, context: &CommandContext) -> Result<()> {
+    if folder.exists() && !folder.is_dir() {
+        return Err(Error::Exists(folder.to_path_buf()));
+    }
+    let path = folder.join(SETTINGS_FILE_NAME);
+    if context.force || !path.exists() {
+        return Ok(());
+    }
+    let written = settings_table(&settings::read_text(&path)?);
+    if written.is_none() || written != settings_table(&settings::text(resolved, "fit")?) {
+        return Err(Error::Exists(path));
+    }
+    Ok(())
+}
+
+fn print_roles(table: &FitTable, settings: &FitSettings, context: &CommandContext) {
+    let rows = grouped(table.rows() as u64);
+    context.warn(&format!("{}: {rows} rows", settings.file.display()));
+    for (role, columns) in table.roles.lines() {
+        context.warn(&format!("  {role:ROLE_WIDTH$}  {columns}"));
+    }
+}
+
+/// Writes everything; results of an earlier run with the same settings are replaced.
+fn write(
+    table: &FitTable,
+    settings: &FitSettings,
+    resolved: &FitOptions,
+    results: &FitResults,
+) -> Result<()> {
+    results.write(table, settings)?;
+    let text = settings::text(resolved, "fit")?;
+    write_text(&settings.folder.join(SETTINGS_FILE_NAME), &text, true)
+}
+
+fn report(settings: &FitSettings, table: &FitTable, results: &FitResults) -> Result<CommandReport> {
+    let folder = &settings.folder;
+    let [model, page] = [MODEL_FILE_NAME, PAGE_FILE_NAME].map(|name| folder.join(name));
+    let verdict = &results.verdict;
+    let mut report = CommandReport {
+        json: json!({
+            "verdict": verdict.sentence,
+            "remarks": verdict.remarks,
+            "method": verdict.chosen,
+            "epochs": results.epochs,
+            "roles": super::json(&table.roles)?,
+            "summary": results.results.summary()?,
+            "model": path_json(&model),
+            "report": path_json(&page),
+        }),
+        ..CommandReport::default()
+    };
+    report.line(&verdict.sentence);
+    for remark in &verdict.remarks {
+        report.line(format!("  {remark}"));
+    }
+    report.line(format!("model: {}", model.display()));
+    report.line(format!("page:  {}", page.display()));
+    report.line(format!("card:  {}", folder.join(CARD_FILE_NAME).display()));
+    report.line("next:");
+    let key = table.roles.time.as_deref();
+    let key = key.map_or_else(String::new, |time| format!(" --key {time}"));
+    let model = model.display();
+    report.line(format!(
+        "  regretless decide --model {model} --data NEW.csv{key} --out decisions.csv"
+    ));
+    report.line(format!(
+        "  regretless explain --model {model} --data NEW.csv --row 0"
+    ));
+    Ok(report)
+}

@@ -1,0 +1,57 @@
+//! The model for new rows: a method of a backtest, fitted to the whole history.
+
+use super::cell::CellRun;
+use super::fold_data::FoldData;
+use super::folds::BacktestFold;
+use super::method::BacktestMethod;
+use super::runner::{Backtest, BacktestTable};
+use regretless::predict::CostModel;
+use regretless_base::error::{Error, Result};
+use regretless_base::observer::Observer;
+
+/// A model of all rows, and how it came about.
+#[derive(Debug, Clone)]
+pub struct ProductionModel {
+    /// The model.
+    pub model: CostModel,
+    /// Epochs of its training, if a first training chose them by validation rows.
+    pub epochs: Option<usize>,
+}
+
+impl Backtest {
+    /// Fits a method to all rows of a history. A first training holds the latest rows back to find
+    /// the best number of epochs, with which a second one trains on all rows; the searches of
+    /// `auto` and methods of several rounds divide the rows themselves.
+    ///
+    /// # Errors
+    /// As [`Backtest::run`], and when the method is not one that is fitted.
+    pub fn fit_history(
+        &self,
+        table: &BacktestTable<'_>,
+        method: &str,
+        observer: &dyn Observer,
+    ) -> Result<ProductionModel> {
+        let methods = BacktestMethod::all(&self.methods, self.season, table.periods, &[])?;
+        let mut fitted = methods.iter().filter(|known| known.is_model());
+        let method = fitted
+            .find(|known| known.to_string() == method)
+            .ok_or_else(|| Error::setting(format!("'{method}' is not fitted to rows")))?;
+        let last = table.folds.last();
+        let fold = BacktestFold {
+            history: table.periods.rows_of(0..table.periods.len()),
+            // Rows to decide belong to every fold; these are not used.
+            test: last.map_or_else(Vec::new, |fold| fold.test.clone()),
+        };
+        let data = FoldData::new(table, &fold, self.validation)?;
+        let cell = CellRun {
+            backtest: self,
+            table,
+            method,
+            fold: 0,
+            data: &data,
+            start: None,
+            observer,
+        };
+        cell.fit_history()
+    }
+}

@@ -1,0 +1,54 @@
+//! The model card: what a model is for, what it was fitted to, and what is known of it, in Markdown.
+
+use super::{FitResults, FitSettings, FitTable};
+use crate::text::grouped;
+
+impl FitResults {
+    /// The model card.
+    pub fn model_card(&self, table: &FitTable, settings: &FitSettings) -> String {
+        let mut card = String::new();
+        let problem = table.problem.kind().name();
+        let mut line = |text: &str| {
+            card.push_str(text);
+            card.push('\n');
+        };
+        line("# Model card\n");
+        line(&format!("**Decides:** {problem}\n"));
+        line(&format!("**Verdict:** {}\n", self.verdict.sentence));
+        for remark in &self.verdict.remarks {
+            line(&format!("* {remark}"));
+        }
+        line("\n## Model\n");
+        line(&format!("* method: {}", self.verdict.chosen));
+        if let Some(epochs) = self.epochs {
+            line(&format!(
+                "* epochs: {epochs}, chosen by validation rows, then trained on all rows"
+            ));
+        }
+        line(&format!("* seed: {}", settings.seed));
+        line(&format!(
+            "* program: regretless {}",
+            env!("CARGO_PKG_VERSION")
+        ));
+        line("\n## Data\n");
+        line(&format!("* table: {}", settings.file.display()));
+        line(&format!("* rows: {}", grouped(table.rows() as u64)));
+        let periods = table.periods();
+        if periods.are_ordered() && !periods.is_empty() {
+            let [first, last] = [0, periods.len() - 1].map(|period| periods.name(period));
+            line(&format!("* from {first} to {last}"));
+        }
+        for (role, columns) in table.roles.lines() {
+            line(&format!("* {role}: {columns}"));
+        }
+        line("\n## Limits\n");
+        for note in table.notes.iter().chain(&self.notes) {
+            line(&format!("* {}", note.text));
+        }
+        line(
+            "* The verdict is about rows like those of the table. Compare realized costs with \
+             `regretless evaluate` once they are known.",
+        );
+        card
+    }
+}

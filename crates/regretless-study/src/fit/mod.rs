@@ -1,0 +1,98 @@
+//! From a table to a verdict, a model and a page in one call.
+//!
+//! ```text
+//! columns ─► roles ─► labeled table ─► folds ─► verdict ─► model of all rows ─► page
+//! ```
+//!
+//! With times, folds are a rolling origin: models decide later periods only. Without, they are
+//! those of a cross-validation. The verdict is that of a backtest on these folds; the model is that
+//! of the method which the verdict is about, fitted again to all rows, or of least squares where no
+//! method is better.
+
+mod card;
+mod conclusion;
+mod example;
+mod plan;
+mod roles;
+mod run;
+mod table;
+
+pub use conclusion::FitVerdict;
+pub use example::{FIT_EXAMPLES, FitExample};
+pub use plan::FitPlan;
+pub use roles::{NO_COLUMN, ProblemColumnNames, StatedRoles, TableRoles, UnusedColumn};
+pub use run::{CARD_FILE_NAME, FitResults, MODEL_FILE_NAME, PAGE_FILE_NAME};
+pub use table::FitTable;
+
+use std::path::PathBuf;
+
+use regretless::data::{CsvDialect, FeatureOptions};
+use regretless::method::Method;
+use regretless::oracle::Heuristic;
+use regretless::problem::ProblemSpec;
+use regretless::solve::SearchLimits;
+
+/// What is fitted, and how.
+#[derive(Debug, Clone)]
+pub struct FitSettings {
+    /// The table: a CSV or Parquet file.
+    pub file: PathBuf,
+    /// How the file is written.
+    pub dialect: CsvDialect,
+    /// Files of row parameters.
+    pub parameters: Vec<String>,
+    /// How texts, dates and gaps become features.
+    pub features: FeatureOptions,
+    /// The problem; the number of its items may depend on the table.
+    pub problem: ProblemSpec,
+    /// What the user said about columns.
+    pub roles: StatedRoles,
+    /// The method that is compared with the baselines; `auto` by default.
+    pub method: Option<Method>,
+    /// Processor seconds that the searches of `auto` take together.
+    pub budget: f64,
+    /// Seed of folds, initial parameters and batches.
+    pub seed: u32,
+    /// Periods of a season; the costs of a season before are then compared, too.
+    pub season: Option<usize>,
+    /// The unit of costs, such as EUR.
+    pub unit: Option<String>,
+    /// The title of the page.
+    pub title: Option<String>,
+    /// The folder of the results.
+    pub folder: PathBuf,
+    /// Threads; 0 means one per core. Results do not depend on it.
+    pub threads: usize,
+    /// Limits of the search for a decision.
+    pub limits: SearchLimits,
+    /// A heuristic instead of exact solves.
+    pub heuristic: Option<Heuristic>,
+}
+
+impl FitSettings {
+    /// Processor seconds of all searches unless the user gives others: about as long as a user
+    /// waits at a terminal.
+    pub const DEFAULT_BUDGET: f64 = 20.0;
+
+    /// The default settings for a table and a problem.
+    pub fn new(file: PathBuf, problem: ProblemSpec, folder: PathBuf) -> Self {
+        Self {
+            file,
+            dialect: CsvDialect::default(),
+            parameters: Vec::new(),
+            features: FeatureOptions::default(),
+            problem,
+            roles: StatedRoles::default(),
+            method: None,
+            budget: Self::DEFAULT_BUDGET,
+            seed: 0,
+            season: None,
+            unit: None,
+            title: None,
+            folder,
+            threads: 0,
+            limits: SearchLimits::default(),
+            heuristic: None,
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Which rows are decided by models of which others, and what is compared on them.
+
+use regretless::method::{AutoBudget, Method};
+use regretless_base::error::{Error, Result};
+
+use super::{FitSettings, FitTable};
+use crate::backtest::{
+    Backtest, BacktestFold, Periods, RollingOrigin, TrainingWindow, cross_validation,
+};
+
+/// Trainings of each method on a history, and folds of a cross-validation. Few, because each of
+/// them is a search; five are the usual number of folds.
+const TRAININGS: usize = 5;
+/// Fewest rows with which folds leave something to learn from and to decide.
+const MIN_ROWS: usize = 10;
+
+/// The folds and methods of a fit.
+#[derive(Debug, Clone)]
+pub struct FitPlan {
+    /// Trainings and the rows that they decide.
+    pub folds: Vec<BacktestFold>,
+    /// The methods and their settings.
+    pub backtest: Backtest,
+    /// The method that is compared with the baselines.
+    pub method: Method,
+    /// How rows are divided, in words.
+    pub description: String,
+}
+
+impl FitPlan {
+    /// The plan for a table.
+    ///
+    /// # Errors
+    /// When there are too few rows.
+    pub fn new(table: &FitTable, settings: &FitSettings) -> Result<Self> {
+        Self::of_periods(table.periods(), settings)
+    }
+
+    pub(super) fn of_periods(periods: &Periods, settings: &FitSettings) -> Result<Self> {
+        let count = periods.len();
+        if count < MIN_ROWS {
+            return Err(Error::data(format!(
+                "the table has {count} periods or rows, at least {MIN_ROWS} are needed"
+            ))
+            .with_remedy("add rows; three rows say nothing about a fourth one")
+            .in_file(&settings.file));
+        }
+        let (folds, description) = if periods.are_ordered() {
+            let first = count / 2;
+            let step = (count - first).div_ceil(TRAININGS);
+            let origin = RollingOrigin {
+                window: TrainingWindow::Expanding(Some(first)),
+                step: Some(step),
+                horizon: None,
+                gap: 0,
+            };
+            let folds = origin.folds(periods)?;
+            let description = format!(
+                "{} trainings, each on all earlier periods; {} of {count} periods are decided",
+                folds.len(),
+                count - first
+            );
+            (folds, description)
+        } else {
+            let folds = cross_validation(periods, TRAININGS)?;
+            let description = format!(
+                "cross-validation of {TRAININGS} folds: each of {count} rows is decided by models \
+                 of the others"
+            );
+            (folds, description)
+        };
+        let seconds = settings.budget / (folds.len() + 1) as f64;
+        if settings.budget.is_nan() || seconds <= 0.0 {
+            return Err(
+                Error::setting(format!("a budget of {} seconds", settings.budget))
+                    .with_remedy("it must be above 0"),
+            );
+        }
+        let method = settings.method.clone().unwrap_or(Method::Auto {
+            budget: AutoBudget {
+                // Whole tenths, so that the name of the method is short.
+                seconds: (10.0 * seconds).round().max(1.0) / 10.0,
+                solve_seconds: None,
+            },
+            candidates: Vec::new(),
+        });
+        let mut methods = vec![method.clone()];
+        methods.retain(|method| *method != Method::least_squares());
+        let mut backtest = Backtest::new(methods);
+        backtest.training.seed = u64::from(settings.seed);
+        backtest.season = settings.season;
+        backtest.unit.clone_from(&settings.unit);
+        backtest.folder = Some(settings.folder.clone());
+        Ok(Self {
+            folds,
+            backtest,
+            method,
+            description,
+        })
+    }
+}

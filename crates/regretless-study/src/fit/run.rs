@@ -1,0 +1,175 @@
+//! Runs the plan of a fit: labels, folds, verdict, model and page.
+
+use std::sync::Arc;
+
+use regretless::Model;
+use regretless::data::{DataCheck, Finding, SplitIndices, SplitRule};
+use regretless::label::LabelReport;
+use regretless::notes::Note;
+use regretless_base::error::{Error, Result};
+use regretless_base::observer::Observer;
+
+use super::table::LabeledTable;
+use super::{FitPlan, FitSettings, FitTable, FitVerdict};
+use crate::backtest::{BacktestHistory, BacktestResults, BacktestTable, GivenMethod, Periods};
+use crate::decision_page::{BacktestFacts, BacktestPage, DecisionPage};
+use crate::table_report::UnusedColumns;
+use crate::text::write_text;
+
+/// Everything that a fit finds.
+pub struct FitResults {
+    /// What follows from it.
+    pub verdict: FitVerdict,
+    /// Costs, regrets and decisions of all methods.
+    pub results: BacktestResults,
+    /// The model of all rows.
+    pub model: Model,
+    /// Epochs of its training, if it has some.
+    pub epochs: Option<usize>,
+    /// What the user should know.
+    pub notes: Vec<Note>,
+    /// What the data check found.
+    pub findings: Vec<Finding>,
+    /// How rows were labeled.
+    pub labels: LabelReport,
+    /// The page.
+    pub page: DecisionPage,
+}
+
+/// Files in the folder of the results, besides those of the backtest.
+pub const MODEL_FILE_NAME: &str = "model.safetensors";
+/// What the model is, for people.
+pub const CARD_FILE_NAME: &str = "model-card.md";
+/// The page.
+pub const PAGE_FILE_NAME: &str = "report.html";
+
+impl FitResults {
+    /// Writes model, card, page and the results of the comparison. Those of an earlier run are replaced.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn write(&self, table: &FitTable, settings: &FitSettings) -> Result<()> {
+        let folder = &settings.folder;
+        std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
+        self.results.write(folder)?;
+        self.model
+            .predictor()
+            .save(&folder.join(MODEL_FILE_NAME), true)?;
+        let card = self.model_card(table, settings);
+        write_text(&folder.join(CARD_FILE_NAME), &card, true)?;
+        write_text(&folder.join(PAGE_FILE_NAME), &self.page.html, true)
+    }
+}
+
+impl FitTable {
+    /// Labels the rows, compares the methods of a plan, and fits the one that the verdict is about.
+    ///
+    /// # Errors
+    /// As [`Backtest::run`](crate::backtest::Backtest::run).
+    pub fn fit(
+        &self,
+        plan: &FitPlan,
+        settings: &FitSettings,
+        command: &str,
+        observer: &dyn Observer,
+    ) -> Result<FitResults> {
+        let LabeledTable {
+            data,
+            oracle,
+            report,
+        } = self.label(settings, observer)?;
+        let mut notes = Note::of_labels(&data, &oracle);
+        // Rows without a label are in no fold.
+        let mut plan = plan.clone();
+        let divide = |periods: &Periods| {
+            plan = FitPlan::of_periods(periods, settings)?;
+            Ok(plan.folds.clone())
+        };
+        let history = BacktestHistory::new(
+            self.problem.clone(),
+            Arc::new(data),
+            self.periods.clone(),
+            self.halves(settings)?,
+            divide,
+        )?;
+        let table = history.table(&oracle);
+        let time = self.roles.time.as_deref();
+        let check = |check: DataCheck<'_>| self.source.check(check, time);
+        let mut backtest = plan.backtest.clone();
+        let prepared = backtest.prepare(&history, &oracle, false, check)?;
+        notes.extend(prepared.notes);
+        let (given, mut reasons) = self.given(&settings.file)?;
+        let given = comparable(given, &table, &mut reasons);
+        let mut results = backtest.run(&table, &given, observer)?;
+        results.remarks.extend(reasons);
+        let verdict = FitVerdict::of(&results, &plan);
+        results.stated_verdict = Some(verdict.sentence.clone());
+        results.remarks.clone_from(&verdict.remarks);
+        let production = backtest.fit_history(&table, &verdict.chosen, observer)?;
+        let model = Model::new(production.model, self.problem.clone())?;
+        let page = BacktestPage {
+            results: &results,
+            backtest: &backtest,
+            table,
+            findings: &prepared.findings,
+            facts: self.facts(settings, command),
+        };
+        Ok(FitResults {
+            page: page.draw(observer)?,
+            verdict,
+            model,
+            epochs: production.epochs,
+            notes,
+            findings: prepared.findings,
+            labels: report,
+            results,
+        })
+    }
+
+    /// The earlier and the later half of the rows, which the data check compares; two random ones
+    /// where rows have no order.
+    fn halves(&self, settings: &FitSettings) -> Result<SplitIndices> {
+        let fractions = [0.0, 0.5];
+        let rule = match &self.roles.time {
+            Some(time) => SplitRule::Time {
+                column: time.clone(),
+                fractions,
+            },
+            None => SplitRule::Fractions(fractions),
+        };
+        let split = rule.with_seed(u64::from(settings.seed));
+        self.source.split(&split, self.data.len())
+    }
+
+    fn facts(&self, settings: &FitSettings, command: &str) -> BacktestFacts {
+        let file = settings.file.file_name();
+        let name = file.map(|name| name.to_string_lossy().into_owned());
+        let unused = self.roles.unused.iter();
+        let unused = unused.map(|column| (column.name.clone(), column.reason.clone()));
+        BacktestFacts {
+            table: name,
+            origin: self.roles.lines(),
+            time_column: self.roles.time.clone(),
+            commands: vec![command.to_owned()],
+            title: settings.title.clone(),
+            unused_columns: UnusedColumns::new(unused.collect()),
+            ..BacktestFacts::default()
+        }
+    }
+}
+
+/// What the user has, without what cannot be compared; the reasons are added to the others.
+fn comparable(
+    given: Vec<GivenMethod>,
+    table: &BacktestTable<'_>,
+    reasons: &mut Vec<String>,
+) -> Vec<GivenMethod> {
+    let mut kept = Vec::new();
+    for method in given {
+        match method.check(table) {
+            Ok(()) => kept.push(method),
+            Err(error) => reasons.push(format!("not compared: {error}")),
+        }
+    }
+    kept
+}

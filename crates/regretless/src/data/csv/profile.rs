@@ -1,0 +1,109 @@
+//! What the cells of each column of a file are, before anybody said what the columns mean.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::number;
+use super::table::CsvTable;
+use crate::data::encoding::is_gap;
+use crate::data::row_times::is_date;
+use crate::data::{ColumnProfile, TableProfile, ValueKind};
+use crate::error::Result;
+
+/// Most different cells of a column that are told apart: whether a column names its rows shows
+/// within the first of them, and the set must not grow with the table.
+const MAX_COUNTED_VALUES: usize = 10_000;
+
+/// The cells of a column so far.
+struct ColumnCounter {
+    empty: usize,
+    numbers: usize,
+    dates: usize,
+    texts: usize,
+    zeros: usize,
+    ones: usize,
+    negatives: usize,
+    whole: usize,
+    /// Hashes of different cells.
+    seen: HashSet<u64>,
+    /// Rows until the set of different cells was full.
+    counted: usize,
+}
+
+impl ColumnCounter {
+    fn new() -> Self {
+        Self {
+            empty: 0,
+            numbers: 0,
+            dates: 0,
+            texts: 0,
+            zeros: 0,
+            ones: 0,
+            negatives: 0,
+            whole: 0,
+            seen: HashSet::new(),
+            counted: 0,
+        }
+    }
+
+    fn add(&mut self, cell: &str, table: &CsvTable) {
+        if self.seen.len() < MAX_COUNTED_VALUES {
+            let mut hasher = DefaultHasher::new();
+            cell.hash(&mut hasher);
+            self.seen.insert(hasher.finish());
+            self.counted += 1;
+        }
+        if is_gap(cell) {
+            self.empty += 1;
+        } else if let Ok(value) = number::parse_f64(cell, table.dialect()) {
+            self.numbers += 1;
+            self.zeros += usize::from(value == 0.0);
+            self.ones += usize::from(value == 1.0);
+            self.negatives += usize::from(value < 0.0);
+            self.whole += usize::from(value.fract() == 0.0);
+        } else if is_date(cell) {
+            self.dates += 1;
+        } else {
+            self.texts += 1;
+        }
+    }
+
+    fn profile(&self, name: &str) -> ColumnProfile {
+        let kind = match (self.numbers, self.dates, self.texts) {
+            (0, 0, 0) => ValueKind::Empty,
+            (_, 0, 0) => ValueKind::Number,
+            (0, _, 0) => ValueKind::Date,
+            _ => ValueKind::Text,
+        };
+        let numbers = self.numbers.max(1) as f64;
+        ColumnProfile {
+            name: name.to_owned(),
+            kind,
+            gaps: self.empty,
+            distinct: self.seen.len(),
+            names_rows: self.seen.len() == self.counted && self.empty == 0,
+            zero_share: self.zeros as f64 / numbers,
+            is_binary: self.numbers > 0 && self.zeros + self.ones == self.numbers,
+            is_whole: self.whole == self.numbers,
+            has_negatives: self.negatives > 0,
+        }
+    }
+}
+
+/// Reads all cells of a file once.
+pub(in crate::data) fn profile(mut table: CsvTable) -> Result<TableProfile> {
+    let names = table.header().names.to_vec();
+    let mut counters: Vec<ColumnCounter> = names.iter().map(|_| ColumnCounter::new()).collect();
+    let mut rows = 0;
+    while table.next_row()? {
+        for (column, counter) in counters.iter_mut().enumerate() {
+            counter.add(table.text(column)?, &table);
+        }
+        rows += 1;
+    }
+    let named = names.iter().zip(&counters);
+    Ok(TableProfile {
+        rows,
+        columns: named.map(|(name, counter)| counter.profile(name)).collect(),
+    })
+}

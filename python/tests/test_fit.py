@@ -1,0 +1,154 @@
+"""`rl.fit`: roles, verdict and model of a table, recomputed with numpy."""
+
+import csv
+import itertools
+
+import numpy as np
+import pytest
+import regretless as rl
+
+pd = pytest.importorskip("pandas")
+
+ITEMS = ["bread", "rolls", "cake", "pie", "tart"]
+WEIGHTS = np.array([3.0, 4.0, 5.0, 2.0, 6.0])
+CAPACITY = 10.0
+SETS = np.array(
+    [
+        chosen
+        for chosen in itertools.product([0.0, 1.0], repeat=len(ITEMS))
+        if np.dot(chosen, WEIGHTS) <= CAPACITY
+    ]
+)
+
+
+def bakery(rows=200, dates=True, seed=3):
+    """Return a history: margins that bend with the temperature, and what was chosen."""
+    rng = np.random.default_rng(seed)
+    temperature = rng.uniform(-5, 30, size=rows)
+    rain = rng.normal(size=rows)
+    bend = np.abs(temperature[:, None] - np.array([0.0, 25.0, 5.0, 20.0, 12.0]))
+    margin = 60 - 4 * bend + 2 * rain[:, None] + rng.gamma(2.0, size=(rows, len(ITEMS)))
+    frame = pd.DataFrame({"temperature": temperature, "rain": rain})
+    frame["weekday"] = [["mo", "tu", "we"][row % 3] for row in range(rows)]
+    if dates:
+        frame.insert(0, "date", pd.date_range("2023-01-01", periods=rows).strftime("%Y-%m-%d"))
+    for item, values in zip(ITEMS, margin.T):
+        frame[f"eur_{item}"] = values.round(3)
+    always = SETS[np.argmax(SETS @ np.ones(len(ITEMS)))]
+    for item, value in zip(ITEMS, always):
+        frame[f"sold_{item}"] = [int(value)] * rows
+    frame.loc[0, [f"sold_{item}" for item in ITEMS]] = [1, 1, 0, 0, 0]
+    return frame
+
+
+def problem():
+    return rl.Problem.knapsack([WEIGHTS.tolist()], [CAPACITY], items=ITEMS)
+
+
+def periods_of(folder, method):
+    with open(folder / "periods.csv", newline="") as file:
+        return [row for row in csv.DictReader(file) if row["method"] == method]
+
+
+def test_roles_totals_and_interval_sign_are_those_of_an_independent_computation(tmp_path):
+    frame = bakery(300)
+    result = rl.fit(problem(), frame, unit="EUR", budget=8.0, out=tmp_path)
+    assert result.roles["costs"] == [f"eur_{item}" for item in ITEMS]
+    assert result.roles["decisions"] == [f"sold_{item}" for item in ITEMS]
+    assert result.roles["time"] == "date"
+    assert set(result.roles["features"]) == {"temperature", "rain", "weekday"}
+    # The folds: half of the table, then five steps.
+    costs = frame[[f"eur_{item}" for item in ITEMS]].to_numpy().astype(np.float32).astype(float)
+    rows = len(frame)
+    first, step = rows // 2, -(-(rows - rows // 2) // 5)
+    weekday = pd.get_dummies(frame["weekday"]).to_numpy(float)
+    design = np.column_stack([np.ones(rows), frame[["temperature", "rain"]], weekday])
+    totals = {"least squares": 0.0, "mean of history": 0.0, "last period": 0.0, "best": 0.0}
+    for start in range(first, rows, step):
+        test = range(start, min(rows, start + step))
+        coefficients = np.linalg.lstsq(design[:start], costs[:start], rcond=None)[0]
+        for row in test:
+            predictions = {
+                "least squares": design[row] @ coefficients,
+                "mean of history": costs[:start].mean(0),
+                "last period": costs[start - 1],
+                "best": costs[row],
+            }
+            for name, predicted in predictions.items():
+                chosen = SETS[np.argmax(SETS @ predicted)]
+                totals[name] += chosen @ costs[row]
+    found = {method["name"]: method for method in result.summary["methods"]}
+    for name, total in totals.items():
+        if name != "best":
+            assert found[name]["total_cost"] == pytest.approx(total, rel=1e-5), name
+            regret = totals["best"] - total
+            assert found[name]["total_regret"] == pytest.approx(regret, abs=1e-3), name
+    # Past decisions are valued as they were.
+    made = frame[[f"sold_{item}" for item in ITEMS]].to_numpy(float)[first:]
+    assert found["past decisions"]["total_cost"] == pytest.approx(
+        (made * costs[first:]).sum(), rel=1e-5
+    )
+    # The verdict is about the differences of the files, whose mean and sign it states.
+    auto = next(name for name in found if name.startswith("auto"))
+    saved = [
+        float(tried["cost"]) - float(base["cost"])
+        for tried, base in zip(periods_of(tmp_path, auto), periods_of(tmp_path, "least squares"))
+    ]
+    saving = found[auto]["saving"]
+    assert saving["per_period"] == pytest.approx(np.mean(saved), rel=1e-6)
+    # A margin that bends with the temperature is found, with more than a t interval of doubt.
+    error = np.std(saved, ddof=1) / np.sqrt(len(saved))
+    assert np.mean(saved) - 2 * error > 0
+    assert saving["interval"]["lower"] > 0
+    assert result.method == auto
+    assert result.verdict.startswith(f"`{auto}` gains"), result.verdict
+    assert "past decisions" in " ".join(result.remarks)
+    # Decisions of the model are feasible, by name.
+    decided = result.model.decide(frame.tail(20)).to_frame()
+    assert (decided[ITEMS].to_numpy() @ WEIGHTS <= CAPACITY + 1e-9).all()
+    card = (tmp_path / "model-card.md").read_text()
+    assert result.verdict in card and "from 2023-01-01 to 2023-10-27" in card
+
+
+def test_a_frame_and_its_file_give_the_same_model(tmp_path):
+    frame = bakery(80)
+    frame.to_csv(tmp_path / "history.csv", index=False)
+    of_frame = rl.fit(problem(), frame, budget=1.0, out=tmp_path / "a")
+    of_file = rl.fit(problem(), tmp_path / "history.csv", budget=1.0, out=tmp_path / "b")
+    assert of_frame.verdict == of_file.verdict
+    model = "model.safetensors"
+    assert (tmp_path / "a" / model).read_bytes() == (tmp_path / "b" / model).read_bytes()
+
+
+def test_polars_and_rows_without_dates():
+    pl = pytest.importorskip("polars")
+    frame = bakery(90, dates=False)
+    result = rl.fit(problem(), pl.from_pandas(frame), budget=1.0)
+    assert result.roles["time"] is None
+    assert result.summary["periods"] == len(frame)
+    assert "<table>" in result._repr_html_()
+    assert "Cross-validation" in result.page
+    assert "earlier periods" not in result.page
+
+
+def test_a_method_with_epochs_is_fitted_again_to_all_rows(tmp_path):
+    result = rl.fit(problem(), bakery(150), method="MAE(O,S)", out=tmp_path)
+    if result.method == "MAE(O,S)":
+        assert result.epochs >= 1
+    else:
+        assert result.method == "least squares" and result.epochs is None
+    rows = result.model.inspect()
+    assert rows
+
+
+def test_ambiguous_and_unknown_columns_are_refused():
+    frame = bakery(60)
+    for item in ITEMS:
+        frame[f"other_{item}"] = frame[f"eur_{item}"] + 1
+    with pytest.raises(ValueError, match="several groups") as error:
+        rl.fit(problem(), frame)
+    assert "eur_*" in str(error.value) and "other_*" in str(error.value)
+    with pytest.raises(ValueError, match="no column is called 'usd_"):
+        rl.fit(problem(), frame, costs="usd_*")
+    with pytest.raises(TypeError, match="DataFrame"):
+        rl.fit(problem(), np.ones((20, 6)))
