@@ -109,10 +109,9 @@ def main():
             count = claims(kind, arguments.tables, folder, bend)
             low, high = (100 * end for end in wilson(count, arguments.tables))
             share = 100 * count / arguments.tables
-            print(
-                f"| {kind} | {arguments.tables} | {count} | {share:.0f} | {low:.1f} to {high:.1f} |",
-                flush=True,
-            )
+            interval = f"{low:.1f} to {high:.1f}"
+            cells = [kind, arguments.tables, count, f"{share:.0f}", interval]
+            print("| " + " | ".join(map(str, cells)) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-//! The model card: what a model is for, what it was fitted to, and what is known of it, in Markdown.
+//! The model card in Markdown: what a model is for, what it was fitted to, what is known of it.
 
 use super::{FitResults, FitSettings, FitTable};
 use crate::text::grouped;

@@ -1,7 +1,7 @@
 //! From a table to a verdict, a model and a page in one call.
 //!
 //! ```text
-//! columns ─► roles ─► labeled table ─► folds ─► verdict ─► model of all rows ─► page
+//! columns ─► roles ─► labeled rows ─► folds ─► verdict ─► model ─► page
 //! ```
 //!
 //! With times, folds are a rolling origin: models decide later periods only. Without, they are

@@ -35,7 +35,7 @@ pub struct ColumnProfile {
     /// Whether all numbers are 0 or 1.
     pub is_binary: bool,
     /// Whether all numbers are whole.
-    pub is_whole: bool,
+    pub is_integral: bool,
     /// Whether a number is negative.
     pub has_negatives: bool,
 }

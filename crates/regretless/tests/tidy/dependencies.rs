@@ -233,8 +233,12 @@ fn no_module_uses_one_that_it_should_not() {
 }
 
 /// Modules of the studies and the others that each may use.
-const STUDY_ARROWS: [(&str, &[&str]); 11] = [
+const STUDY_ARROWS: [(&str, &[&str]); 12] = [
     ("lib", &[]),
+    (
+        "fit",
+        &["backtest", "decision_page", "table_report", "text", "verdict"],
+    ),
     ("experiment", &[]),
     ("text", &[]),
     ("verdict", &[]),

@@ -84,7 +84,7 @@ impl ColumnCounter {
             names_rows: self.seen.len() == self.counted && self.empty == 0,
             zero_share: self.zeros as f64 / numbers,
             is_binary: self.numbers > 0 && self.zeros + self.ones == self.numbers,
-            is_whole: self.whole == self.numbers,
+            is_integral: self.whole == self.numbers,
             has_negatives: self.negatives > 0,
         }
     }

@@ -1,0 +1,354 @@
+//! Finds the roles of columns one after the other: costs first, then what is named after them.
+
+use std::collections::{BTreeMap, HashSet};
+
+use regretless::data::{ColumnProfile, TableProfile, ValueKind};
+use regretless_base::error::{Error, Result};
+use regretless_base::text::{common_ends, first_names, matches_pattern};
+
+use super::names::{NameGroup, ends_of, is_any};
+use super::{NO_COLUMN, ProblemColumnNames, StatedRoles};
+
+/// Share of zeros from which amounts look like decisions: most items are not chosen. As in the data
+/// check.
+const MIN_ZERO_SHARE: f64 = 0.5;
+
+/// Beginnings and ends of names of columns that count or name rows.
+const KEY_WORDS: [&str; 5] = ["id", "key", "index", "row", "number"];
+
+/// Finds roles one after the other.
+pub(super) struct RoleFinder<'a> {
+    pub table: &'a TableProfile,
+    pub problem: &'a ProblemColumnNames,
+    pub stated: &'a StatedRoles,
+}
+
+impl RoleFinder<'_> {
+    fn name(&self, column: usize) -> &str {
+        &self.table.columns[column].name
+    }
+
+    /// The columns that names or patterns select, in the order of the table.
+    fn selected(&self, patterns: &[String]) -> Vec<usize> {
+        let is_selected = |column: &usize| is_any(patterns, self.name(*column));
+        (0..self.table.columns.len()).filter(is_selected).collect()
+    }
+
+    /// Every stated name or pattern must select a column.
+    pub fn check_stated(&self) -> Result<()> {
+        let lists = [
+            ("costs", &self.stated.costs),
+            ("decisions", &self.stated.decisions),
+            ("forecasts", &self.stated.forecasts),
+            ("features", &self.stated.features),
+            ("ignore", &self.stated.ignore),
+        ];
+        for (role, patterns) in lists {
+            for pattern in patterns {
+                let is_found = |column: &ColumnProfile| matches_pattern(pattern, &column.name);
+                if pattern != NO_COLUMN && !self.table.columns.iter().any(is_found) {
+                    let names = self.table.columns.iter().map(|column| &column.name);
+                    return Err(
+                        Error::setting(format!("{role}: no column is called '{pattern}'"))
+                            .with_remedy(format!("the columns are {}", first_names(names))),
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub fn parameters(&self) -> Vec<usize> {
+        self.selected(&self.problem.parameters)
+    }
+
+    pub fn costs(&self) -> Result<NameGroup> {
+        if !self.stated.costs.is_empty() {
+            let selected = self.selected(&self.stated.costs);
+            return Ok(self
+                .as_named(&selected)
+                .unwrap_or_else(|| self.group_of(selected)));
+        }
+        let mut candidates = match &self.problem.costs {
+            Some(names) => self.groups_named(names),
+            None => self.groups_of_size(self.problem.num_costs),
+        };
+        // Columns with the problem's own names are the costs, whatever else is named after them.
+        if let Some(exact) = candidates
+            .iter()
+            .position(|group| self.problem.costs.is_some() && group.pattern() == "*")
+        {
+            return Ok(candidates.swap_remove(exact));
+        }
+        if let [_, _, ..] = candidates.as_slice() {
+            // Zeros and ones beside numbers are the decisions of the past, not their costs.
+            let values = candidates
+                .iter()
+                .filter(|group| !self.are_decisions(&group.columns));
+            let values: Vec<NameGroup> = values.cloned().collect();
+            if !values.is_empty() {
+                candidates = values;
+            }
+        }
+        match candidates.as_slice() {
+            [only] => Ok(only.clone()),
+            [] => Err(self.no_costs()),
+            several => Err(ambiguous(
+                "the costs could be several groups of columns",
+                several
+                    .iter()
+                    .map(|group| format!("--costs '{}'", group.pattern())),
+            )),
+        }
+    }
+
+    /// The names of the problem's costs, if these columns are named after them.
+    pub fn problem_names(&self, costs: &NameGroup) -> Option<Vec<String>> {
+        let names = self.problem.costs.as_ref()?;
+        let stems = costs.stems(self.table);
+        (stems == *names).then(|| names.clone())
+    }
+
+    /// The same columns as a group named after the problem's costs, in their order.
+    fn as_named(&self, columns: &[usize]) -> Option<NameGroup> {
+        let groups = self.groups_named(self.problem.costs.as_ref()?);
+        let wanted: HashSet<usize> = columns.iter().copied().collect();
+        groups.into_iter().find(|group| {
+            let found: HashSet<usize> = group.columns.iter().copied().collect();
+            found == wanted
+        })
+    }
+
+    fn no_costs(&self) -> Error {
+        let wanted = match (&self.problem.costs, self.problem.num_costs) {
+            (Some(names), _) => format!("are named after the costs {}", first_names(names)),
+            (None, Some(count)) => format!("are {count} numbers with names that are alike"),
+            (None, None) => "are numbers with names that are alike".into(),
+        };
+        Error::setting(format!("no columns {wanted}")).with_remedy(
+            "name the columns of the costs: --costs 'c_*'; where only decisions were seen, or \
+             quantities are unknown, see the page \"Which problem do I have?\"",
+        )
+    }
+
+    /// Groups that have a column for each of these names, between the same beginning and end.
+    fn groups_named(&self, names: &[String]) -> Vec<NameGroup> {
+        let Some(first) = names.first() else {
+            return Vec::new();
+        };
+        let positions: BTreeMap<&str, usize> = (0..self.table.columns.len())
+            .map(|column| (self.name(column), column))
+            .collect();
+        let mut groups = Vec::new();
+        for column in &self.table.columns {
+            for (start, _) in column.name.match_indices(first.as_str()) {
+                let prefix = &column.name[..start];
+                let suffix = &column.name[start + first.len()..];
+                let place = |name: &String| {
+                    let wanted = format!("{prefix}{name}{suffix}");
+                    positions.get(wanted.as_str()).copied()
+                };
+                let found: Option<Vec<usize>> = names.iter().map(place).collect();
+                if let Some(columns) = found
+                    && self.are_numbers(&columns)
+                    && !self.are_parameters(&columns)
+                {
+                    groups.push(NameGroup {
+                        prefix: prefix.to_owned(),
+                        suffix: suffix.to_owned(),
+                        columns,
+                    });
+                }
+            }
+        }
+        groups
+    }
+
+    /// Groups of columns with names that are alike; of this size, if it is known.
+    fn groups_of_size(&self, size: Option<usize>) -> Vec<NameGroup> {
+        let mut by_ends: BTreeMap<[String; 2], Vec<usize>> = BTreeMap::new();
+        for (position, column) in self.table.columns.iter().enumerate() {
+            if column.kind != ValueKind::Number || is_any(&self.stated.ignore, &column.name) {
+                continue;
+            }
+            for ends in ends_of(&column.name) {
+                by_ends.entry(ends).or_default().push(position);
+            }
+        }
+        let mut groups: Vec<NameGroup> = Vec::new();
+        for ([prefix, suffix], columns) in by_ends {
+            let fits = size.map_or(columns.len() > 1, |size| columns.len() == size);
+            let is_known = groups.iter().any(|group| group.columns == columns);
+            if fits && !is_known && !self.are_parameters(&columns) {
+                groups.push(NameGroup {
+                    prefix,
+                    suffix,
+                    columns,
+                });
+            }
+        }
+        groups
+    }
+
+    fn are_numbers(&self, columns: &[usize]) -> bool {
+        let kind = |column: &usize| self.table.columns[*column].kind;
+        columns
+            .iter()
+            .all(|column| matches!(kind(column), ValueKind::Number | ValueKind::Empty))
+    }
+
+    fn are_parameters(&self, columns: &[usize]) -> bool {
+        let is_parameter = |column: &usize| is_any(&self.problem.parameters, self.name(*column));
+        columns.iter().any(is_parameter)
+    }
+
+    /// Whether values are 0 and 1, or amounts that are mostly 0.
+    fn are_decisions(&self, columns: &[usize]) -> bool {
+        let profiles = || columns.iter().map(|column| &self.table.columns[*column]);
+        let has_choice = profiles().any(|column| column.zero_share < 1.0);
+        let zeros: f64 = profiles().map(|column| column.zero_share).sum();
+        let is_amount = |column: &ColumnProfile| {
+            column.kind == ValueKind::Number && column.gaps == 0 && !column.has_negatives
+        };
+        profiles().all(is_amount)
+            && has_choice
+            && (profiles().all(|column| column.is_binary)
+                || zeros >= MIN_ZERO_SHARE * columns.len() as f64)
+    }
+
+    /// Columns as a group: with the beginning and the end that all of their names have.
+    fn group_of(&self, columns: Vec<usize>) -> NameGroup {
+        let names: Vec<&str> = columns.iter().map(|column| self.name(*column)).collect();
+        let (start, end) = common_ends(&names);
+        let first = names.first().copied().unwrap_or_default();
+        NameGroup {
+            prefix: first[..start].to_owned(),
+            suffix: first[first.len() - end..].to_owned(),
+            columns,
+        }
+    }
+
+    /// Groups of other columns that have a column for each cost, in the order of the costs.
+    fn named_after(&self, costs: &NameGroup, taken: &HashSet<usize>) -> Vec<NameGroup> {
+        let stems: Vec<String> = costs
+            .stems(self.table)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        if stems.len() < 2 || stems.iter().any(String::is_empty) {
+            return Vec::new();
+        }
+        let mut groups = self.groups_named(&stems);
+        groups.retain(|group| !group.columns.iter().any(|column| taken.contains(column)));
+        groups
+    }
+
+    pub fn decisions(&self, costs: &NameGroup, taken: &HashSet<usize>) -> Vec<usize> {
+        match self.stated.decisions.as_slice() {
+            [none] if none == NO_COLUMN => Vec::new(),
+            [] => {
+                let mut groups = self.named_after(costs, taken);
+                groups.retain(|group| self.are_decisions(&group.columns));
+                // Of two groups neither can be preferred; both then stay features.
+                match groups.as_slice() {
+                    [only] => only.columns.clone(),
+                    _ => Vec::new(),
+                }
+            }
+            patterns => self.selected(patterns),
+        }
+    }
+
+    pub fn forecasts(&self, costs: &NameGroup, taken: &HashSet<usize>) -> Vec<usize> {
+        match self.stated.forecasts.as_slice() {
+            [none] if none == NO_COLUMN => Vec::new(),
+            [] => {
+                let mut groups = self.named_after(costs, taken);
+                let has_gaps = |group: &NameGroup| {
+                    let mut columns = group.columns.iter();
+                    columns.any(|column| self.table.columns[*column].gaps > 0)
+                };
+                groups.retain(|group| !self.are_decisions(&group.columns) && !has_gaps(group));
+                match groups.as_slice() {
+                    [only] => only.columns.clone(),
+                    _ => Vec::new(),
+                }
+            }
+            patterns => self.selected(patterns),
+        }
+    }
+
+    pub fn time(&self, taken: &HashSet<usize>) -> Result<Option<usize>> {
+        match self.stated.time.as_deref() {
+            Some(NO_COLUMN) => return Ok(None),
+            Some(name) => {
+                let mut columns = 0..self.table.columns.len();
+                let found = columns.find(|column| self.name(*column) == name);
+                return match found {
+                    Some(column) => Ok(Some(column)),
+                    None => Err(Error::setting(format!(
+                        "time: no column is called '{name}'"
+                    ))),
+                };
+            }
+            None => {}
+        }
+        let is_time = |column: &usize| {
+            let profile = &self.table.columns[*column];
+            let is_left_out = is_any(&self.stated.ignore, &profile.name)
+                || is_any(&self.stated.features, &profile.name);
+            !taken.contains(column)
+                && !is_left_out
+                && profile.kind == ValueKind::Date
+                && profile.gaps == 0
+                && profile.distinct > 1
+        };
+        let times: Vec<usize> = (0..self.table.columns.len()).filter(is_time).collect();
+        match times.as_slice() {
+            [] => Ok(None),
+            [only] => Ok(Some(*only)),
+            several => Err(ambiguous(
+                "the time of a row could be in several columns",
+                several
+                    .iter()
+                    .map(|column| format!("--time {}", self.name(*column))),
+            )),
+        }
+    }
+
+    /// Why a column is no feature.
+    pub fn reason_against_feature(&self, column: &ColumnProfile) -> Option<String> {
+        if is_any(&self.stated.ignore, &column.name) {
+            return Some("ignored".into());
+        }
+        if !self.stated.features.is_empty() {
+            let is_selected = is_any(&self.stated.features, &column.name);
+            return (!is_selected).then(|| "not selected".into());
+        }
+        if column.kind == ValueKind::Empty {
+            return Some("empty".into());
+        }
+        if column.is_constant() {
+            return Some("constant".into());
+        }
+        let name = column.name.to_lowercase();
+        let is_key = KEY_WORDS
+            .iter()
+            .any(|word| name == *word || name.ends_with(&format!("_{word}")));
+        let may_be_key = match column.kind {
+            ValueKind::Text => true,
+            ValueKind::Number => column.is_integral && is_key,
+            ValueKind::Date | ValueKind::Empty => false,
+        };
+        if may_be_key && column.names_rows {
+            return Some("names the rows".into());
+        }
+        None
+    }
+}
+
+/// The error of a role that several columns could have, with a flag for each.
+fn ambiguous(what: &str, flags: impl Iterator<Item = String>) -> Error {
+    let flags: Vec<String> = flags.collect();
+    Error::setting(what.to_owned()).with_remedy(format!("say which: {}", flags.join(", or ")))
+}

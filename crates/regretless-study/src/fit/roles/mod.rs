@@ -1,0 +1,174 @@
+//! What each column of a table is: a cost, the time, a decision that was made, a feature.
+//!
+//! Roles follow from the names that the problem has, from names that are alike (`eur_1`, `was_1`)
+//! and from values. Where the table allows two readings, nothing is guessed: the error shows a flag
+//! for each of them.
+
+mod finder;
+mod names;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashSet};
+
+use regretless::data::TableProfile;
+use regretless_base::error::Result;
+use regretless_base::text::{first_names, plural};
+use serde::Serialize;
+
+use finder::RoleFinder;
+
+/// What the problem says about the columns of its table.
+#[derive(Debug, Clone, Default)]
+pub struct ProblemColumnNames {
+    /// The names of its costs, if it has names.
+    pub costs: Option<Vec<String>>,
+    /// The number of its costs, if it does not depend on the table.
+    pub num_costs: Option<usize>,
+    /// Names and patterns of the columns of row parameters and known costs.
+    pub parameters: Vec<String>,
+}
+
+/// What the user said about columns.
+#[derive(Debug, Clone, Default)]
+pub struct StatedRoles {
+    /// Names or patterns of the costs.
+    pub costs: Vec<String>,
+    /// The column of times, or `none`.
+    pub time: Option<String>,
+    /// Names or patterns of decisions that were made, or `none`.
+    pub decisions: Vec<String>,
+    /// Names or patterns of forecasts of the costs, or `none`.
+    pub forecasts: Vec<String>,
+    /// Names or patterns of the features; by default all other columns.
+    pub features: Vec<String>,
+    /// Names or patterns of columns to leave out.
+    pub ignore: Vec<String>,
+}
+
+/// The word by which a user says that a table has no column of a role.
+pub const NO_COLUMN: &str = "none";
+
+/// The roles of the columns of a table.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct TableRoles {
+    /// The costs: in the order of the problem, if it has names, or of the table.
+    pub costs: Vec<String>,
+    /// What the problem calls them, if it has names.
+    #[serde(skip)]
+    pub cost_names: Option<Vec<String>>,
+    /// The column of times.
+    pub time: Option<String>,
+    /// Decisions that were made, one for each cost, in the order of the costs.
+    pub decisions: Vec<String>,
+    /// Columns that may be forecasts of the costs, one for each, in the order of the costs.
+    pub forecasts: Vec<String>,
+    /// Columns that the problem file names.
+    pub parameters: Vec<String>,
+    /// What is predicted from.
+    pub features: Vec<String>,
+    /// Columns without a role, and why.
+    pub unused: Vec<UnusedColumn>,
+}
+
+/// A column without a role.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnusedColumn {
+    /// Its name.
+    pub name: String,
+    /// Why it is not used.
+    pub reason: String,
+}
+
+impl TableRoles {
+    /// The roles of the columns of a table.
+    ///
+    /// # Errors
+    /// When the costs or the time could be different columns, or no column can be a cost; the
+    /// remedy has a flag for each reading.
+    pub fn of(
+        table: &TableProfile,
+        problem: &ProblemColumnNames,
+        stated: &StatedRoles,
+    ) -> Result<Self> {
+        let finder = RoleFinder {
+            table,
+            problem,
+            stated,
+        };
+        finder.check_stated()?;
+        let costs = finder.costs()?;
+        let mut taken: HashSet<usize> = costs.columns.iter().copied().collect();
+        let parameters = finder.parameters();
+        let decisions = finder.decisions(&costs, &taken);
+        taken.extend(&decisions);
+        let time = finder.time(&taken)?;
+        taken.extend(time);
+        let forecasts = finder.forecasts(&costs, &taken);
+        let names = |columns: &[usize]| -> Vec<String> {
+            let names = columns.iter().map(|column| &table.columns[*column].name);
+            names.cloned().collect()
+        };
+        let mut roles = Self {
+            cost_names: finder.problem_names(&costs),
+            costs: names(&costs.columns),
+            time: time.map(|column| table.columns[column].name.clone()),
+            decisions: names(&decisions),
+            forecasts: names(&forecasts),
+            parameters: names(&parameters),
+            features: Vec::new(),
+            unused: Vec::new(),
+        };
+        for (position, column) in table.columns.iter().enumerate() {
+            if taken.contains(&position) {
+                continue;
+            }
+            match finder.reason_against_feature(column) {
+                None => roles.features.push(column.name.clone()),
+                // A parameter that is no feature has its role.
+                Some(_) if parameters.contains(&position) => {}
+                Some(reason) => roles.unused.push(UnusedColumn {
+                    name: column.name.clone(),
+                    reason,
+                }),
+            }
+        }
+        Ok(roles)
+    }
+}
+
+impl TableRoles {
+    /// The roles in lines for people: the role, and the columns that have it.
+    pub fn lines(&self) -> Vec<(String, String)> {
+        let mut lines = Vec::new();
+        let mut add = |role: &str, names: &[String]| {
+            if !names.is_empty() {
+                lines.push((role.to_owned(), counted_names(names)));
+            }
+        };
+        add("costs", &self.costs);
+        add("time", self.time.as_slice());
+        add("past decisions", &self.decisions);
+        add("forecasts", &self.forecasts);
+        add("row parameters", &self.parameters);
+        add("features", &self.features);
+        let mut by_reason: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for column in &self.unused {
+            let names = by_reason.entry(&column.reason).or_default();
+            names.push(column.name.clone());
+        }
+        for (reason, names) in by_reason {
+            let columns = counted_names(&names);
+            lines.push(("not used".into(), format!("{columns}: {reason}")));
+        }
+        lines
+    }
+}
+
+/// `a, b and c`, or `35 columns: a, b, … and 27 more`.
+fn counted_names(names: &[String]) -> String {
+    match names.len() {
+        1 => names[0].clone(),
+        count => format!("{count} column{}: {}", plural(count), first_names(names)),
+    }
+}

@@ -1,0 +1,53 @@
+//! Groups of columns whose names are alike.
+
+use regretless::data::TableProfile;
+use regretless_base::text::matches_pattern;
+
+/// Columns whose names are alike: the same beginning and end, another part between them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct NameGroup {
+    pub prefix: String,
+    pub suffix: String,
+    /// Positions in the table.
+    pub columns: Vec<usize>,
+}
+
+impl NameGroup {
+    pub fn pattern(&self) -> String {
+        format!("{}*{}", self.prefix, self.suffix)
+    }
+
+    /// The parts of the names that differ.
+    pub fn stems<'t>(&self, table: &'t TableProfile) -> Vec<&'t str> {
+        let stem = |column: &usize| {
+            let name = table.columns[*column].name.as_str();
+            &name[self.prefix.len()..name.len() - self.suffix.len()]
+        };
+        self.columns.iter().map(stem).collect()
+    }
+}
+
+/// Whether a name is one of these, or matches one of these patterns.
+pub(super) fn is_any(patterns: &[String], name: &str) -> bool {
+    patterns
+        .iter()
+        .any(|pattern| matches_pattern(pattern, name))
+}
+
+/// The beginnings and ends that a name may share with others: without its trailing digits, and
+/// without one of the parts that underscores separate.
+pub(super) fn ends_of(name: &str) -> Vec<[String; 2]> {
+    let mut ends = Vec::new();
+    let without_digits = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    if without_digits.len() < name.len() {
+        ends.push([without_digits.to_owned(), String::new()]);
+    }
+    if let Some((prefix, _)) = name.split_once('_') {
+        ends.push([format!("{prefix}_"), String::new()]);
+    }
+    if let Some((_, suffix)) = name.rsplit_once('_') {
+        ends.push([String::new(), format!("_{suffix}")]);
+    }
+    ends.dedup();
+    ends
+}
