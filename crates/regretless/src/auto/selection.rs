@@ -17,6 +17,7 @@ const PARTS_OF_ONE_FOLD: usize = 5;
 pub(super) fn parts(rows_of_folds: &[usize]) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     if let [rows] = *rows_of_folds {
+        // With one fold, its rows are divided as folds would be.
         for part in 0..PARTS_OF_ONE_FOLD {
             let bound = |part: usize| part * rows / PARTS_OF_ONE_FOLD;
             parts.push(bound(part)..bound(part + 1));
@@ -36,6 +37,7 @@ pub(super) fn parts(rows_of_folds: &[usize]) -> Vec<Range<usize>> {
 pub(super) fn optimism(regrets: &[Vec<f64>], parts: &[Range<usize>]) -> Vec<f64> {
     let rows = parts.last().map_or(0, |part| part.end);
     let lowest_without = |left_out: &Range<usize>| {
+        // Sums instead of means: all candidates have the same rows.
         let total = |candidate: &Vec<f64>| -> f64 {
             let before = candidate[..left_out.start].iter().sum::<f64>();
             before + candidate[left_out.end..].iter().sum::<f64>()
@@ -51,6 +53,8 @@ pub(super) fn optimism(regrets: &[Vec<f64>], parts: &[Range<usize>]) -> Vec<f64>
             continue;
         };
         for row in part.clone() {
+            // A row that did not take part in the choice: the difference is what choosing on it
+            // would have hidden.
             optimism[row] = chosen[row] - best[row];
         }
     }

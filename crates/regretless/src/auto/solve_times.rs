@@ -94,6 +94,7 @@ fn exact_seconds(
     hint: SolveCostHint,
     budget: AutoBudget,
 ) -> Result<(SolveTimeSource, f64)> {
+    // What the user states is used without a solve.
     if let Some(stated) = budget.solve_seconds {
         return Ok((SolveTimeSource::Stated, stated));
     }
@@ -101,6 +102,7 @@ fn exact_seconds(
         SolveSeconds::Unknown => Ok((SolveTimeSource::Timed, timed_seconds(context)?)),
         SolveSeconds::Estimated(seconds) => Ok((SolveTimeSource::Size, seconds)),
         SolveSeconds::Counted(estimate) => {
+            // Labels have counted their work already.
             let counted = match context.data.mean_work(&context.split.train) {
                 Some(work) => Some(SECONDS_PER_WORK_UNIT * work),
                 None => counted_seconds(context, None)?,
@@ -131,6 +133,7 @@ fn counted_seconds(
     let before = context.oracle.work();
     let oracle = TrainingOracle::new(context.oracle, settings, 0)
         .map_err(|error| error.for_method("auto"))?;
+    // Progress is not shown, as these solves belong to no step of the training.
     oracle.solve_rows(&costs, &rows, &InterruptOnlyObserver(context.observer))?;
     let work = context.oracle.work() - before;
     Ok((work > 0).then(|| SECONDS_PER_WORK_UNIT * work as f64 / rows.len() as f64))
@@ -150,6 +153,7 @@ fn timed_seconds(context: &TrainingContext<'_>) -> Result<f64> {
         )?;
     }
     let mean = started.elapsed().as_secs_f64() / rows.len().max(1) as f64;
+    // Two digits, rounded up: the user can state the number, and the plan is rather too careful.
     let unit = 10.0_f64.powf(mean.max(MIN_TIMED_SECONDS).log10().floor() - 1.0);
     Ok((mean / unit).ceil().max(1.0) * unit)
 }

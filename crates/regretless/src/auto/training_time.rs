@@ -64,6 +64,7 @@ impl TrainingTime {
             PredictorSpec::Linear => &[],
             PredictorSpec::Mlp { hidden } => hidden,
         };
+        // Four more features stand for the bias and the Gram matrix of a fused step.
         let sizes = [&[self.features + 4], hidden, &[self.outputs]].concat();
         let weights: usize = sizes.windows(2).map(|pair| pair[0] * pair[1]).sum();
         (weights * self.rows_per_instance) as f64
@@ -92,6 +93,7 @@ impl TrainingTime {
         let properties = stage.loss.properties();
         let solver = if properties.calls_solver {
             // The gradient of SPO+ is made of two decisions, one of which is the label.
+            // Losses without a number of decisions are counted as two.
             let decisions = properties.gradient_decisions.unwrap_or(2).max(2);
             (decisions - 1) as f64 * self.solver_call(&stage.oracle)
         } else if properties.is_expensive {
@@ -127,6 +129,8 @@ impl TrainingTime {
             InstanceWeighting::Equal => epochs * epoch,
             weighting => {
                 let rounds = weighting.num_rounds() as f64;
+                // Weights are the regrets of the model so far, which take a solve per row and
+                // round.
                 rounds * epochs * epoch + (rounds - 1.0) * self.times.exact * rows as f64
             }
         }
@@ -149,6 +153,7 @@ impl TrainingTime {
             (None, Some(_)) => times.fast_local_search,
             (None, None) => Some(times.exact),
         };
+        // A cache draws this fraction of the calls.
         let solve_ratio = settings.cache.map_or(1.0, |cache| cache.solve_ratio);
         solve_ratio * seconds.unwrap_or(times.exact)
     }

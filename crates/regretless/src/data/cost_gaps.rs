@@ -34,6 +34,7 @@ impl CostGaps {
 
     /// Whether so few rows have gaps that they can be left out.
     pub fn are_rare(self) -> bool {
+        // Rows with rare gaps are reported one by one instead.
         self.rows_with_gaps as f64 <= MAX_RARE_SHARE * self.rows as f64
     }
 

@@ -38,6 +38,7 @@ impl LabeledDataset {
             return comparison;
         }
         let all = self.rows();
+        // Evenly spread, since neighboring rows may be alike.
         let distance = all.len().div_ceil(MAX_COMPARED_ROWS).max(1);
         let rows: Vec<usize> = all.into_iter().step_by(distance).collect();
         let parameters: Vec<Vec<u64>> = rows.iter().map(|row| bits_of(oracle, *row)).collect();
@@ -70,6 +71,7 @@ impl LabeledDataset {
         let scale = self
             .size_of_terms(own, row)
             .max(self.size_of_terms(other, row));
+        // Also where the scale is 0.
         if gain == 0.0 { 0.0 } else { gain / scale }
     }
 

@@ -49,6 +49,7 @@ pub(super) fn encode(
     context: LabelContext<'_>,
     results: &BTreeMap<LabelKey, SolveResult>,
 ) -> Result<Vec<u8>, String> {
+    // Failed rows have an empty decision, so all arrays have an entry per row.
     let empty = Solution::optimal(Decision::from_indices([]), 0.0);
     let mut failures: Vec<SolveFailure> = Vec::new();
     let mut failure_indices: HashMap<String, usize> = HashMap::new();
@@ -64,6 +65,7 @@ pub(super) fn encode(
                 (label, status, gap)
             }
             Err(failure) => {
+                // Reasons are listed once: many rows fail for the same one.
                 let index = *failure_indices
                     .entry(failure.to_string())
                     .or_insert_with(|| {
@@ -97,6 +99,7 @@ fn with_solutions(
 ) -> ChecksummedFile<LabelFileHeader> {
     let mut indices: Vec<u32> = Vec::new();
     let mut values: Vec<f64> = Vec::new();
+    // Offsets begin with 0, so a row's entries lie between two neighbors.
     let mut offsets: Vec<u64> = vec![0];
     for label in labels {
         indices.extend(label.decision.indices());
@@ -138,6 +141,7 @@ pub(super) fn decode(
     num_costs: usize,
 ) -> Result<Vec<(LabelKey, SolveResult)>, String> {
     let mut file = ChecksummedFile::<LabelFileHeader>::from_bytes(bytes, LABEL_FILE_FORMAT)?;
+    // The file of another problem is not damaged, but of no use.
     if (file.header.key.as_str(), file.header.heuristic) != (context.key, context.heuristic) {
         return Err("it does not contain labels of this problem with these limits".into());
     }
@@ -201,6 +205,8 @@ impl LabelColumns {
             .ok()?;
         let numbers = file.take_array::<Vec<u64>>("keys")?;
         let (pairs, rest) = numbers.as_chunks::<2>();
+        // The header is trusted as little as the arrays: a forged file must not make later code
+        // panic.
         let keys: Vec<LabelKey> = pairs
             .iter()
             .map(|[high, low]| LabelKey {
@@ -228,6 +234,7 @@ impl LabelColumns {
             columns.gaps.len(),
         ];
         let entries = columns.indices.len();
+        // Sorted keys are what a writer produces, and exclude doubles.
         let consistent = rest.is_empty()
             && columns.keys.is_sorted_by(|a, b| a < b)
             && lengths == [rows; 4]
@@ -249,6 +256,7 @@ impl LabelColumns {
     fn label(&self, instance: usize, num_costs: usize) -> Result<Solution, String> {
         let range = self.offsets[instance]..self.offsets[instance + 1];
         let indices = &self.indices[range.clone()];
+        // Indices of a decision increase; others are forged.
         if !indices.is_sorted_by(|a, b| a < b)
             || indices
                 .last()

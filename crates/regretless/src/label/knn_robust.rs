@@ -69,6 +69,7 @@ impl KnnRobustCosts {
     /// Replaces the costs of the listed rows by their averages. The labels of these rows have to be
     /// computed again by the caller.
     pub(super) fn replace_costs_by_averages(&self, data: &mut LabeledDataset, rows: &[usize]) {
+        // All averages are of the original costs, so they are computed before any is replaced.
         let averaged: Vec<Vec<f32>> = rows
             .iter()
             .map(|row| self.averaged_costs(&data.data, rows, *row))
@@ -81,6 +82,7 @@ impl KnnRobustCosts {
     fn averaged_costs(&self, data: &Dataset, rows: &[usize], row: usize) -> Vec<f32> {
         let nearest = self.nearest(data, rows, row);
         let own_costs = data.costs().row(row);
+        // The only row has nothing to be averaged with.
         if nearest.is_empty() {
             return own_costs.to_vec();
         }
@@ -108,6 +110,7 @@ impl KnnRobustCosts {
         let others = rows.iter().filter(|other| **other != row);
         let mut others: Vec<(f64, usize)> =
             others.map(|other| (distance(*other), *other)).collect();
+        // Ties go to the smaller row number.
         others.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         others
             .into_iter()

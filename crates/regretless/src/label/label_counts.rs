@@ -63,11 +63,13 @@ impl LabeledDataset {
                 }
                 SolveStatus::LimitReached => {
                     counts.limit_reached += 1;
+                    // A bound above the objective is rounding.
                     let difference = (label.objective - label.bound).max(0.0);
                     difference / label.objective.abs().max(f64::MIN_POSITIVE)
                 }
             };
             let larger = counts.max_gap.map(|max| max.max(gap));
+            // An infinite gap means that nothing is known about one label, and so about the worst.
             counts.max_gap = larger.filter(|_| gap.is_finite());
         }
         counts

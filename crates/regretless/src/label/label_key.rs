@@ -19,8 +19,10 @@ impl LabelKey {
     /// The key of a row of costs; `oracle` has the row's parameters, if there are any.
     fn of(costs: &Matrix, oracle: &Oracle, row: usize, buffers: &mut KeyBuffers) -> Self {
         let mut hasher = blake3::Hasher::new();
+        // The number of costs separates them from the parameters.
         hasher.update(&(costs.cols() as u64).to_le_bytes());
         buffers.bytes.clear();
+        // The digits beyond single precision are part of the costs that are solved.
         if costs.has_f64_values() {
             costs.read(row, &mut buffers.values);
             for value in &buffers.values {
@@ -66,12 +68,14 @@ impl LabelKeys {
         threads.fill_slots(&mut keys, KeyBuffers::default, |buffers, row, key| {
             *key = LabelKey::of(costs, oracle, row, buffers);
         });
+        // Mapped files that were changed while hashing would give keys of no row.
         costs.check_unchanged()?;
         if let Some(parameters) = oracle.parameters() {
             parameters.check_unchanged()?;
         }
         let mut first_rows = HashMap::with_capacity(keys.len());
         for (row, key) in keys.iter().enumerate() {
+            // The first row of equal ones represents them.
             first_rows.entry(*key).or_insert(row);
         }
         Ok(Self { keys, first_rows })

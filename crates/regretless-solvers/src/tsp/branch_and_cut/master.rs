@@ -136,8 +136,7 @@ impl TspMasterLp {
         edge_costs: &EdgeCostMatrix,
         edges: &[EdgeEnds],
     ) -> Result<(), SolveFailure> {
-        // Rows of cuts need the entries of the new columns, or else the cuts would not hold for
-        // them.
+        // Rows of cuts get entries of the new columns, or else the cuts would not hold for them.
         let cuts = self.relaxation.cut_indices().iter();
         let rows = (0..).zip(cuts.map(|cut| &self.cut_pool[*cut as usize]));
         self.set_index.fill(self.nodes, rows);

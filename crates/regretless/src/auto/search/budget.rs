@@ -14,6 +14,8 @@ impl AutoSearch<'_> {
     /// How many candidates the budget allows on the other folds, from what they took so far.
     pub(super) fn affordable_candidates(&self, folds_left: usize) -> usize {
         let trained: usize = self.candidates.iter().map(|c| c.folds.len()).sum();
+        // A mean over all trainings so far, closed forms included: rough, but known before the next
+        // fold.
         let mean = self.used_seconds() / trained.max(1) as f64;
         let left = (USED_SHARE * self.budget - self.used_seconds()).max(0.0);
         (left / (mean * folds_left.max(1) as f64)) as usize
@@ -28,6 +30,8 @@ impl AutoSearch<'_> {
         } else {
             PLANNED_SOLVER_CANDIDATES
         };
+        // At most the planned share, also when much of the budget is left: the rest is for other
+        // folds.
         planned.min(left) / (self.folds.len() as f64 * candidates)
     }
 
@@ -41,10 +45,13 @@ impl AutoSearch<'_> {
         let times = &self.time.times;
         let solves = match times.source {
             SolveTimeSource::Counted => {
+                // Counted work includes that of labels and scores: whatever the solver does is paid
+                // by the budget.
                 SECONDS_PER_WORK_UNIT * (self.context.oracle.work() - self.initial_work) as f64
             }
             SolveTimeSource::Size | SolveTimeSource::Stated | SolveTimeSource::Timed => {
                 let counts = self.context.oracle.counts() - self.initial_counts;
+                // Counts do not say which relaxation it was; the tight one is the more expensive.
                 let relaxed = times.tight.or(times.plain).unwrap_or(times.exact);
                 let heuristic = times.fast_local_search.unwrap_or(times.exact);
                 counts.exact as f64 * times.exact

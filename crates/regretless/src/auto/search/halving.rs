@@ -14,6 +14,8 @@ impl AutoSearch<'_> {
     /// Trains and scores candidates on the first fold, as far as the budget goes.
     pub(super) fn try_all(&mut self, candidates: Vec<Candidate>) -> Result<()> {
         for candidate in candidates {
+            // At least one candidate is trained, whatever the budget is, or there would be no
+            // result.
             if self.candidates.iter().any(|known| !known.folds.is_empty()) && self.is_budget_used()
             {
                 break;
@@ -49,6 +51,7 @@ impl AutoSearch<'_> {
                 }
                 self.train(*index, fold)?;
             }
+            // Candidates that lack this fold cannot be compared with those that have it.
             kept.retain(|index| self.candidates[*index].folds.len() > fold);
             kept.sort_by(|a, b| self.compare(*a, *b, fold + 1));
         }
@@ -83,11 +86,13 @@ impl AutoSearch<'_> {
         };
         if let Some(start) = start {
             self.train(start, fold)?;
+            // A candidate that starts from one without a model has none either.
             if self.candidates[start].has_failed {
                 self.candidates[index].has_failed = true;
                 return Ok(());
             }
         }
+        // Measured for the reports only: no decision of the search depends on it.
         let started = Instant::now();
         let result = self.fold_result(index, fold);
         let candidate = &mut self.candidates[index];
@@ -95,11 +100,13 @@ impl AutoSearch<'_> {
         match result {
             Ok(result) => candidate.folds.push(result),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
+            // A failed candidate is left out; its error is kept in case all of them fail.
             Err(error) => {
                 candidate.has_failed = true;
                 self.failure = Some(error);
             }
         }
+        // Checked here, too: a training that was interrupted may return what it has.
         if self.context.observer.interrupted() {
             return Err(Error::Interrupted);
         }
@@ -142,6 +149,8 @@ impl AutoSearch<'_> {
         if let CandidateKind::Trained { stage, .. } = &candidate.kind {
             let rows = context.split.train.len();
             let arithmetic = self.time.arithmetic(stage, &candidate.predictor, rows);
+            // Counted by the plan and not by the clock, so the same candidates are trained on every
+            // machine.
             self.arithmetic_seconds += arithmetic;
         }
         let rows = &self.folds[fold].scored;
@@ -196,6 +205,7 @@ impl AutoSearch<'_> {
             predicted += weight * predicted_square.sqrt();
             actual += weight * actual_square.sqrt();
         }
+        // A prediction of norm 0 has no scale.
         if predicted > 0.0 && actual > 0.0 {
             actual / predicted
         } else {

@@ -74,6 +74,8 @@ impl<'a> AutoSearch<'a> {
             return Err(Error::setting("auto needs validation rows")
                 .with_remedy("give some, or choose a loss"));
         }
+        // Settings that candidates need to be comparable: without them, learning rates would mean
+        // something else for every table.
         let settings = TrainingSettings {
             standardize: true,
             scale_costs: true,
@@ -83,6 +85,7 @@ impl<'a> AutoSearch<'a> {
             ..settings
         };
         let timer = Timer::start();
+        // The budget is that of the search: earlier solves are subtracted.
         let (initial_counts, initial_work) = (context.oracle.counts(), context.oracle.work());
         let times = SolveTimes::estimate(context, budget)?;
         let time = TrainingTime::new(context.data.data(), times);
@@ -103,6 +106,7 @@ impl<'a> AutoSearch<'a> {
         let folds = folds(context.split, num_folds, plan.max_rows(), settings.seed);
         plan.warn(context, &times);
         let scorer = plan.scorer(context, &folds)?;
+        // The schedule follows from the first fold; others have the same number of rows but one.
         let schedule = planner.schedule(folds[0].split.train.len());
         Ok(Self {
             is_scale_invariant: has_scale_invariant_decisions(context),
@@ -157,6 +161,8 @@ impl<'a> AutoSearch<'a> {
     /// Closed forms and losses without solves; only one if candidates cannot be scored.
     fn try_first_candidates(&mut self) -> Result<()> {
         let (oracle, rows) = (self.context.oracle, self.num_training_rows());
+        // Without scores there is nothing to choose from: the loss that is best without solves, on
+        // the first predictor.
         if matches!(self.scorer, RegretScorer::None) {
             let predictors = &self.predictors[..1];
             let only = ["MAE(O,S)"];
@@ -164,6 +170,7 @@ impl<'a> AutoSearch<'a> {
                 candidate::trained(&only, oracle, predictors, self.schedule, &self.time, rows)?;
             return self.try_all(candidates);
         }
+        // In order of simplicity, since ties go to the earlier candidate.
         if self.predictors.contains(&PredictorSpec::Linear) {
             self.try_all(candidate::closed_forms())?;
         }
@@ -204,6 +211,7 @@ impl<'a> AutoSearch<'a> {
     fn try_losses_with_few_solves(&mut self) -> Result<()> {
         let predictors = self.competitive_predictors();
         let mut losses = LOSSES_WITH_FEW_SOLVES.to_vec();
+        // Cost ranges take longer than solves, and pay only where these are slow.
         if self.has_slow_solves() {
             losses.push(SENSITIVITY_LOSS);
         }
@@ -245,6 +253,7 @@ impl<'a> AutoSearch<'a> {
                     self.candidates.push(next);
                     let index = self.candidates.len() - 1;
                     self.train(index, 0)?;
+                    // The user named this method, so its failure is an error of the whole search.
                     if self.candidates[index].has_failed {
                         return Err(self.failure.take().unwrap_or(Error::Interrupted));
                     }
@@ -270,6 +279,7 @@ impl<'a> AutoSearch<'a> {
             .fold(f64::INFINITY, f64::min);
         let mut predictors = self.predictors.clone();
         predictors.retain(|predictor| best_of(predictor) <= MAX_REGRET_RATIO * lowest);
+        // The best predictor first, should the budget end.
         predictors.sort_by(|a, b| best_of(a).total_cmp(&best_of(b)));
         predictors
     }
@@ -279,6 +289,7 @@ impl<'a> AutoSearch<'a> {
 /// nothing else is part of the objective.
 fn has_scale_invariant_decisions(context: &TrainingContext<'_>) -> bool {
     let rows = context.split.train.iter();
+    // Known costs do not scale with the predictions.
     !context.oracle.problem().has_known_costs()
         && rows
             .map(|row| context.data.optimal_decision(*row))

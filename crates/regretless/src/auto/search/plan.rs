@@ -59,9 +59,11 @@ impl Planner<'_> {
     pub(super) fn folds(&self, validation_rows: usize) -> FoldPlan {
         for num_folds in FOLDS {
             let rows_of_fold = self.rows / num_folds;
+            // More folds than rows would leave some empty.
             if rows_of_fold == 0 {
                 continue;
             }
+            // On the other folds only the candidates that are kept are scored.
             let kept = (num_folds - 1) as f64 * KEPT_CANDIDATES as f64;
             let scoring = self.scoring(PLANNED_CANDIDATES + kept, rows_of_fold);
             let has_enough_rows = scoring.max_rows() >= rows_of_fold.min(MIN_ROWS_OF_FOLDS);
@@ -77,6 +79,7 @@ impl Planner<'_> {
                 };
             }
         }
+        // One fold, with all candidates or only a few.
         let scoring = self.scoring(PLANNED_CANDIDATES, validation_rows);
         let has_few_candidates = !matches!(scoring, ScoringPlan::Exact(_));
         FoldPlan {
@@ -100,6 +103,7 @@ impl Planner<'_> {
     /// search.
     fn allows_solver_loss(&self, num_folds: usize) -> bool {
         let times = &self.time.times;
+        // The faster of both is what a candidate would use.
         let call = match times.fast_local_search {
             Some(seconds) => times.exact.min(seconds),
             None => times.exact,
@@ -118,6 +122,7 @@ impl Planner<'_> {
         for predictor in self.predictors {
             epoch += self.time.epoch(&stage, predictor, self.rows) / self.predictors.len() as f64;
         }
+        // An epoch of the mean predictor, as both are trained for every loss.
         let epochs = ARITHMETIC_SHARE * self.budget / ((PLANNED_CANDIDATES + kept) * epoch);
         epochs.max(1.0) as usize
     }
@@ -125,6 +130,7 @@ impl Planner<'_> {
     pub(super) fn schedule(&self, training_rows: usize) -> LearningSchedule {
         let epochs = MAX_EPOCHS
             .min(self.settings.epochs)
+            // The number of epochs of the user is a limit here, too.
             .min(self.epochs_without_solves(1));
         let batch_size = (training_rows / MIN_STEPS_PER_EPOCH).clamp(1, self.settings.batch_size);
         LearningSchedule {

@@ -36,6 +36,7 @@ impl AutoSearch<'_> {
                 *regret += optimism;
             }
         }
+        // What regrets are relative to.
         let mut objectives = Vec::with_capacity(regrets.len());
         for fold in &self.folds[..num_folds] {
             for row in &fold.scored {
@@ -47,6 +48,7 @@ impl AutoSearch<'_> {
         let baseline = least_squares.map(|index| self.candidates[index].regrets(num_folds));
         let scored = ScoredRegrets {
             model: &regrets,
+            // Compared with itself, least squares has no difference.
             least_squares: baseline.as_deref().filter(|_| !is_least_squares),
             objectives: &objectives,
             order: self.context.split.row_order(),
@@ -87,6 +89,7 @@ impl AutoSearch<'_> {
             let regrets = candidate.regrets(folds);
             let is_scored = !candidate.has_failed && !regrets.is_empty();
             let mean = candidate.mean_regret(folds);
+            // Folds that only one of both has cannot be paired.
             let common = folds.min(num_folds);
             let difference =
                 PairedDifference::of(&candidate.regrets(common), &best.regrets(common));

@@ -35,6 +35,8 @@ impl AutoSearch<'_> {
                 &["SPO+", "PFYL"]
             };
             for loss in losses {
+                // From the best model without solves, which needs fewer steps, and from an
+                // untrained one, which is not biased towards it.
                 let stage: TrainingStage = loss.parse()?;
                 candidates.extend(self.solver_candidate(&stage, best, &predictor));
                 if self.folds.len() > 1 {
@@ -42,6 +44,7 @@ impl AutoSearch<'_> {
                 }
             }
             let cave: TrainingStage = "CaVE(inner)".parse()?;
+            // Projections are cheap compared to slow solves only.
             let tries_projections = self.has_slow_solves() && !self.has_few_candidates;
             if tries_projections && cave.check_problem(self.context.oracle).is_ok() {
                 candidates.extend(self.solver_candidate(&cave, best, &predictor));
@@ -62,6 +65,7 @@ impl AutoSearch<'_> {
             self.num_training_rows(),
             self.solver_seconds_per_candidate(),
         );
+        // The most accurate settings first; the first ones with enough epochs are taken.
         for settings in self.oracle_settings(stage) {
             let mut stage = stage.clone();
             stage.oracle = settings;
@@ -95,6 +99,7 @@ impl AutoSearch<'_> {
     /// Oracle settings that the problem offers, the most accurate ones first.
     fn oracle_settings(&self, stage: &TrainingStage) -> Vec<OracleSettings> {
         let exact = OracleSettings::default();
+        // Relaxations and heuristics replace solver calls, of which this loss has none.
         if !stage.loss.properties().calls_solver {
             return vec![exact];
         }
@@ -118,6 +123,7 @@ impl AutoSearch<'_> {
         if times.plain.is_some() {
             settings.push(relaxed(Relaxation::Plain));
         }
+        // A cache offers decisions of other rows, which must be checked.
         if self.context.oracle.require_checks().is_ok() {
             settings.push(OracleSettings {
                 cache: Some(CacheSettings::new(CACHE_SOLVE_RATIO)),

@@ -182,6 +182,7 @@ fn targets(check: &DataCheck<'_>, max_costs: usize) -> Vec<UnknownQuantity> {
     let mut targets = if check.is_long() {
         vec![UnknownQuantity::CostOfItem]
     } else {
+        // Items of one cost have no other sum.
         let columns = evenly_spaced(costs, max_costs.max(1));
         columns.into_iter().map(UnknownQuantity::Cost).collect()
     };
@@ -238,6 +239,7 @@ impl UnknownQuantity {
 /// Features of a wide table that are a cost of the next row in time: a column that was shifted the
 /// wrong way. The same correlation with the row before is a lag, which is known.
 fn find_next_row_leaks(check: &DataCheck<'_>, findings: &mut Vec<Finding>) {
+    // Of a long table rows are items, which have no order in time.
     let Some(times) = check.times else { return };
     let features = check.data.features();
     let costs = check.data.costs();
@@ -253,6 +255,7 @@ fn find_next_row_leaks(check: &DataCheck<'_>, findings: &mut Vec<Finding>) {
         for cost in 0..costs.cols() {
             let next = standardized(column_at(costs, cost, later));
             let with_next = correlation(&feature_before, &next);
+            // Both directions: a slow series is correlated with all of its neighbors.
             if with_next.abs() < NEXT_ROW_CORRELATION {
                 continue;
             }

@@ -198,6 +198,7 @@ impl<'a> DataCheck<'a> {
             findings.extend(self.rare_costs(&split.train));
             drift::find(self, split, &mut findings);
         }
+        // A stable sort: findings of a kind stay in the order of the columns.
         findings.sort_by_key(|finding| finding.kind);
         findings
     }

@@ -42,6 +42,8 @@ fn dominating_row(data: &Dataset) -> Option<Finding> {
         .map(|(sum, count)| sum / f64::max(*count, 1.0))
         .collect();
     let (mut total, mut largest, mut at) = (0.0, 0.0, 0);
+    // Deviations from the means of all rows: the row's own part of the mean is negligible beside
+    // half of the squares.
     for row in 0..costs.rows() {
         let mut squares = 0.0;
         for (cost, mean) in costs.row(row).iter().zip(&means) {
@@ -69,6 +71,7 @@ fn dominating_row(data: &Dataset) -> Option<Finding> {
 fn find_distant_values(data: &Dataset, findings: &mut Vec<Finding>) {
     let features = data.features();
     let matrix = features.values();
+    // A table this large would take longer to check than to train on.
     if matrix.rows() * matrix.cols() > MAX_CHECKED_VALUES {
         return;
     }
@@ -87,6 +90,7 @@ fn find_distant_values(data: &Dataset, findings: &mut Vec<Finding>) {
             *value
         };
         let (median, range) = (quartile(2), quartile(3) - quartile(1));
+        // Constant columns, and those of mostly one value, have no range.
         let is_distant =
             |value: f64| range > 0.0 && (value - median).abs() > MAX_QUARTILE_RANGES * range;
         let Some(row) = values.iter().position(|value| is_distant(*value)) else {

@@ -60,6 +60,7 @@ fn named_after(
     features: &Features,
     parameters: Option<&RowParameters>,
 ) -> Vec<NamedAfterCosts> {
+    // Costs whose names are equal up to a part that is empty cannot be told apart.
     if parts.iter().any(|part| part.is_empty()) {
         return Vec::new();
     }
@@ -91,6 +92,7 @@ fn named_after(
 fn look_like_decisions(features: &Features, columns: &[usize]) -> bool {
     let own = features.column_names();
     let names = features.names();
+    // Columns that an encoding made are no columns of the user.
     if columns.iter().any(|column| !own.contains(&names[*column])) {
         return false;
     }
@@ -101,12 +103,14 @@ fn look_like_decisions(features: &Features, columns: &[usize]) -> bool {
         let before = zeros;
         for column in columns {
             let value = values.row(row)[*column];
+            // Decisions are not negative.
             if value < 0.0 {
                 return false;
             }
             zeros += usize::from(value == 0.0);
             are_binary &= value == 0.0 || value == 1.0;
         }
+        // How many of the columns are not 0 in this row.
         chosen.push(columns.len() - (zeros - before));
     }
     let count = values.rows() * columns.len();

@@ -21,6 +21,7 @@ pub(super) fn standardized(mut values: Vec<f64>) -> Vec<f64> {
         squares += *value * *value;
     }
     // Rounding of a constant column leaves deviations of the order of the last digit.
+    // Values come from single precision, whose last digit is this large.
     let negligible = (mean.abs() * f64::from(f32::EPSILON)).powi(2) * count;
     let scale = if squares > negligible {
         squares.sqrt().recip()
@@ -43,6 +44,7 @@ pub(super) fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len())
         .filter(|i| values[*i].is_finite())
         .collect();
+    // A stable sort, so equal values stay in the order of the rows.
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
     let mut ranks = vec![f64::NAN; values.len()];
     let mut start = 0;
@@ -50,6 +52,7 @@ pub(super) fn ranks(values: &[f64]) -> Vec<f64> {
         let value = values[order[start]];
         let equal = order[start..].iter().take_while(|i| values[**i] == value);
         let end = start + equal.count();
+        // Equal values share the mean of their ranks, or else their order would matter.
         let rank = (start + end - 1) as f64 / 2.0;
         for i in &order[start..end] {
             ranks[*i] = rank;
@@ -65,6 +68,7 @@ pub(super) fn evenly_spaced(count: usize, most: usize) -> Vec<usize> {
         return (0..count).collect();
     }
     (0..most)
+        // In 128 bits: the product of row numbers of a large table would overflow.
         .map(|i| (i as u128 * count as u128 / most as u128) as usize)
         .collect()
 }

@@ -188,6 +188,7 @@ impl DataSplit {
                 data,
                 problem: known,
             } if known.has_same_labels(problem) => {
+                // The same labels, though settings of the search may differ.
                 return Ok(Arc::clone(data));
             }
             Table::Labeled { .. } => {

@@ -88,6 +88,7 @@ impl Row<'_> {
                 position,
             } => Ok(data.features(instance_at(rows, position)?)),
             RowSource::Values { features, .. } => layout.features(features),
+            // A table of one row needs no copy by number.
             RowSource::Features(features) if features.instances() == 1 => Ok(features.clone()),
             RowSource::Features(features) => Err(Error::data(format!(
                 "a row has the features of one instance, not of {}",

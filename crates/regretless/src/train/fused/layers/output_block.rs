@@ -92,6 +92,7 @@ dispatch_simd! {
 #[inline(always)]
 fn load_inputs_body(simd: SimdToken, values: &[f32], rows: usize, out: &mut BatchInputs) {
     let inputs = values.len() / rows;
+    // Panels of rows for the weights' gradient, and columns for the forward pass.
     (out.rows, out.inputs) = (rows, inputs);
     let (input_vectors, row_vectors) = (inputs.div_ceil(F32_LANES), rows.div_ceil(F32_LANES));
     let panels = input_vectors.div_ceil(VECTORS_PER_INPUT_PANEL);
@@ -190,6 +191,8 @@ unsafe fn forward_tile<V: Lanes, const R: usize, const C: usize>(
         let mut output = 0;
         while output < outputs {
             let left = outputs - output;
+            // Eight outputs fit into 32 registers, six into 16; of eight that are left, two times
+            // four is better than six and two.
             output += if left >= R && (R == 8 || left != 8) {
                 output_sums::<V, R, C>(token, weights, rows, inputs, output, &mut sums)
             } else if left >= 4 {
