@@ -126,7 +126,7 @@ impl Periods {
             periods,
             are_dates: times.are_dates(),
             are_ordered: true,
-            unordered_rows: (1..times.len()).filter(is_earlier).count(),
+            unordered_rows: (1..sorted.len()).filter(is_earlier).count(),
         })
     }
 
