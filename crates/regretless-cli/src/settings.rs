@@ -15,10 +15,11 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 /// Names of the commands; a table of this name applies to its command only.
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "generate",
     "check",
     "fit",
+    "new",
     "label",
     "train",
     "evaluate",

@@ -202,6 +202,31 @@ fn the_examples_run_from_the_program_alone() {
 }
 
 #[test]
+fn a_new_problem_file_has_the_names_of_the_table_and_fits_it() {
+    let workspace = workspace(40, true);
+    let list = workspace.run("new --list").succeeded();
+    assert!(list.out.contains("knapsack"), "{}", list.out);
+    let new = "new knapsack --table table.csv --costs cost_* --out van.toml";
+    let written = workspace.run(new).succeeded();
+    assert!(
+        written.out.contains("regretless fit table.csv"),
+        "{}",
+        written.out
+    );
+    let text = workspace.read("van.toml");
+    assert!(text.contains("items = [\"cost_a\", \"cost_b\""), "{text}");
+    let fit = workspace.run("fit table.csv --problem van.toml --budget 0.5 --out van");
+    fit.succeeded();
+    assert_eq!(workspace.run(new).code, 3, "existing files stay");
+    let unknown = workspace.run("new knapsak");
+    assert!(
+        unknown.err.contains("did you mean 'knapsack'"),
+        "{}",
+        unknown.err
+    );
+}
+
+#[test]
 fn three_rows_and_columns_that_do_not_exist_are_refused() {
     let workspace = workspace(3, true);
     let few = workspace.run(COMMAND);

@@ -101,6 +101,15 @@ the last period, columns that are forecasts, and decisions that were made. The m
 all rows. An interrupted run resumes with the same command.")]
     Fit(Box<CommandArgs<FitOptions>>),
 
+    /// Write a commented problem file to begin with
+    #[command(after_help = "\
+Examples:
+  regretless new --list
+  regretless new knapsack --table history.csv --costs 'eur_*' --out van.toml
+
+The file is valid as it is. With a table it has the names and the number of its costs.")]
+    New(CommandArgs<crate::commands::NewOptions>),
+
     /// Solve every row of a table once and store the optimal decisions next to it
     #[command(after_help = "\
 An interrupted run resumes with the same command. Machines with a shared folder divide the work:

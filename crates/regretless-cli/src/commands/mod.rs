@@ -38,10 +38,13 @@ mod fit;
 mod generate;
 mod inspect;
 mod label;
+mod new;
 mod reproduce;
 mod row_file;
 mod solve;
 mod train;
+
+pub use new::NewOptions;
 
 /// State that all commands have.
 pub struct CommandContext {
@@ -226,6 +229,7 @@ pub fn run(command: Command, arguments: &[OsString]) -> Result<Option<Error>> {
         Command::Decide(call) => run_command(call, arguments, "decide", decide::run),
         Command::Explain(call) => run_command(*call, arguments, "explain", explain::run),
         Command::Inspect(call) => run_command(call, arguments, "inspect", inspect::run),
+        Command::New(call) => run_command(call, arguments, "new", new::run),
         Command::Solve(call) => run_command(call, arguments, "solve", solve::run),
         Command::Compare(call) => run_command(*call, arguments, "compare", compare::run),
         Command::Backtest(call) => run_command(*call, arguments, "backtest", backtest::run),

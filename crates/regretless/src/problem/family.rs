@@ -5,6 +5,8 @@
 //! one line in the list of `problem/mod.rs`, and a page in `docs/problems/`. Whatever else needs
 //! kinds goes through the families; no other file has the name of a kind.
 
+mod starter;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -32,6 +34,10 @@ pub struct ProblemFamily {
     pub(super) name: &'static str,
     /// What it finds, in one sentence.
     pub(super) summary: &'static str,
+    /// A problem file to begin with: a line in everyday words, then the keys. `{names}`, `{ones}`
+    /// and `{count}` stand for the costs of a table. Empty for kinds that are not written by hand.
+    #[serde(skip)]
+    pub(super) starter: &'static str,
     /// The keys of problem files, in the order of the arguments in Python.
     pub(super) fields: &'static [KindField],
     /// The constructor in Python; `None` for kinds that are written as problem files only.
@@ -153,6 +159,7 @@ impl ProblemFamily {
     pub(super) const NEW: Self = Self {
         name: "",
         summary: "",
+        starter: "",
         fields: &[],
         constructor: None,
         is_stored_only: false,

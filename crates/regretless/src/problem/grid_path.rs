@@ -142,6 +142,11 @@ const END_PLACES: &[RowPlace] = &[
 pub(super) static FAMILY: ProblemFamily = ProblemFamily {
     name: "grid_path",
     summary: "The shortest path through a grid, along arcs to the right and down.",
+    starter: "\
+# the cheapest way through a grid, right and down
+kind = \"grid_path\"
+grid = [3, 3]              # fill in: rows and columns of nodes
+",
     fields: &[
         KindField::required(
             "grid",

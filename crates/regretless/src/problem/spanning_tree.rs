@@ -131,6 +131,12 @@ impl TryFrom<SpanningTreeFields> for SpanningTree {
 pub(super) static FAMILY: ProblemFamily = ProblemFamily {
     name: "spanning_tree",
     summary: "The cheapest edges that connect all nodes.",
+    starter: "\
+# the cheapest cables that connect all places: one cost per edge
+kind = \"spanning_tree\"
+edges = [[\"a\", \"b\"], [\"b\", \"c\"], [\"a\", \"c\"]]    # fill in, or nodes = 20 for all pairs
+# sense = \"maximize\"       # optional
+",
     fields: &[
         KindField::optional(
             "edges",

@@ -82,6 +82,14 @@ impl TryFrom<TopKFields> for TopK {
 pub(super) static FAMILY: ProblemFamily = ProblemFamily {
     name: "top_k",
     summary: "The k cheapest or, for a maximization, the k most valuable items.",
+    starter: "\
+# choose exactly k of many
+kind = \"top_k\"
+items = {count}
+k = 2                      # fill in: how many are chosen
+sense = \"maximize\"         # fill in: or \"minimize\"
+# at_most = true           # optional: fewer may be chosen
+",
     fields: &[
         KindField::required("items", "int", "Number of items.").annotated("int"),
         KindField::required("k", "int or column", "Number of selected items.")

@@ -66,6 +66,11 @@ impl TryFrom<TspFields> for Tsp {
 pub(super) static FAMILY: ProblemFamily = ProblemFamily {
     name: "tsp",
     summary: "The shortest tour through the nodes of a complete graph.",
+    starter: "\
+# the fastest round through all places: one cost per pair
+kind = \"tsp\"
+nodes = 4                  # fill in
+",
     fields: &[
         KindField::required(
             "nodes",

@@ -237,7 +237,13 @@ const STUDY_ARROWS: [(&str, &[&str]); 12] = [
     ("lib", &[]),
     (
         "fit",
-        &["backtest", "decision_page", "table_report", "text", "verdict"],
+        &[
+            "backtest",
+            "decision_page",
+            "table_report",
+            "text",
+            "verdict",
+        ],
     ),
     ("experiment", &[]),
     ("text", &[]),

@@ -19,6 +19,14 @@ use crate::problem::{ProblemKind, Sense};
 pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
     name: "assignment",
     summary: "Every member of the smaller side gets exactly one of the larger side.",
+    starter: "\
+# who does what: each agent one task
+kind = \"assignment\"
+agents = 2                 # fill in: how many, or their names
+tasks = 2                  # fill in: at least as many
+sense = \"minimize\"         # or \"maximize\"
+# forbidden = [[0, 1]]     # optional: pairs that are not allowed
+",
     fields: &[
         KindField::required("agents", "int or sequence of str", "")
             .annotated("int | Sequence[str]"),

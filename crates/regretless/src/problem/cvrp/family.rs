@@ -18,6 +18,13 @@ use crate::problem::{Problem, ProblemSpec};
 pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
     name: "cvrp",
     summary: "The cheapest routes of a fleet that serve all customers from a depot.",
+    starter: "\
+# which vehicle visits whom, in which order: one cost per pair, node 0 is the depot
+kind = \"cvrp\"
+demands = [4.0, 7.5, 3.0]  # fill in: of the customers
+capacity = 12.0            # fill in: of a vehicle
+vehicles = 2               # fill in: most routes
+",
     fields: &[
         KindField::required(
             "demands",

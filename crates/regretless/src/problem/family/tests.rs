@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::ProblemFamily;
+use crate::problem::ProblemSpec;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -20,6 +21,33 @@ fn page(family: &ProblemFamily) -> Option<String> {
         family.name
     );
     text
+}
+
+#[test]
+fn every_starter_is_a_valid_file_that_says_what_to_fill_in() {
+    let costs: Vec<String> = ["eur_a", "eur_\"b\"", "eur_c"].map(str::to_owned).to_vec();
+    for family in ProblemFamily::all() {
+        let Some(text) = family.starter(None) else {
+            assert!(
+                family.constructor.is_none(),
+                "{} has no starter",
+                family.name
+            );
+            continue;
+        };
+        assert!(text.contains("# fill in"), "{text}");
+        assert!(
+            family.in_words().is_some_and(|words| words.len() > 20),
+            "{text}"
+        );
+        for text in [Some(text), family.starter(Some(&costs))] {
+            let text = text.unwrap();
+            let built = ProblemSpec::from_toml(&text).and_then(|spec| spec.build());
+            if cfg!(feature = "highs") || family.name != "cvrp" {
+                assert!(built.is_ok(), "{text}\n{:?}", built.err());
+            }
+        }
+    }
 }
 
 #[test]

@@ -36,6 +36,13 @@ const END_PLACES: &[RowPlace] = &[
 pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
     name: "graph_path",
     summary: "The shortest path in a directed graph, or over the nodes of a grid.",
+    starter: "\
+# the cheapest way through a network: one cost per arc
+kind = \"graph_path\"
+arcs = [[\"home\", \"bridge\"], [\"bridge\", \"work\"], [\"home\", \"work\"]]    # fill in, or { file = \"roads.csv\", from = \"from\", to = \"to\" }
+source = \"home\"            # fill in, or { column = \"from\" } where it differs per row
+target = \"work\"            # fill in
+",
     fields: &[
         KindField::optional(
             "arcs",

@@ -21,6 +21,14 @@ use crate::problem::{Problem, ProblemSpec};
 pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
     name: "knapsack",
     summary: "The most valuable items within capacities.",
+    starter: "\
+# choose what fits: into a van, a day, a budget
+kind = \"knapsack\"
+items = [{names}]
+weights = [[{ones}]]       # fill in: one list per dimension, one number per item
+capacity = [2.0]           # fill in: one number per dimension
+# present = { columns = \"open_*\" }    # optional: items that exist, per row
+",
     fields: &[
         KindField::required(
             "weights",

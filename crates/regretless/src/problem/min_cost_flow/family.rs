@@ -23,6 +23,13 @@ use crate::solve::network_flow::FlowLimits;
 pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
     name: "min_cost_flow",
     summary: "The cheapest flow through a network.",
+    starter: "\
+# how much on which arc of a network: one cost per arc
+kind = \"min_cost_flow\"
+arcs = [[\"plant\", \"port\"], [\"port\", \"shop\"], [\"plant\", \"shop\"]]    # fill in
+supply = { plant = 3, shop = -3 }    # fill in: negative for demands
+capacity = [3, 3, inf]               # optional: one number per arc
+",
     fields: &[
         KindField::required(
             "arcs",

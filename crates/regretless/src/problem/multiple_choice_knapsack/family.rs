@@ -24,6 +24,14 @@ const UNLIMITED_BUDGET: f64 = 1e100;
 pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
     name: "multiple_choice_knapsack",
     summary: "One offer of each group within a capacity.",
+    starter: "\
+# one option for each customer or product, within a budget
+kind = \"multiple_choice_knapsack\"
+weights = [[1.0, 2.0], [1.0, 2.0]]    # fill in: one list per group, with what each option uses
+capacity = 3.0                         # fill in: the budget
+sense = \"maximize\"                     # or \"minimize\"
+# optional = true                      # a group may choose nothing
+",
     fields: &[
         KindField::required(
             "weights",

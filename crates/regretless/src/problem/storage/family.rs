@@ -31,6 +31,17 @@ const STEP_PLACES: &[RowPlace] = &[
 pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
     name: "storage",
     summary: "When to charge and discharge a battery or a reservoir at given prices.",
+    starter: "\
+# when to buy and when to sell, with a battery or a reservoir: one price per step
+kind = \"storage\"
+steps = {count}
+capacity = 10.0            # fill in: highest level
+charge_limit = 2.5         # fill in: most that is bought in a step
+discharge_limit = 2.5      # fill in: most that is sold in a step
+charge_efficiency = 0.92   # share of what is bought that is stored
+discharge_efficiency = 0.95
+initial = 5.0              # fill in: level before the first step
+",
     fields: &[
         KindField::required(
             "steps",

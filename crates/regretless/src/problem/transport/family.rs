@@ -25,6 +25,12 @@ const MAX_NODES_OF_LANES: usize = 40;
 pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
     name: "transport",
     summary: "The cheapest transport from sources with a supply to destinations with a demand.",
+    starter: "\
+# which source serves which destination: one cost per pair
+kind = \"transport\"
+supply = [4.0, 3.5]        # fill in: of the sources
+demand = [2.0, 1.0]        # fill in: of the destinations
+",
     fields: &[
         KindField::required("supply", "array_like or columns", "").rows(&[
             RowPlace::number(0.0).sized(FieldSize::ByFile(size_of_sources)),
