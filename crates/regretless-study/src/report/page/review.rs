@@ -159,19 +159,7 @@ fn terms(review: &DecisionReview) -> String {
                         chance."
                 ),
             ));
-            entries.push(if history.are_ordered {
-                (
-                    "Backtest",
-                    "the history is decided again, period by period, by models that were trained \
-                        on earlier periods only."
-                        .to_owned(),
-                )
-            } else {
-                (
-                    "Cross-validation",
-                    "every row is decided by models that were trained on other rows.".to_owned(),
-                )
-            });
+            entries.push(how_decided(history));
         }
         None => entries.push((
             "95\u{a0}% interval",
@@ -228,6 +216,23 @@ fn money(review: &DecisionReview) -> String {
         |width| savings::draw(review, width),
         "",
     )
+}
+
+/// How the decided rows and the rows that models were trained on relate to each other.
+fn how_decided(history: &BacktestResults) -> (&'static str, String) {
+    let [name, text] = if history.are_ordered {
+        [
+            "Backtest",
+            "the history is decided again, period by period, by models that were trained on \
+             earlier periods only.",
+        ]
+    } else {
+        [
+            "Cross-validation",
+            "every row is decided by models that were trained on other rows.",
+        ]
+    };
+    (name, text.to_owned())
 }
 
 /// What every method would have cost.
