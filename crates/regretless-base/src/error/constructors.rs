@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::solve_failure::{SolveFailure, SolvePlace};
 use super::{Error, InputPlace};
+use crate::text::nearest_name;
 
 impl Error {
     /// The same error with a remedy, if it is an error in data or settings.
@@ -133,9 +134,15 @@ impl Error {
         }
     }
 
-    /// An unknown name of something (such as "method"), with the possible names.
+    /// An unknown name of something (such as "method"), with the name that was probably meant and
+    /// all possible ones.
     pub fn unknown(what: &str, name: &str, choices: &[&str]) -> Self {
-        Self::setting(format!("unknown {what} '{name}'"))
-            .with_remedy(format!("choose one of: {}", choices.join(", ")))
+        let all = format!("choose one of: {}", choices.join(", "));
+        Self::setting(format!("unknown {what} '{name}'")).with_remedy(
+            match nearest_name(name, choices.iter().copied()) {
+                Some(meant) => format!("did you mean '{meant}'? {all}"),
+                None => all,
+            },
+        )
     }
 }

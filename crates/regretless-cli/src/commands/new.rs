@@ -76,10 +76,9 @@ fn list() -> CommandReport {
 
 fn write(kind: &str, options: &NewOptions, context: &CommandContext) -> Result<CommandReport> {
     let found = families().find(|(family, _)| family.name() == kind);
-    let (family, _) = found.ok_or_else(|| {
-        let names: Vec<&str> = families().map(|(family, _)| family.name()).collect();
-        Error::unknown("kind", kind, &names)
-    })?;
+    let Some((family, _)) = found else {
+        return Err(no_starter(kind));
+    };
     let costs = costs_of_table(options)?;
     let text = family.starter(costs.as_deref()).unwrap_or_default();
     let file = options.out.clone().unwrap_or_else(|| DEFAULT_FILE.into());
@@ -110,6 +109,25 @@ fn write(kind: &str, options: &NewOptions, context: &CommandContext) -> Result<C
         ));
     }
     Ok(report)
+}
+
+/// Why there is no problem file to begin with.
+fn no_starter(kind: &str) -> Error {
+    // The reader of problem files knows misspelled names, and quantities that are no costs.
+    let only_kind = toml::Table::from_iter([("kind".to_owned(), kind.into())]);
+    match ProblemSpec::from_toml(&only_kind.to_string()) {
+        Err(unknown)
+            if ProblemFamily::all()
+                .iter()
+                .all(|family| family.name() != kind) =>
+        {
+            unknown
+        }
+        _ => Error::setting(format!("'{kind}' is not written by hand")).with_remedy(
+            "for a model in an MPS or LP file: kind = \"linear\", file = \"model.mps\" and \
+             costs = [\"x*\"]",
+        ),
+    }
 }
 
 /// The names of the costs of the table, if there is one.

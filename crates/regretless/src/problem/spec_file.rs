@@ -11,7 +11,7 @@ use super::parametric::is_template;
 use crate::error::{Error, Result};
 use crate::renamed::{explain, new_word};
 use crate::size_limits::read_text_file;
-use crate::text::{UNKNOWN_QUANTITY_REMEDY, nearest_name};
+use crate::text::UNKNOWN_QUANTITY_REMEDY;
 
 impl ProblemSpec {
     /// The problem of a problem file that was read into a JSON value. Files of arcs that it names
@@ -171,22 +171,14 @@ fn check_kind(table: &toml::Table) -> Result<()> {
             (cargo feature `highs`)";
         return Err(Error::setting(message));
     }
-    let error = Error::setting(format!("unknown kind '{kind}'"));
-    let shown = || {
-        let families = ProblemFamily::all().iter();
-        families
-            .filter(|family| !family.is_stored_only)
-            .map(|family| family.name)
-    };
-    let is_of_demand = UNKNOWN_DEMAND_WORDS.iter().any(|word| kind.contains(word));
-    Err(match nearest_name(kind, shown()) {
-        _ if is_of_demand => error.with_remedy(UNKNOWN_QUANTITY_REMEDY.to_owned()),
-        Some(meant) => error.with_remedy(format!("did you mean '{meant}'?")),
-        None => {
-            let kinds: Vec<&str> = shown().collect();
-            error.with_remedy(format!("kinds are {}", kinds.join(", ")))
-        }
-    })
+    if UNKNOWN_DEMAND_WORDS.iter().any(|word| kind.contains(word)) {
+        let error = Error::setting(format!("unknown kind '{kind}'"));
+        return Err(error.with_remedy(UNKNOWN_QUANTITY_REMEDY.to_owned()));
+    }
+    let families = ProblemFamily::all().iter();
+    let shown = families.filter(|family| !family.is_stored_only);
+    let kinds: Vec<&str> = shown.map(|family| family.name).collect();
+    Err(Error::unknown("kind", kind, &kinds))
 }
 
 impl InfinityRule {

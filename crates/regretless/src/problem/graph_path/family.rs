@@ -39,7 +39,8 @@ pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
     starter: "\
 # the cheapest way through a network: one cost per arc
 kind = \"graph_path\"
-arcs = [[\"home\", \"bridge\"], [\"bridge\", \"work\"], [\"home\", \"work\"]]    # fill in, or { file = \"roads.csv\", from = \"from\", to = \"to\" }
+# arcs may come from a table: arcs = { file = \"roads.csv\", from = \"from\", to = \"to\" }
+arcs = [[\"home\", \"bridge\"], [\"bridge\", \"work\"], [\"home\", \"work\"]]   # fill in
 source = \"home\"            # fill in, or { column = \"from\" } where it differs per row
 target = \"work\"            # fill in
 ",
