@@ -240,3 +240,84 @@ fn three_rows_and_columns_that_do_not_exist_are_refused() {
         wrong.err
     );
 }
+
+/// The table with one more column, a value of each row.
+fn with_column(text: &str, name: &str, value: impl Fn(&[&str]) -> String) -> String {
+    let mut lines = text.lines();
+    let mut changed = format!("{},{name}\n", lines.next().unwrap());
+    for line in lines {
+        let cells: Vec<&str> = line.split(',').collect();
+        writeln!(changed, "{line},{}", value(&cells)).unwrap();
+    }
+    changed
+}
+
+#[test]
+fn a_feature_that_gives_a_cost_away_is_left_out_unless_it_is_named() {
+    let workspace = TestWorkspace::new();
+    workspace.write("problem.toml", PROBLEM);
+    let clean = table(120, true);
+    let bill = |cells: &[&str]| {
+        let cost: f64 = cells.last().unwrap().parse().unwrap();
+        format!("{:.4}", 1.19 * cost + 0.001 * noise(cells.len() as u64, 7))
+    };
+    workspace.write("table.csv", &with_column(&clean, "bill", bill));
+    let found = workspace.run(COMMAND).succeeded();
+    let line = "bill: target leakage: almost perfectly correlated with a cost";
+    assert!(found.err.contains(line), "{}", found.err);
+    // The same model as that of a table without the column.
+    workspace.write("clean.csv", &clean);
+    let command = COMMAND.replace("table.csv", "clean.csv");
+    workspace
+        .run(&command.replace("result", "clean"))
+        .succeeded();
+    let [with, without] = ["result", "clean"].map(|folder| {
+        let bytes = std::fs::read(workspace.path(folder).join("model.safetensors"));
+        bytes.unwrap()
+    });
+    assert!(with == without, "the leaking column changed the model");
+    let named = format!("{} --features *", COMMAND.replace("result", "named"));
+    let kept = workspace.run(&named).succeeded();
+    assert!(
+        kept.err.contains("feature bill has the rank correlation"),
+        "{}",
+        kept.err
+    );
+    assert!(!kept.err.contains("target leakage"), "{}", kept.err);
+}
+
+#[test]
+fn past_decisions_are_valued_by_name_in_any_order_of_columns() {
+    let workspace = TestWorkspace::new();
+    workspace.write("problem.toml", PROBLEM);
+    let ordered = table(120, true);
+    // The same cells with the decisions in another order.
+    let place = |name: &str| {
+        let mut header = ordered.lines().next().unwrap().split(',');
+        header.position(|column| column == name).unwrap()
+    };
+    let mut order: Vec<usize> = (0..ordered.lines().next().unwrap().split(',').count()).collect();
+    order.swap(place("was_a"), place("was_c"));
+    order.swap(place("was_b"), place("was_d"));
+    let mut shuffled = String::new();
+    for line in ordered.lines() {
+        let cells: Vec<&str> = line.split(',').collect();
+        let cells: Vec<&str> = order.iter().map(|column| cells[*column]).collect();
+        writeln!(shuffled, "{}", cells.join(",")).unwrap();
+    }
+    let past = |table: &str, options: &str| {
+        workspace.write("table.csv", table);
+        let output = workspace.run(&format!("{COMMAND} --json --force {options}"));
+        let methods = output.json()["summary"]["methods"].clone();
+        let methods = methods.as_array().unwrap().clone();
+        let mut methods = methods.into_iter();
+        methods
+            .find(|method| method["name"] == "past decisions")
+            .unwrap()["total_cost"]
+            .clone()
+    };
+    let total = past(&ordered, "");
+    assert!(total.is_number(), "{total}");
+    assert_eq!(past(&shuffled, ""), total);
+    assert_eq!(past(&shuffled, "--decisions was_*"), total);
+}

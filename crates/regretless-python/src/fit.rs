@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use regretless_study::fit::{FitPlan, FitSettings, FitTable, StatedRoles};
+use regretless_study::fit::{FitCommand, FitPlan, FitSettings, FitTable, StatedRoles};
 use serde::{Deserialize, Serialize};
 
 use crate::call_observer::{PyCall, warn};
@@ -32,7 +32,7 @@ struct FitCall {
     seed: u32,
     unit: Option<String>,
     title: Option<String>,
-    /// The call, for the page.
+    /// The call without its closing bracket.
     command: String,
 }
 
@@ -61,7 +61,9 @@ pub fn run_fit<'py>(
     let problem = problem.get();
     let found: FitCall =
         serde_json::from_str(call).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let mut settings = FitSettings::new(found.file, (*problem.spec).clone(), found.folder);
+    let command = FitCommand::Python(found.command);
+    let spec = (*problem.spec).clone();
+    let mut settings = FitSettings::new(found.file, spec, found.folder, command);
     settings.roles = StatedRoles {
         costs: found.costs,
         time: found.time,
@@ -87,7 +89,7 @@ pub fn run_fit<'py>(
     raise_notes(py, problem, &table.notes)?;
     let plan = FitPlan::new(&table, &settings).map_err(to_py_err)?;
     let results = py_call.run(py, |observer| {
-        let results = table.fit(&plan, &settings, &found.command, observer)?;
+        let results = table.fit(&plan, &settings, observer)?;
         results.write(&table, &settings)?;
         Ok(results)
     })?;

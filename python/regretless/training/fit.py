@@ -216,7 +216,7 @@ def fit(
         "seed": seed,
         "unit": unit,
         "title": title,
-        "command": "regretless.fit(problem, table)",
+        "command": "regretless.fit(problem, table",
     }
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary if out is None else out)

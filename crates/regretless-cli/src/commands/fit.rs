@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use regretless::{Error, Result};
 use regretless_study::fit::{
-    CARD_FILE_NAME, FitExample, FitPlan, FitResults, FitSettings, FitTable, MODEL_FILE_NAME,
-    PAGE_FILE_NAME, StatedRoles, TableRoles,
+    CARD_FILE_NAME, FitCommand, FitExample, FitPlan, FitResults, FitSettings, FitTable,
+    MODEL_FILE_NAME, PAGE_FILE_NAME, StatedRoles, TableRoles,
 };
 use regretless_study::text::{grouped, write_text};
 use serde_json::json;
@@ -27,7 +27,7 @@ const ROLE_WIDTH: usize = 14;
 /// Finds the roles of the columns, compares methods, and writes model and page.
 pub fn run(options: &FitOptions, context: &CommandContext) -> Result<CommandReport> {
     let options = &with_example(options.clone(), context)?;
-    let settings = fit_settings(options)?;
+    let settings = fit_settings(options, context)?;
     let table = FitTable::read(&settings)?;
     let resolved = with_roles(options, &table.roles, &settings);
     check_folder(&settings.folder, &resolved, context)?;
@@ -39,8 +39,7 @@ pub fn run(options: &FitOptions, context: &CommandContext) -> Result<CommandRepo
         plan.method, plan.description, settings.budget
     ));
     set_resumable();
-    let command = command_line(&context.arguments);
-    let results = table.fit(&plan, &settings, &command, &context.progress)?;
+    let results = table.fit(&plan, &settings, &context.progress)?;
     context.print_notes(&results.notes);
     for (row, failure) in results.labels.failed.iter().take(10) {
         context.warn(&format!(
@@ -83,7 +82,8 @@ fn with_example(mut options: FitOptions, context: &CommandContext) -> Result<Fit
     Ok(options)
 }
 
-fn fit_settings(options: &FitOptions) -> Result<FitSettings> {
+fn fit_settings(options: &FitOptions, context: &CommandContext) -> Result<FitSettings> {
+    let command = FitCommand::Shell(command_line(&context.arguments));
     let file = require(options.table.as_ref(), "TABLE")?;
     let problem = load_spec(&require(options.problem.as_ref(), "--problem")?)?;
     let folder = options.out.clone().unwrap_or_else(|| default_folder(&file));
@@ -110,7 +110,7 @@ fn fit_settings(options: &FitOptions) -> Result<FitSettings> {
         threads: options.execution.threads.unwrap_or(0),
         limits: options.execution.limits.search_limits()?,
         heuristic: options.execution.heuristic,
-        ..FitSettings::new(file, problem, folder)
+        ..FitSettings::new(file, problem, folder, command)
     })
 }
 

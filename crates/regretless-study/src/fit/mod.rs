@@ -10,6 +10,7 @@
 //! method is better.
 
 mod card;
+mod command;
 mod conclusion;
 mod example;
 mod plan;
@@ -17,6 +18,7 @@ mod roles;
 mod run;
 mod table;
 
+pub use command::FitCommand;
 pub use conclusion::FitVerdict;
 pub use example::{FIT_EXAMPLES, FitExample};
 pub use plan::FitPlan;
@@ -47,6 +49,8 @@ pub struct FitSettings {
     pub problem: ProblemSpec,
     /// What the user said about columns.
     pub roles: StatedRoles,
+    /// The call, for the page and for errors that show how to say which role a column has.
+    pub command: FitCommand,
     /// The method that is compared with the baselines; `auto` by default.
     pub method: Option<Method>,
     /// Processor seconds that the searches of `auto` take together.
@@ -75,7 +79,7 @@ impl FitSettings {
     pub const DEFAULT_BUDGET: f64 = 20.0;
 
     /// The default settings for a table and a problem.
-    pub fn new(file: PathBuf, problem: ProblemSpec, folder: PathBuf) -> Self {
+    pub fn new(file: PathBuf, problem: ProblemSpec, folder: PathBuf, command: FitCommand) -> Self {
         Self {
             file,
             dialect: CsvDialect::default(),
@@ -83,6 +87,7 @@ impl FitSettings {
             features: FeatureOptions::default(),
             problem,
             roles: StatedRoles::default(),
+            command,
             method: None,
             budget: Self::DEFAULT_BUDGET,
             seed: 0,

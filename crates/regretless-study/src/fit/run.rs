@@ -71,7 +71,6 @@ impl FitTable {
         &self,
         plan: &FitPlan,
         settings: &FitSettings,
-        command: &str,
         observer: &dyn Observer,
     ) -> Result<FitResults> {
         let LabeledTable {
@@ -113,7 +112,7 @@ impl FitTable {
             backtest: &backtest,
             table,
             findings: &prepared.findings,
-            facts: self.facts(settings, command),
+            facts: self.facts(settings),
         };
         Ok(FitResults {
             page: page.draw(observer)?,
@@ -142,7 +141,7 @@ impl FitTable {
         self.source.split(&split, self.data.len())
     }
 
-    fn facts(&self, settings: &FitSettings, command: &str) -> BacktestFacts {
+    fn facts(&self, settings: &FitSettings) -> BacktestFacts {
         let file = settings.file.file_name();
         let name = file.map(|name| name.to_string_lossy().into_owned());
         let unused = self.roles.unused.iter();
@@ -151,7 +150,7 @@ impl FitTable {
             table: name,
             origin: self.roles.lines(),
             time_column: self.roles.time.clone(),
-            commands: vec![command.to_owned()],
+            commands: vec![settings.command.text()],
             title: settings.title.clone(),
             unused_columns: UnusedColumns::new(unused.collect()),
             ..BacktestFacts::default()

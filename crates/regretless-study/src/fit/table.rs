@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use regretless::data::{CostMatching, Dataset, Layout, NamedCosts, TableSource, WideColumns};
+use regretless::data::{
+    CostMatching, DataCheck, Dataset, FindingKind, Layout, NamedCosts, TableSource, WideColumns,
+};
 use regretless::label::{LabelReport, LabelStore, LabeledDataset};
 use regretless::notes::Note;
 use regretless::oracle::Oracle;
@@ -11,12 +13,16 @@ use regretless::parallel::Threads;
 use regretless::{Decision, Problem};
 use regretless_base::error::{Error, Result};
 use regretless_base::observer::Observer;
+use regretless_base::text::{common_ends, first_names};
 
 use super::{FitSettings, ProblemColumnNames, TableRoles};
 use crate::backtest::{GivenMethod, Periods};
 
 /// The name of the user's decisions in tables.
 const DECISIONS_NAME: &str = "past decisions";
+/// Why a leaking feature is left out, and what keeps it.
+const LEAKAGE: &str = "target leakage: almost perfectly correlated with a cost; name the features \
+    to keep it";
 
 /// A table whose columns have roles, read for its problem.
 pub struct FitTable {
@@ -49,15 +55,32 @@ impl FitTable {
         let in_file = |error: Error| error.in_file(&settings.file);
         let profile = source.profile()?;
         let names = problem_columns(settings)?;
-        let roles = TableRoles::of(&profile, &names, &settings.roles).map_err(in_file)?;
-        let columns = WideColumns {
-            features: roles.features.clone(),
-            costs: roles.costs.clone(),
-            ignore: Vec::new(),
-            options: settings.features.clone(),
-        };
-        let source = self::source(settings, columns);
+        let stated = &settings.roles;
+        let roles = TableRoles::of(&profile, &names, stated, &settings.command);
+        let mut roles = roles.map_err(in_file)?;
+        let mut source = source_of(settings, &roles);
         let (problem, mut data) = source.read_for(settings.problem.clone())?;
+        // Features that the user named are known when the decision is made.
+        if stated.features.is_empty() {
+            let leaking = leaking_features(&source, &data, roles.time.as_deref())?;
+            if !leaking.is_empty() {
+                roles.leave_out(&leaking, LEAKAGE);
+                if roles.features.is_empty() {
+                    return Err(in_file(
+                        Error::setting(format!(
+                            "every feature is almost perfectly correlated with a cost: {}",
+                            first_names(&leaking)
+                        ))
+                        .with_remedy(format!(
+                            "if they are known when the decision is made: {}",
+                            settings.command.with_role("features", "*")
+                        )),
+                    ));
+                }
+                source = source_of(settings, &roles);
+                data = source.read_for(settings.problem.clone())?.1;
+            }
+        }
         if let Some(names) = &roles.cost_names {
             data.rename_costs(names.clone().into()).map_err(in_file)?;
         }
@@ -167,9 +190,39 @@ impl FitTable {
     }
 }
 
+/// The features that look like costs in disguise.
+fn leaking_features(
+    source: &TableSource,
+    data: &Dataset,
+    time: Option<&str>,
+) -> Result<Vec<String>> {
+    let all: Vec<usize> = (0..data.len()).collect();
+    let encoded = data.clone().encoded(&all)?;
+    let findings = source.check(DataCheck::new(&encoded), time)?;
+    let leaks = findings
+        .into_iter()
+        .filter(|finding| finding.kind == FindingKind::Leak);
+    let mut columns: Vec<String> = leaks.flat_map(|leak| leak.columns).collect();
+    // Names of values of categories are no columns of the table.
+    let of_table = data.features().column_names();
+    columns.retain(|name| of_table.contains(name));
+    Ok(columns)
+}
+
+/// The table with the columns of its costs and features.
+fn source_of(settings: &FitSettings, roles: &TableRoles) -> TableSource {
+    let columns = WideColumns {
+        features: roles.features.clone(),
+        costs: roles.costs.clone(),
+        ignore: Vec::new(),
+        options: settings.features.clone(),
+    };
+    source(settings, columns)
+}
+
 /// The pattern of names that are alike.
 fn common_pattern(names: &[String]) -> String {
-    let (start, end) = regretless_base::text::common_ends(names);
+    let (start, end) = common_ends(names);
     let first = &names[0];
     format!("{}*{}", &first[..start], &first[first.len() - end..])
 }

@@ -38,6 +38,8 @@ pub struct ColumnProfile {
     pub is_integral: bool,
     /// Whether a number is negative.
     pub has_negatives: bool,
+    /// A hash of all cells in order: equal columns have equal ones.
+    pub content: u64,
 }
 
 impl ColumnProfile {

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, HashSet};
 
 use regretless::data::{ColumnProfile, TableProfile, ValueKind};
 use regretless_base::error::{Error, Result};
-use regretless_base::text::{common_ends, first_names, matches_pattern};
+use regretless_base::text::{common_ends, first_names, matches_pattern, plural};
 
 use super::names::{NameGroup, ends_of, is_any};
 use super::{NO_COLUMN, ProblemColumnNames, StatedRoles};
+use crate::fit::FitCommand;
 
 /// Share of zeros from which amounts look like decisions: most items are not chosen. As in the data
 /// check.
@@ -21,6 +22,7 @@ pub(super) struct RoleFinder<'a> {
     pub table: &'a TableProfile,
     pub problem: &'a ProblemColumnNames,
     pub stated: &'a StatedRoles,
+    pub command: &'a FitCommand,
 }
 
 impl RoleFinder<'_> {
@@ -28,10 +30,58 @@ impl RoleFinder<'_> {
         &self.table.columns[column].name
     }
 
-    /// The columns that names or patterns select, in the order of the table.
+    /// The columns that names or patterns select: in the order in which they are named, those of a
+    /// pattern in the order of the table.
     fn selected(&self, patterns: &[String]) -> Vec<usize> {
-        let is_selected = |column: &usize| is_any(patterns, self.name(*column));
-        (0..self.table.columns.len()).filter(is_selected).collect()
+        let mut selected = Vec::new();
+        for pattern in patterns {
+            for (position, column) in self.table.columns.iter().enumerate() {
+                if matches_pattern(pattern, &column.name) && !selected.contains(&position) {
+                    selected.push(position);
+                }
+            }
+        }
+        selected
+    }
+
+    /// The columns that the user named for a role that has one column for each cost, in the order
+    /// of the costs.
+    fn stated_for_each_cost(
+        &self,
+        role: &str,
+        patterns: &[String],
+        costs: &NameGroup,
+    ) -> Result<Vec<usize>> {
+        let selected = self.selected(patterns);
+        let [found, wanted] = [selected.len(), costs.columns.len()];
+        if found != wanted {
+            return Err(Error::setting(format!(
+                "{role}: {found} column{} for {wanted} costs",
+                plural(found)
+            ))
+            .with_remedy("name one column for each cost, or none"));
+        }
+        let stems: Vec<String> = costs
+            .stems(self.table)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        let named = self.groups_named(&stems).into_iter();
+        let mut named = named.filter(|group| are_same(&group.columns, &selected));
+        if let Some(group) = named.next() {
+            return Ok(group.columns);
+        }
+        // Names do not say which column belongs to which cost, but a list of them does.
+        if patterns.len() == found {
+            return Ok(selected);
+        }
+        Err(Error::setting(format!(
+            "{role}: the names of the columns do not say which cost each belongs to"
+        ))
+        .with_remedy(format!(
+            "list the columns one by one, in the order of the costs: {}",
+            first_names(costs.columns.iter().map(|column| self.name(*column)))
+        )))
     }
 
     /// Every stated name or pattern must select a column.
@@ -93,11 +143,10 @@ impl RoleFinder<'_> {
         match candidates.as_slice() {
             [only] => Ok(only.clone()),
             [] => Err(self.no_costs()),
-            several => Err(ambiguous(
+            several => Err(self.ambiguous(
                 "the costs could be several groups of columns",
-                several
-                    .iter()
-                    .map(|group| format!("--costs '{}'", group.pattern())),
+                "costs",
+                several.iter().map(NameGroup::pattern),
             )),
         }
     }
@@ -112,11 +161,8 @@ impl RoleFinder<'_> {
     /// The same columns as a group named after the problem's costs, in their order.
     fn as_named(&self, columns: &[usize]) -> Option<NameGroup> {
         let groups = self.groups_named(self.problem.costs.as_ref()?);
-        let wanted: HashSet<usize> = columns.iter().copied().collect();
-        groups.into_iter().find(|group| {
-            let found: HashSet<usize> = group.columns.iter().copied().collect();
-            found == wanted
-        })
+        let mut groups = groups.into_iter();
+        groups.find(|group| are_same(&group.columns, columns))
     }
 
     fn no_costs(&self) -> Error {
@@ -125,10 +171,11 @@ impl RoleFinder<'_> {
             (None, Some(count)) => format!("are {count} numbers with names that are alike"),
             (None, None) => "are numbers with names that are alike".into(),
         };
-        Error::setting(format!("no columns {wanted}")).with_remedy(
-            "name the columns of the costs: --costs 'c_*'; where only decisions were seen, or \
-             quantities are unknown, see the page \"Which problem do I have?\"",
-        )
+        Error::setting(format!("no columns {wanted}")).with_remedy(format!(
+            "name them: {}; where only decisions were seen, or quantities are unknown, see \
+                 the page \"Which problem do I have?\"",
+            self.command.with_role("costs", "c_*")
+        ))
     }
 
     /// Groups that have a column for each of these names, between the same beginning and end.
@@ -243,25 +290,21 @@ impl RoleFinder<'_> {
         groups
     }
 
-    pub fn decisions(&self, costs: &NameGroup, taken: &HashSet<usize>) -> Vec<usize> {
+    pub fn decisions(&self, costs: &NameGroup, taken: &HashSet<usize>) -> Result<Vec<usize>> {
         match self.stated.decisions.as_slice() {
-            [none] if none == NO_COLUMN => Vec::new(),
+            [none] if none == NO_COLUMN => Ok(Vec::new()),
             [] => {
                 let mut groups = self.named_after(costs, taken);
                 groups.retain(|group| self.are_decisions(&group.columns));
-                // Of two groups neither can be preferred; both then stay features.
-                match groups.as_slice() {
-                    [only] => only.columns.clone(),
-                    _ => Vec::new(),
-                }
+                self.only_group("decisions", "decisions that were made", &groups)
             }
-            patterns => self.selected(patterns),
+            patterns => self.stated_for_each_cost("decisions", patterns, costs),
         }
     }
 
-    pub fn forecasts(&self, costs: &NameGroup, taken: &HashSet<usize>) -> Vec<usize> {
+    pub fn forecasts(&self, costs: &NameGroup, taken: &HashSet<usize>) -> Result<Vec<usize>> {
         match self.stated.forecasts.as_slice() {
-            [none] if none == NO_COLUMN => Vec::new(),
+            [none] if none == NO_COLUMN => Ok(Vec::new()),
             [] => {
                 let mut groups = self.named_after(costs, taken);
                 let has_gaps = |group: &NameGroup| {
@@ -269,12 +312,25 @@ impl RoleFinder<'_> {
                     columns.any(|column| self.table.columns[*column].gaps > 0)
                 };
                 groups.retain(|group| !self.are_decisions(&group.columns) && !has_gaps(group));
-                match groups.as_slice() {
-                    [only] => only.columns.clone(),
-                    _ => Vec::new(),
-                }
+                self.only_group("forecasts", "forecasts of the costs", &groups)
             }
-            patterns => self.selected(patterns),
+            patterns => self.stated_for_each_cost("forecasts", patterns, costs),
+        }
+    }
+
+    /// The columns of the only group that can have a role.
+    fn only_group(&self, role: &str, what: &str, groups: &[NameGroup]) -> Result<Vec<usize>> {
+        match groups {
+            [] => Ok(Vec::new()),
+            [only] => Ok(only.columns.clone()),
+            several => {
+                let patterns = several.iter().map(NameGroup::pattern);
+                Err(self.ambiguous(
+                    &format!("several groups of columns could be {what}"),
+                    role,
+                    patterns.chain([NO_COLUMN.to_owned()]),
+                ))
+            }
         }
     }
 
@@ -295,8 +351,9 @@ impl RoleFinder<'_> {
         }
         let is_time = |column: &usize| {
             let profile = &self.table.columns[*column];
+            // By name only: the pattern of all features does not turn the time into one.
             let is_left_out = is_any(&self.stated.ignore, &profile.name)
-                || is_any(&self.stated.features, &profile.name);
+                || self.stated.features.contains(&profile.name);
             !taken.contains(column)
                 && !is_left_out
                 && profile.kind == ValueKind::Date
@@ -307,12 +364,14 @@ impl RoleFinder<'_> {
         match times.as_slice() {
             [] => Ok(None),
             [only] => Ok(Some(*only)),
-            several => Err(ambiguous(
-                "the time of a row could be in several columns",
-                several
-                    .iter()
-                    .map(|column| format!("--time {}", self.name(*column))),
-            )),
+            several => {
+                let names = several.iter().map(|column| self.name(*column).to_owned());
+                Err(self.ambiguous(
+                    "the time of a row could be in several columns",
+                    "time",
+                    names.chain([NO_COLUMN.to_owned()]),
+                ))
+            }
         }
     }
 
@@ -345,10 +404,18 @@ impl RoleFinder<'_> {
         }
         None
     }
+
+    /// The error of a role that several columns could have, with the command of each reading.
+    fn ambiguous(&self, what: &str, role: &str, values: impl Iterator<Item = String>) -> Error {
+        let commands: Vec<String> = values
+            .map(|value| self.command.with_role(role, &value))
+            .collect();
+        Error::setting(what.to_owned())
+            .with_remedy(format!("say which:\n  {}", commands.join("\n  ")))
+    }
 }
 
-/// The error of a role that several columns could have, with a flag for each.
-fn ambiguous(what: &str, flags: impl Iterator<Item = String>) -> Error {
-    let flags: Vec<String> = flags.collect();
-    Error::setting(what.to_owned()).with_remedy(format!("say which: {}", flags.join(", or ")))
+/// Whether two lists have the same columns.
+fn are_same(first: &[usize], second: &[usize]) -> bool {
+    first.len() == second.len() && first.iter().all(|column| second.contains(column))
 }

@@ -9,13 +9,14 @@ mod names;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use regretless::data::TableProfile;
-use regretless_base::error::Result;
+use regretless_base::error::{Error, Result};
 use regretless_base::text::{first_names, plural};
 use serde::Serialize;
 
+use super::FitCommand;
 use finder::RoleFinder;
 
 /// What the problem says about the columns of its table.
@@ -90,21 +91,23 @@ impl TableRoles {
         table: &TableProfile,
         problem: &ProblemColumnNames,
         stated: &StatedRoles,
+        command: &FitCommand,
     ) -> Result<Self> {
         let finder = RoleFinder {
             table,
             problem,
             stated,
+            command,
         };
         finder.check_stated()?;
         let costs = finder.costs()?;
         let mut taken: HashSet<usize> = costs.columns.iter().copied().collect();
         let parameters = finder.parameters();
-        let decisions = finder.decisions(&costs, &taken);
+        let decisions = finder.decisions(&costs, &taken)?;
         taken.extend(&decisions);
         let time = finder.time(&taken)?;
         taken.extend(time);
-        let forecasts = finder.forecasts(&costs, &taken);
+        let forecasts = finder.forecasts(&costs, &taken)?;
         let names = |columns: &[usize]| -> Vec<String> {
             let names = columns.iter().map(|column| &table.columns[*column].name);
             names.cloned().collect()
@@ -119,12 +122,26 @@ impl TableRoles {
             features: Vec::new(),
             unused: Vec::new(),
         };
+        // Of equal columns the first is a feature; one that is equal to a cost is none at all.
+        let mut known: HashMap<u64, &str> = HashMap::new();
+        for position in &taken {
+            let column = &table.columns[*position];
+            known.insert(column.content, &column.name);
+        }
         for (position, column) in table.columns.iter().enumerate() {
             if taken.contains(&position) {
                 continue;
             }
-            match finder.reason_against_feature(column) {
-                None => roles.features.push(column.name.clone()),
+            let equal = known.get(&column.content);
+            let equal = equal.filter(|_| stated.features.is_empty());
+            let reason = finder
+                .reason_against_feature(column)
+                .or_else(|| equal.map(|first| format!("equal to {first}")));
+            match reason {
+                None => {
+                    known.insert(column.content, &column.name);
+                    roles.features.push(column.name.clone());
+                }
                 // A parameter that is no feature has its role.
                 Some(_) if parameters.contains(&position) => {}
                 Some(reason) => roles.unused.push(UnusedColumn {
@@ -133,11 +150,26 @@ impl TableRoles {
                 }),
             }
         }
+        if roles.features.is_empty() {
+            return Err(
+                Error::setting("no column is left for the features").with_remedy(described(&roles))
+            );
+        }
         Ok(roles)
     }
 }
 
 impl TableRoles {
+    /// Leaves features out for a reason.
+    pub(super) fn leave_out(&mut self, columns: &[String], reason: &str) {
+        self.features.retain(|name| !columns.contains(name));
+        let unused = columns.iter().map(|name| UnusedColumn {
+            name: name.clone(),
+            reason: reason.to_owned(),
+        });
+        self.unused.extend(unused);
+    }
+
     /// The roles in lines for people: the role, and the columns that have it.
     pub fn lines(&self) -> Vec<(String, String)> {
         let mut lines = Vec::new();
@@ -163,6 +195,15 @@ impl TableRoles {
         }
         lines
     }
+}
+
+/// The roles in one line, for an error.
+fn described(roles: &TableRoles) -> String {
+    let lines = roles.lines().into_iter();
+    let lines: Vec<String> = lines
+        .map(|(role, columns)| format!("{role}: {columns}"))
+        .collect();
+    format!("the columns are {}", lines.join("; "))
 }
 
 /// `a, b and c`, or `35 columns: a, b, … and 27 more`.

@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed step should show where")]
 
-use super::{ProblemColumnNames, StatedRoles, TableRoles};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::{FitCommand, ProblemColumnNames, StatedRoles, TableRoles};
 use regretless::data::{ColumnProfile, TableProfile, ValueKind};
+use regretless_base::error::Result;
 
 fn number(name: &str) -> ColumnProfile {
     ColumnProfile {
@@ -16,7 +19,15 @@ fn number(name: &str) -> ColumnProfile {
         is_binary: false,
         is_integral: false,
         has_negatives: false,
+        content: hash_of(name),
     }
+}
+
+/// Columns of other names have other cells.
+fn hash_of(name: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn decision(name: &str) -> ColumnProfile {
@@ -37,11 +48,21 @@ fn of_kind(name: &str, kind: ValueKind) -> ColumnProfile {
     }
 }
 
-fn table(columns: &[ColumnProfile]) -> TableProfile {
-    TableProfile {
+fn roles_of(
+    columns: &[ColumnProfile],
+    problem: &ProblemColumnNames,
+    stated: &StatedRoles,
+) -> Result<TableRoles> {
+    let table = TableProfile {
         rows: 100,
         columns: columns.to_vec(),
-    }
+    };
+    let command = FitCommand::Shell("regretless fit t.csv --problem p.toml".into());
+    TableRoles::of(&table, problem, stated, &command)
+}
+
+fn names(patterns: &[&str]) -> Vec<String> {
+    patterns.iter().map(|name| (*name).to_owned()).collect()
 }
 
 fn items(count: usize) -> ProblemColumnNames {
@@ -66,7 +87,7 @@ fn a_history_with_past_decisions_a_date_and_a_forecast_needs_no_flag() {
         parameters: vec!["minutes".into()],
         ..items(3)
     };
-    let roles = TableRoles::of(&table(&columns), &problem, &StatedRoles::default()).unwrap();
+    let roles = roles_of(&columns, &problem, &StatedRoles::default()).unwrap();
     assert_eq!(roles.costs, ["eur_bread", "eur_rolls", "eur_cake"]);
     assert_eq!(roles.decisions, ["was_bread", "was_rolls", "was_cake"]);
     assert_eq!(roles.time.as_deref(), Some("date"));
@@ -78,21 +99,23 @@ fn a_history_with_past_decisions_a_date_and_a_forecast_needs_no_flag() {
 #[test]
 fn two_groups_of_numbers_are_refused_with_a_flag_for_each() {
     let columns = [
+        number("x"),
         number("price_1"),
         number("price_2"),
         number("cost_1"),
         number("cost_2"),
     ];
-    let refused = TableRoles::of(&table(&columns), &items(2), &StatedRoles::default());
+    let refused = roles_of(&columns, &items(2), &StatedRoles::default());
     let message = refused.unwrap_err().to_string();
     for flag in ["--costs 'price_*'", "--costs 'cost_*'"] {
-        assert!(message.contains(flag), "{message}");
+        let command = format!("regretless fit t.csv --problem p.toml {flag}");
+        assert!(message.contains(&command), "{message}");
     }
     let stated = StatedRoles {
         costs: vec!["cost_*".into()],
         ..StatedRoles::default()
     };
-    let roles = TableRoles::of(&table(&columns), &items(2), &stated).unwrap();
+    let roles = roles_of(&columns, &items(2), &stated).unwrap();
     assert_eq!(roles.costs, ["cost_1", "cost_2"]);
     assert_eq!(roles.forecasts, ["price_1", "price_2"]);
 }
@@ -110,17 +133,17 @@ fn costs_have_the_names_of_the_problem_in_its_order() {
         costs: Some(vec!["b".into(), "a".into()]),
         ..ProblemColumnNames::default()
     };
-    let roles = TableRoles::of(&table(&columns), &problem, &StatedRoles::default()).unwrap();
+    let roles = roles_of(&columns, &problem, &StatedRoles::default()).unwrap();
     assert_eq!(roles.costs, ["b", "a"]);
     let without = [number("c_a"), number("x"), number("c_b")];
-    let roles = TableRoles::of(&table(&without), &problem, &StatedRoles::default()).unwrap();
+    let roles = roles_of(&without, &problem, &StatedRoles::default()).unwrap();
     assert_eq!(roles.costs, ["c_b", "c_a"]);
     assert_eq!(roles.cost_names, problem.costs);
     let stated = StatedRoles {
         costs: vec!["c_*".into()],
         ..StatedRoles::default()
     };
-    let roles = TableRoles::of(&table(&without), &problem, &stated).unwrap();
+    let roles = roles_of(&without, &problem, &stated).unwrap();
     assert_eq!(roles.costs, ["c_b", "c_a"]);
 }
 
@@ -129,21 +152,21 @@ fn two_columns_of_dates_are_refused_unless_one_is_named() {
     let columns = [
         of_kind("ordered", ValueKind::Date),
         of_kind("shipped", ValueKind::Date),
+        number("x"),
         number("c1"),
         number("c2"),
     ];
-    let refused = TableRoles::of(&table(&columns), &items(2), &StatedRoles::default());
+    let refused = roles_of(&columns, &items(2), &StatedRoles::default());
     let message = refused.unwrap_err().to_string();
-    assert!(
-        message.contains("--time ordered, or --time shipped"),
-        "{message}"
-    );
+    for flag in ["--time 'ordered'", "--time 'shipped'", "--time 'none'"] {
+        assert!(message.contains(flag), "{message}");
+    }
     for (time, expected) in [("ordered", Some("ordered")), ("none", None)] {
         let stated = StatedRoles {
             time: Some(time.into()),
             ..StatedRoles::default()
         };
-        let roles = TableRoles::of(&table(&columns), &items(2), &stated).unwrap();
+        let roles = roles_of(&columns, &items(2), &stated).unwrap();
         assert_eq!(roles.time.as_deref(), expected);
     }
 }
@@ -151,8 +174,129 @@ fn two_columns_of_dates_are_refused_unless_one_is_named() {
 #[test]
 fn a_table_without_costs_is_refused_with_a_way_out() {
     let columns = [number("x"), number("c1"), number("c2")];
-    let refused = TableRoles::of(&table(&columns), &items(5), &StatedRoles::default());
+    let refused = roles_of(&columns, &items(5), &StatedRoles::default());
     let message = refused.unwrap_err().to_string();
     assert!(message.contains("no columns are 5 numbers"), "{message}");
     assert!(message.contains("--costs"), "{message}");
+}
+
+/// Costs of a, b and c; their decisions in another order.
+fn shuffled_decisions() -> Vec<ColumnProfile> {
+    let mut columns = vec![number("x")];
+    columns.extend(["eur_a", "eur_b", "eur_c"].map(number));
+    columns.extend(["was_c", "was_a", "was_b"].map(decision));
+    columns
+}
+
+fn stated_decisions(decisions: &[&str]) -> StatedRoles {
+    StatedRoles {
+        costs: names(&["eur_*"]),
+        decisions: names(decisions),
+        ..StatedRoles::default()
+    }
+}
+
+#[test]
+fn named_decisions_are_in_the_order_of_the_costs() {
+    let columns = shuffled_decisions();
+    for decisions in [&["was_*"][..], &["was_b", "was_c", "was_a"]] {
+        let roles = roles_of(&columns, &items(3), &stated_decisions(decisions)).unwrap();
+        assert_eq!(
+            roles.decisions,
+            ["was_a", "was_b", "was_c"],
+            "{decisions:?}"
+        );
+    }
+}
+
+#[test]
+fn columns_of_a_role_that_are_too_few_or_cannot_be_ordered_are_refused() {
+    let mut columns = shuffled_decisions();
+    let few = roles_of(&columns, &items(3), &stated_decisions(&["was_a", "was_b"]));
+    let message = few.unwrap_err().to_string();
+    assert!(
+        message.contains("decisions: 2 columns for 3 costs"),
+        "{message}"
+    );
+    columns.extend(["did_1", "did_2", "did_3"].map(decision));
+    let unordered = roles_of(&columns, &items(3), &stated_decisions(&["did_*"]));
+    let message = unordered.unwrap_err().to_string();
+    assert!(
+        message.contains("in the order of the costs: eur_a"),
+        "{message}"
+    );
+    let listed = stated_decisions(&["did_2", "did_1", "did_3"]);
+    let roles = roles_of(&columns, &items(3), &listed).unwrap();
+    assert_eq!(roles.decisions, ["did_2", "did_1", "did_3"]);
+}
+
+#[test]
+fn two_groups_that_could_be_decisions_or_forecasts_are_refused() {
+    let mut columns = shuffled_decisions();
+    columns.extend(["plan_a", "plan_b", "plan_c"].map(decision));
+    let stated = StatedRoles {
+        costs: names(&["eur_*"]),
+        ..StatedRoles::default()
+    };
+    let message = roles_of(&columns, &items(3), &stated)
+        .unwrap_err()
+        .to_string();
+    for flag in [
+        "--decisions 'was_*'",
+        "--decisions 'plan_*'",
+        "--decisions 'none'",
+    ] {
+        assert!(message.contains(flag), "{message}");
+    }
+    let mut columns = shuffled_decisions();
+    columns.extend(["low_a", "low_b", "low_c", "high_a", "high_b", "high_c"].map(number));
+    let message = roles_of(&columns, &items(3), &stated)
+        .unwrap_err()
+        .to_string();
+    assert!(message.contains("--forecasts 'high_*'"), "{message}");
+}
+
+#[test]
+fn columns_that_are_equal_to_another_one_are_no_features() {
+    let equal = |name: &str, other: &str| ColumnProfile {
+        content: hash_of(other),
+        ..number(name)
+    };
+    let columns = [
+        number("x"),
+        equal("again", "x"),
+        number("c1"),
+        number("c2"),
+        equal("leak", "c2"),
+    ];
+    let roles = roles_of(&columns, &items(2), &StatedRoles::default()).unwrap();
+    assert_eq!(roles.features, ["x"]);
+    let reasons: Vec<&str> = roles
+        .unused
+        .iter()
+        .map(|column| column.reason.as_str())
+        .collect();
+    assert_eq!(reasons, ["equal to x", "equal to c2"]);
+    let stated = StatedRoles {
+        features: names(&["again", "x"]),
+        ..StatedRoles::default()
+    };
+    let roles = roles_of(&columns, &items(2), &stated).unwrap();
+    assert_eq!(roles.features, ["x", "again"]);
+}
+
+#[test]
+fn a_table_without_features_is_refused() {
+    let constant = ColumnProfile {
+        distinct: 1,
+        ..number("x")
+    };
+    let columns = [constant, number("c1"), number("c2")];
+    let refused = roles_of(&columns, &items(2), &StatedRoles::default());
+    let message = refused.unwrap_err().to_string();
+    assert!(
+        message.contains("no column is left for the features"),
+        "{message}"
+    );
+    assert!(message.contains("not used: x: constant"), "{message}");
 }

@@ -28,6 +28,8 @@ struct ColumnCounter {
     seen: HashSet<u64>,
     /// Rows until the set of different cells was full.
     counted: usize,
+    /// All cells in order, numbers by their value.
+    content: DefaultHasher,
 }
 
 impl ColumnCounter {
@@ -43,6 +45,7 @@ impl ColumnCounter {
             whole: 0,
             seen: HashSet::new(),
             counted: 0,
+            content: DefaultHasher::new(),
         }
     }
 
@@ -55,16 +58,22 @@ impl ColumnCounter {
         }
         if is_gap(cell) {
             self.empty += 1;
+            // Not the text: gaps are written in several ways.
+            "".hash(&mut self.content);
         } else if let Ok(value) = number::parse_f64(cell, table.dialect()) {
+            value.to_bits().hash(&mut self.content);
             self.numbers += 1;
             self.zeros += usize::from(value == 0.0);
             self.ones += usize::from(value == 1.0);
             self.negatives += usize::from(value < 0.0);
             self.whole += usize::from(value.fract() == 0.0);
-        } else if is_date(cell) {
-            self.dates += 1;
         } else {
-            self.texts += 1;
+            cell.hash(&mut self.content);
+            if is_date(cell) {
+                self.dates += 1;
+            } else {
+                self.texts += 1;
+            }
         }
     }
 
@@ -86,6 +95,7 @@ impl ColumnCounter {
             is_binary: self.numbers > 0 && self.zeros + self.ones == self.numbers,
             is_integral: self.whole == self.numbers,
             has_negatives: self.negatives > 0,
+            content: self.content.finish(),
         }
     }
 }
