@@ -85,7 +85,13 @@ fn a_history_needs_no_flag_and_its_model_decides() {
     assert!(remarks.contains("past decisions"), "{remarks}");
     let page = workspace.read("result/report.html");
     assert!(page.contains("past decisions"));
-    // The next command of the report works on rows without costs.
+    // Rows without costs: the last one of the table, and two others.
+    let new = workspace.read("result/new-rows.csv");
+    assert_eq!(new.lines().next(), Some("date,load,wind,region"), "{new}");
+    assert!(
+        new.lines().nth(1).unwrap().starts_with("2024-08-04,"),
+        "{new}"
+    );
     workspace.write(
         "new.csv",
         "date,load,wind,region\n2025-01-01,0.5,0.1,north\n2025-01-02,0.5,0.9,south\n",
@@ -101,6 +107,27 @@ fn a_history_needs_no_flag_and_its_model_decides() {
     // Calm days favor the first sites, windy days the last ones.
     assert!(chosen[1].ends_with(",1,1,0,0"), "{decisions}");
     assert!(chosen[2].ends_with(",0,0,1,1"), "{decisions}");
+}
+
+#[test]
+fn the_commands_that_are_printed_next_can_be_pasted() {
+    let workspace = workspace(60, true);
+    let output = workspace
+        .run(&COMMAND.replace("--budget 3", "--method MAE"))
+        .succeeded();
+    let next = output
+        .out
+        .lines()
+        .filter_map(|line| line.strip_prefix("  regretless "));
+    let next: Vec<&str> = next.collect();
+    assert_eq!(next.len(), 2, "{}", output.out);
+    for command in next {
+        workspace.run(command).succeeded();
+    }
+    assert_eq!(
+        workspace.read("result/new-decisions.csv").lines().count(),
+        2
+    );
 }
 
 #[test]

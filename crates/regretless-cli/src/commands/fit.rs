@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use regretless::{Error, Result};
 use regretless_study::fit::{
     CARD_FILE_NAME, FitCommand, FitExample, FitPlan, FitResults, FitSettings, FitTable,
-    MODEL_FILE_NAME, PAGE_FILE_NAME, StatedRoles, TableRoles,
+    MODEL_FILE_NAME, NEW_ROWS_FILE_NAME, PAGE_FILE_NAME, StatedRoles, TableRoles,
 };
 use regretless_study::text::{grouped, write_text};
 use serde_json::json;
@@ -18,7 +18,7 @@ use crate::args::{ExecutionOptions, FitOptions, ProblemSource, RoleOptions};
 use crate::input::{load_spec, require};
 use crate::output::{CommandReport, path_json, set_resumable};
 use crate::settings;
-use crate::shell::command_line;
+use crate::shell::{command_line, quoted};
 
 const SETTINGS_FILE_NAME: &str = "settings.toml";
 /// Width of the column of roles: that of the longest, `row parameters`.
@@ -188,6 +188,10 @@ fn write(
     write_text(&settings.folder.join(SETTINGS_FILE_NAME), &text, true)
 }
 
+fn quoted_path(path: &Path) -> String {
+    quoted(&path.to_string_lossy())
+}
+
 fn report(settings: &FitSettings, table: &FitTable, results: &FitResults) -> Result<CommandReport> {
     let folder = &settings.folder;
     let [model, page] = [MODEL_FILE_NAME, PAGE_FILE_NAME].map(|name| folder.join(name));
@@ -214,13 +218,15 @@ fn report(settings: &FitSettings, table: &FitTable, results: &FitResults) -> Res
     report.line(format!("card:  {}", folder.join(CARD_FILE_NAME).display()));
     report.line("next:");
     let key = table.roles.time.as_deref();
-    let key = key.map_or_else(String::new, |time| format!(" --key {time}"));
-    let model = model.display();
+    let key = key.map_or_else(String::new, |time| format!(" --key {}", quoted(time)));
+    let [model, rows] = [model, folder.join(NEW_ROWS_FILE_NAME)].map(|path| quoted_path(&path));
+    let decisions = quoted_path(&folder.join("new-decisions.csv"));
     report.line(format!(
-        "  regretless decide --model {model} --data NEW.csv{key} --out decisions.csv"
+        "  regretless decide --model {model} --data {rows}{key} --out {decisions}"
     ));
     report.line(format!(
-        "  regretless explain --model {model} --data NEW.csv --row 0"
+        "  regretless explain --model {model} --data {rows} --row 0"
     ));
+    report.line("with your own rows in the place of the one in new-rows.csv");
     Ok(report)
 }

@@ -23,7 +23,7 @@ pub use conclusion::FitVerdict;
 pub use example::{FIT_EXAMPLES, FitExample};
 pub use plan::FitPlan;
 pub use roles::{NO_COLUMN, ProblemColumnNames, StatedRoles, TableRoles, UnusedColumn};
-pub use run::{CARD_FILE_NAME, FitResults, MODEL_FILE_NAME, PAGE_FILE_NAME};
+pub use run::{CARD_FILE_NAME, FitResults, MODEL_FILE_NAME, NEW_ROWS_FILE_NAME, PAGE_FILE_NAME};
 pub use table::FitTable;
 
 use std::path::PathBuf;

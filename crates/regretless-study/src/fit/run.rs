@@ -38,6 +38,8 @@ pub struct FitResults {
 
 /// Files in the folder of the results, besides those of the backtest.
 pub const MODEL_FILE_NAME: &str = "model.safetensors";
+/// The last row of the table without its costs: what a table to decide on looks like.
+pub const NEW_ROWS_FILE_NAME: &str = "new-rows.csv";
 /// What the model is, for people.
 pub const CARD_FILE_NAME: &str = "model-card.md";
 /// The page.
@@ -56,6 +58,8 @@ impl FitResults {
         self.model
             .predictor()
             .save(&folder.join(MODEL_FILE_NAME), true)?;
+        let new_rows = &folder.join(NEW_ROWS_FILE_NAME);
+        write_text(new_rows, &table.new_rows, true)?;
         let card = self.model_card(table, settings);
         write_text(&folder.join(CARD_FILE_NAME), &card, true)?;
         write_text(&folder.join(PAGE_FILE_NAME), &self.page.html, true)

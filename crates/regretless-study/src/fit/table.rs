@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use regretless::data::{
-    CostMatching, DataCheck, Dataset, FindingKind, Layout, NamedCosts, TableSource, WideColumns,
+    ColumnProfile, CostMatching, DataCheck, Dataset, FindingKind, Layout, NamedCosts, TableProfile,
+    TableSource, WideColumns,
 };
 use regretless::label::{LabelReport, LabelStore, LabeledDataset};
 use regretless::notes::Note;
@@ -17,6 +18,7 @@ use regretless_base::text::{common_ends, first_names};
 
 use super::{FitSettings, ProblemColumnNames, TableRoles};
 use crate::backtest::{GivenMethod, Periods};
+use crate::text::CsvText;
 
 /// The name of the user's decisions in tables.
 const DECISIONS_NAME: &str = "past decisions";
@@ -35,6 +37,8 @@ pub struct FitTable {
     pub(super) source: TableSource,
     pub(super) data: Dataset,
     pub(super) periods: Periods,
+    /// A table to decide on, with one row.
+    pub(super) new_rows: String,
 }
 
 /// A table whose rows have their best decisions.
@@ -95,6 +99,7 @@ impl FitTable {
             None => Periods::without_times(data.len(), u64::from(settings.seed))?,
         };
         Ok(Self {
+            new_rows: new_rows(&profile, &roles)?,
             roles,
             problem,
             notes,
@@ -188,6 +193,24 @@ impl FitTable {
             found
         }
     }
+}
+
+/// What deciding needs of the last row: its time, features and parameters.
+fn new_rows(profile: &TableProfile, roles: &TableRoles) -> Result<String> {
+    let is_needed = |column: &&ColumnProfile| {
+        let mut roles = [&roles.features, &roles.parameters].into_iter();
+        roles.any(|names| names.contains(&column.name))
+    };
+    let time = profile.columns.iter();
+    let time = time.filter(|column| Some(&column.name) == roles.time.as_ref());
+    let columns: Vec<&ColumnProfile> = time
+        .chain(profile.columns.iter().filter(is_needed))
+        .collect();
+    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    let cells: Vec<&str> = columns.iter().map(|column| column.last.as_str()).collect();
+    let mut rows = CsvText::new(&names)?;
+    rows.row(&cells)?;
+    rows.finish()
 }
 
 /// The features that look like costs in disguise.

@@ -40,6 +40,8 @@ pub struct ColumnProfile {
     pub has_negatives: bool,
     /// A hash of all cells in order: equal columns have equal ones.
     pub content: u64,
+    /// The cell of the last row; a number with a decimal point.
+    pub last: String,
 }
 
 impl ColumnProfile {

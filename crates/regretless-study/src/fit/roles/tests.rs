@@ -20,6 +20,7 @@ fn number(name: &str) -> ColumnProfile {
         is_integral: false,
         has_negatives: false,
         content: hash_of(name),
+        last: String::new(),
     }
 }
 

@@ -30,6 +30,7 @@ struct ColumnCounter {
     counted: usize,
     /// All cells in order, numbers by their value.
     content: DefaultHasher,
+    last: String,
 }
 
 impl ColumnCounter {
@@ -46,10 +47,12 @@ impl ColumnCounter {
             seen: HashSet::new(),
             counted: 0,
             content: DefaultHasher::new(),
+            last: String::new(),
         }
     }
 
     fn add(&mut self, cell: &str, table: &CsvTable) {
+        self.last.clear();
         if self.seen.len() < MAX_COUNTED_VALUES {
             let mut hasher = DefaultHasher::new();
             cell.hash(&mut hasher);
@@ -62,6 +65,7 @@ impl ColumnCounter {
             "".hash(&mut self.content);
         } else if let Ok(value) = number::parse_f64(cell, table.dialect()) {
             value.to_bits().hash(&mut self.content);
+            self.last.push_str(&value.to_string());
             self.numbers += 1;
             self.zeros += usize::from(value == 0.0);
             self.ones += usize::from(value == 1.0);
@@ -69,6 +73,7 @@ impl ColumnCounter {
             self.whole += usize::from(value.fract() == 0.0);
         } else {
             cell.hash(&mut self.content);
+            self.last.push_str(cell);
             if is_date(cell) {
                 self.dates += 1;
             } else {
@@ -96,6 +101,7 @@ impl ColumnCounter {
             is_integral: self.whole == self.numbers,
             has_negatives: self.negatives > 0,
             content: self.content.finish(),
+            last: self.last.clone(),
         }
     }
 }
