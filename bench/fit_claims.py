@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+
 import regretless as rl
 
 ITEMS, CHOSEN = 8, 2

@@ -50,7 +50,18 @@ def test_every_public_name_is_exported_and_in_the_stub():
     modules = (
         *(reports, explanation, parameters, custom, losses_on_tables),
         *(labels, problem, solutions, solver, solve_options),
-        *(backtest, benchmarks, check, compare, custom_model, evaluation, fit, model, options, train),
+        *(
+            backtest,
+            benchmarks,
+            check,
+            compare,
+            custom_model,
+            evaluation,
+            fit,
+            model,
+            options,
+            train,
+        ),
     )
     in_python = {name for module in modules for name in module.__all__}
     assert set(public(_core)) == exported - in_python

@@ -5,6 +5,7 @@ import itertools
 
 import numpy as np
 import pytest
+
 import regretless as rl
 
 pd = pytest.importorskip("pandas")

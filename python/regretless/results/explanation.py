@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from regretless.results.pages import html_table
+from regretless.results.plots import plot_costs
 from regretless.results.reports import Result
 
 __all__ = [
@@ -444,6 +445,24 @@ class Explanation(Result):
             parts.append(self._html_features())
         return "".join(parts)
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw predicted costs with the ranges in which the decision stays; chosen ones are filled.
+
+        Of many costs, those are drawn whose range ends nearest.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        nearest = sorted(self.costs, key=_distance_to_end)[:_MAX_ROWS]
+        costs = [cost for cost in self.costs if cost in nearest]
+        return plot_costs(ax, costs, "predicted cost")
+
     def _html_decision(self) -> str:
         chosen = [cost for cost in self.costs if cost.value != 0]
         names = ", ".join(
@@ -557,6 +576,11 @@ class Explanation(Result):
         ]
         header = ("feature", "value", "compared with", "effect", "changes the decision")
         return html_table(f"features: {self.features.method}", header, rows)
+
+
+def _distance_to_end(cost: ExplainedCost) -> float:
+    """Return how far it is to the nearest end of a range; costs without a range are last."""
+    return min(_distances(cost), default=np.inf)
 
 
 def _distances(cost: ExplainedCost) -> list[float]:

@@ -56,6 +56,14 @@ def html_table(title: str, header: Sequence[str], rows: Sequence[Sequence[Any]])
     )
 
 
+def first_names(names: Sequence[str]) -> str:
+    """Return the first names of a list, and how many there are besides."""
+    shown = 8
+    more = len(names) - shown
+    text = ", ".join(names[:shown])
+    return f"{text} and {more} more" if more > 0 else text
+
+
 def call_text(function: str, arguments: Mapping[str, Any]) -> str:
     """Return a call for people, without the tables and arguments that are None."""
     shown = [f"{name}={value!r}" for name, value in arguments.items() if value is not None]

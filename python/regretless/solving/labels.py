@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from regretless._core import _label, _Labels
 from regretless._renamed import refuse_renamed
+from regretless.results.pages import html_table
 from regretless.solving.options import SolveOptions
 from regretless.solving.problem import Problem
 from regretless.tables.columns import row_count
@@ -40,6 +41,14 @@ class Labels(_Labels):
         labels = cls.__new__(cls, found)
         labels._template, labels._decisions = template, None
         return labels
+
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks."""
+        rows = [("rows", str(len(self))), ("without a decision", str(len(self.failed)))]
+        solved = self.objectives[np.isfinite(self.objectives)]
+        if solved.size:
+            rows.append(("mean objective", f"{solved.mean():.6g}"))
+        return html_table("Labels", ("", ""), rows)
 
     @staticmethod
     def from_decisions(

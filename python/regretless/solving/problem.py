@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from regretless._core import Solution, _Problem
 from regretless._renamed import refuse_renamed
 from regretless.modeling import from_model, from_model_of
+from regretless.results.pages import first_names, html_table
 from regretless.solving.kinds import KindConstructors, add_constructors
 from regretless.solving.options import SolveOptions
 from regretless.solving.solutions import Solutions
@@ -71,6 +72,16 @@ class Problem(KindConstructors, _Problem):
 
     __module__ = "regretless"
     __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks."""
+        costs = str(self.num_costs)
+        if self.cost_names is not None:
+            costs += f": {first_names(self.cost_names)}"
+        rows = [("sense", self.sense), ("costs", costs)]
+        if self.parameters:
+            rows.append(("numbers from columns", first_names(self.parameters)))
+        return html_table(self.name, ("", ""), rows)
 
     def __new__(
         cls, description: str | os.PathLike[str] | dict[str, Any], *, seed: int = 0

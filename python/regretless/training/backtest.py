@@ -17,6 +17,7 @@ from regretless._core import _rolling_folds, _run_backtest
 from regretless._renamed import check as check_renamed
 from regretless.losses.custom import OwnLoss, as_method
 from regretless.results.pages import PageResult, call_text, html_table, notebook_html
+from regretless.results.plots import plot_intervals
 from regretless.solving.labels import Labels
 from regretless.solving.options import SolveOptions
 from regretless.tables.columns import column_to_encode, row_count, training_features
@@ -111,6 +112,28 @@ class BacktestResult(PageResult):
         title = "all periods" if unit is None else f"all periods, in {unit}"
         sentences = [self.verdict, *self.remarks]
         return notebook_html(sentences, html_table(title, header, cells))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw what each method saves per period, with its interval.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        return plot_savings(ax, self.summary)
+
+
+def plot_savings(axes: Any, summary: dict[str, Any]) -> Any:
+    """Draw what each method of a summary saves per period against the first one."""
+    unit = summary["unit"]
+    label = f"saving per period against {summary['methods'][0]['name']}"
+    label += "" if unit is None else f", {unit}"
+    return plot_intervals(axes, method_rows(summary), "saving_per_period", label)
 
 
 def _short(cell: Any) -> str:

@@ -18,6 +18,7 @@ from regretless._core import _comparison_splits, _run_comparison
 from regretless._renamed import check as check_renamed
 from regretless.losses.custom import OwnLoss, as_method
 from regretless.results.pages import PageResult, call_text, notebook_html
+from regretless.results.plots import plot_intervals, records
 from regretless.solving.labels import Labels
 from regretless.solving.options import SolveOptions
 from regretless.tables.columns import row_count, training_features
@@ -83,6 +84,28 @@ class ComparisonResult(PageResult):
         table = f"<pre>{html.escape(self.text)}</pre>"
         figure = next(iter(self.figures.values()), "")
         return notebook_html(self.verdict, table, figure)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the difference of each method from MSE, with its interval.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        ValueError
+            Where all seeds test the same rows, so there are no differences.
+        """
+        rows = records(self.methods)
+        if all(row["difference"] is None for row in rows):
+            raise ValueError("no difference has an interval: all seeds test the same rows")
+        return plot_intervals(ax, rows, "difference", "test regret relative to MSE, minus 1")
 
 
 def _number(text: str) -> Any:

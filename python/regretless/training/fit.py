@@ -12,11 +12,11 @@ from typing import Any
 
 from regretless._core import _run_fit
 from regretless.losses.custom import OwnLoss, as_method
-from regretless.results.pages import PageResult, html_table, notebook_html
+from regretless.results.pages import PageResult, first_names, html_table, notebook_html
 from regretless.solving.options import SolveOptions
 from regretless.solving.problem import Problem
 from regretless.tables.numbers import check_seed
-from regretless.training.backtest import frame_or_records, method_rows
+from regretless.training.backtest import frame_or_records, method_rows, plot_savings
 from regretless.training.model import Model
 
 __all__ = ["FitResult", "fit"]
@@ -70,7 +70,7 @@ class FitResult(PageResult):
     def _repr_html_(self) -> str:
         """Return verdict, roles and methods, for notebooks."""
         roles = [
-            [role, ", ".join(_names(columns))] for role, columns in self.roles.items() if columns
+            [role, first_names(_names(columns))] for role, columns in self.roles.items() if columns
         ]
         rows = method_rows(self.summary)
         header = [name.replace("_", " ") for name in rows[0]]
@@ -81,14 +81,26 @@ class FitResult(PageResult):
             html_table("methods", header, cells),
         )
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw what each method saves per period, with its interval.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        return plot_savings(ax, self.summary)
+
 
 def _names(columns: Any) -> list[str]:
     """Return the names of the columns of a role."""
     if isinstance(columns, str):
         return [columns]
-    names = [column if isinstance(column, str) else column["name"] for column in columns]
-    shown = 8
-    return names if len(names) <= shown else [*names[:shown], f"{len(names) - shown} more"]
+    return [column if isinstance(column, str) else column["name"] for column in columns]
 
 
 def _list(value: str | Sequence[str] | None) -> list[str]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from regretless._core import _evaluate_model, _Model
 from regretless._renamed import refuse_renamed
 from regretless.results.explanation import Explanation, one_row, with_text
+from regretless.results.pages import first_names, html_table
 from regretless.results.reports import Evaluation
 from regretless.solving.labels import Labels
 from regretless.solving.options import SolveOptions
@@ -48,6 +49,21 @@ class Model(_Model):
     def _of(cls, model: _Model) -> Self:
         """Return a model of the compiled module as one of this class."""
         return cls.__new__(cls, model)
+
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks."""
+        rows = [
+            ("method", self.method),
+            ("predictor", self.predictor),
+            ("features", f"{len(self.column_names)}: {first_names(self.column_names)}"),
+            ("costs", f"{len(self.cost_names)}: {first_names(self.cost_names)}"),
+        ]
+        for part in ("validation", "test"):
+            measured = (self.training or {}).get(part)
+            if measured is not None:
+                regret = f"{measured['normalized_regret']:.2%}, {measured['instances']} rows"
+                rows.append((f"{part} regret", regret))
+        return html_table("Model", ("", ""), rows)
 
     def predict(self, X: Any) -> NDArray[np.float32] | Any:
         """Predict costs.

@@ -1,0 +1,74 @@
+"""What notebooks show: HTML views of objects, and figures on axes of matplotlib."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+mpl.use("Agg")
+
+from matplotlib import pyplot
+
+import regretless as rl
+
+PROBLEM = rl.Problem("SP4x4")
+X, C = rl.generate("SP4x4", instances=100, seed=3)
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    yield
+    pyplot.close("all")
+
+
+def test_problems_labels_and_models_have_tables():
+    model, _ = rl.train(PROBLEM, X, C, "MSE", epochs=2)
+    labels = rl.label(PROBLEM, C)
+    assert "minimize" in PROBLEM._repr_html_() and "24" in PROBLEM._repr_html_()
+    assert f"{labels.objectives.mean():.6g}" in labels._repr_html_()
+    assert "MSE" in model._repr_html_() and "test regret" in model._repr_html_()
+    knapsack = {"kind": "knapsack", "items": ["<b>", "x", "y"]}
+    named = rl.Problem({**knapsack, "weights": [[1, 2, 3]], "capacity": [3]})
+    assert "&lt;b&gt;, x, y" in named._repr_html_() and "<b>" not in named._repr_html_()
+
+
+def test_a_comparison_draws_its_differences():
+    result = rl.compare(PROBLEM, X, C, methods=["MSE", "SPO+"], seeds=2, epochs=2)
+    axes = result.plot()
+    shown = [text.get_text() for text in axes.get_yticklabels()]
+    assert shown == [row["method"] for row in records(result.methods)]
+    points = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"]
+    np.testing.assert_allclose(points, [row["difference"] for row in records(result.methods)])
+    _, mine = pyplot.subplots()
+    assert result.plot(ax=mine) is mine
+
+
+def records(table):
+    return table.to_dict("records") if hasattr(table, "to_dict") else table
+
+
+def test_a_backtest_draws_savings_with_their_unit():
+    times = [f"2024-{1 + day // 28:02}-{1 + day % 28:02}" for day in range(100)]
+    result = rl.backtest(PROBLEM, X, C, time=times, methods=["MSE"], unit="EUR", epochs=2)
+    axes = result.plot()
+    assert axes.get_xlabel() == "saving per period against least squares, EUR"
+    assert "MSE" in [text.get_text() for text in axes.get_yticklabels()]
+
+
+def test_an_explanation_draws_chosen_costs_filled():
+    model, _ = rl.train(PROBLEM, X, C, "MSE", epochs=2)
+    explanation = model.explain(X[0])
+    axes = explanation.plot()
+    by_name = {cost.name: cost for cost in explanation.costs}
+    names = [text.get_text() for text in axes.get_yticklabels()]
+    points = [line for line in axes.lines if line.get_marker() == "o"]
+    assert 0 < len(names) == len(points)
+    for name, point in zip(names, points):
+        assert point.get_xdata()[0] == by_name[name].predicted
+        assert (point.get_markerfacecolor() != "none") == (by_name[name].value != 0)
+
+
+def test_without_matplotlib_plot_says_what_to_install(monkeypatch):
+    model, _ = rl.train(PROBLEM, X, C, "MSE", epochs=1)
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    with pytest.raises(ImportError, match="pip install matplotlib"):
+        model.explain(X[0]).plot()
