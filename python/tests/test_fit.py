@@ -2,6 +2,8 @@
 
 import csv
 import itertools
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -132,14 +134,40 @@ def test_polars_and_rows_without_dates():
     assert "earlier periods" not in result.page
 
 
-def test_a_method_with_epochs_is_fitted_again_to_all_rows(tmp_path):
-    result = rl.fit(problem(), bakery(150), method="MAE(O,S)", out=tmp_path)
-    if result.method == "MAE(O,S)":
-        assert result.epochs >= 1
-    else:
-        assert result.method == "least squares" and result.epochs is None
-    rows = result.model.inspect()
-    assert rows
+def test_least_squares_is_fitted_to_all_rows_where_it_is_not_beaten():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(120, 2)).round(3), columns=["x", "y"])
+    for item in ITEMS:
+        frame[f"eur_{item}"] = (10 + rng.normal(size=len(frame))).round(3)
+    result = rl.fit(problem(), frame, method="MAE(O,S)")
+    assert result.method == "least squares" and result.epochs is None
+    assert "the model is least squares" in result.verdict
+    design = np.column_stack([np.ones(len(frame)), frame[["x", "y"]]])
+    costs = frame[[f"eur_{item}" for item in ITEMS]].to_numpy()
+    expected = design @ np.linalg.lstsq(design, costs, rcond=None)[0]
+    predicted = result.model.predict(frame)[ITEMS].to_numpy()
+    np.testing.assert_allclose(predicted, expected, rtol=1e-4)
+
+
+def test_the_command_line_gives_the_same_model_as_python(tmp_path):
+    bakery(100).to_csv(tmp_path / "history.csv", index=False)
+    items = ", ".join(f'"{item}"' for item in ITEMS)
+    (tmp_path / "van.toml").write_text(
+        f'kind = "knapsack"\nitems = [{items}]\nweights = [[3.0, 4.0, 5.0, 2.0, 6.0]]\n'
+        "capacity = [10.0]\n"
+    )
+    words = ["fit", "history.csv", "--problem", "van.toml", "--budget", "1", "--out", "line"]
+    done = subprocess.run(
+        [sys.executable, "-m", "regretless", *words], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    of_python = rl.fit(
+        tmp_path / "van.toml", tmp_path / "history.csv", budget=1.0, out=tmp_path / "python"
+    )
+    assert of_python.verdict in done.stdout
+    for file in ("model.safetensors", "periods.csv", "decisions.csv", "new-rows.csv"):
+        line, python = ((tmp_path / folder / file).read_bytes() for folder in ("line", "python"))
+        assert line == python, file
 
 
 def test_ambiguous_and_unknown_columns_are_refused():
@@ -148,7 +176,8 @@ def test_ambiguous_and_unknown_columns_are_refused():
         frame[f"other_{item}"] = frame[f"eur_{item}"] + 1
     with pytest.raises(ValueError, match="several groups") as error:
         rl.fit(problem(), frame)
-    assert "eur_*" in str(error.value) and "other_*" in str(error.value)
+    for pattern in ("eur_*", "other_*"):
+        assert f'regretless.fit(problem, table, costs="{pattern}")' in str(error.value)
     with pytest.raises(ValueError, match="no column is called 'usd_"):
         rl.fit(problem(), frame, costs="usd_*")
     with pytest.raises(TypeError, match="DataFrame"):
