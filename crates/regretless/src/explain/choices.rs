@@ -160,7 +160,7 @@ impl<'a> ChoiceSolver<'a> {
     /// The best decision with fixed choices.
     fn solve(&self, worker: &mut OracleWorker<'_>, fixed: &FixedChoices) -> Result<FixedSolution> {
         let case = self.case;
-        let found = match case.problem.fix_choices(fixed) {
+        let found = match case.problem.choices().fix_choices(fixed) {
             ChoiceFixing::ByCosts => self.solve_by_costs(worker, fixed),
             ChoiceFixing::Restricted { problem, added } => {
                 self.count_solve();
@@ -352,7 +352,8 @@ impl<'a> ChoiceSolver<'a> {
         } else {
             FixedChoices::forbid(choice)
         };
-        let ChoiceFixing::Unsupported(reason) = self.case.problem.fix_choices(&fixed) else {
+        let ChoiceFixing::Unsupported(reason) = self.case.problem.choices().fix_choices(&fixed)
+        else {
             let mut found = self.solve_all(&[fixed])?;
             return Ok(found.pop().flatten());
         };
