@@ -15,7 +15,7 @@ use pyo3::types::{PyDict, PyTuple};
 use regretless::Decision;
 use regretless::data::{CostNames, ParameterColumns, RowParameters};
 use regretless::problem::{
-    Capabilities, Choices, CostNaming, ExternalProblem, ProblemKind, RowProblems, Sense,
+    Choices, CostNaming, ExternalProblem, KindCapabilities, ProblemKind, RowProblems, Sense,
     SolverThreading, SolverTraits, VariableBounds,
 };
 use regretless::solve::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
@@ -304,13 +304,13 @@ impl ProblemKind for FunctionProblem {
         }
     }
 
-    fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities {
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
             names: self,
             row_problems: self,
             solver_traits: self,
             choices: self,
-            ..Capabilities::NONE
+            ..KindCapabilities::NONE
         }
     }
 }

@@ -34,7 +34,7 @@ pub enum GivenMethod {
         /// The columns that the decisions have values of. They must be all of the problem's.
         columns: usize,
         /// The values of the columns with predicted costs, in the order of the problem, followed by
-        /// those of the columns with known costs ([`ProblemKind::auxiliary_names`]).
+        /// those of the columns with known costs (`ModelParts::auxiliary_names`).
         decisions: Arc<Vec<Option<Decision>>>,
     },
 }

@@ -55,14 +55,7 @@ impl DecisionReview {
         let comparison = TestComparison::new(outcome, evaluations, context, options.unit);
         let mut verdict = comparison.sentences(outcome);
         let explained = explain_worst_row(model, test, context, options, &mut verdict)?;
-        let mut regrets = Vec::with_capacity(rows.len());
-        for (position, row) in rows.iter().enumerate() {
-            regrets.push(ReviewedRegret {
-                name: options.row_name(*row),
-                reference: reference.regrets[position],
-                method: test.regrets[position],
-            });
-        }
+        let regrets = reviewed_regrets(rows, &reference, test, options);
         let reviewed = ReviewedRows {
             data,
             oracle,
@@ -96,6 +89,24 @@ impl DecisionReview {
             importance_basis: measured.basis,
         })
     }
+}
+
+/// The regrets of least squares and of the method in each test row.
+fn reviewed_regrets(
+    rows: &[usize],
+    reference: &Evaluation,
+    test: &Evaluation,
+    options: &ReviewOptions<'_>,
+) -> Vec<ReviewedRegret> {
+    let mut regrets = Vec::with_capacity(rows.len());
+    for (position, row) in rows.iter().enumerate() {
+        regrets.push(ReviewedRegret {
+            name: options.row_name(*row),
+            reference: reference.regrets[position],
+            method: test.regrets[position],
+        });
+    }
+    regrets
 }
 
 /// The decisions of a model in the test rows that a page shows.

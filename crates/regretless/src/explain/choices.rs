@@ -1,6 +1,6 @@
 //! Decisions with fixed choices, and what a forced or forbidden choice costs.
 //!
-//! Where a problem has no own means to fix a choice (`ProblemKind::fix_choices`), the costs do it:
+//! Where a problem has no own means to fix a choice (`Choices::fix_choices`), the costs do it:
 //! forced choices become cheaper and forbidden ones dearer by a penalty. All decisions that have
 //! the fixed choices gain the same by it, so that an optimum that has them is the best of them,
 //! whatever the penalty. It begins small, because solvers are exact up to a tolerance that grows

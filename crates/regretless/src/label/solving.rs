@@ -192,6 +192,7 @@ impl LabeledDataset {
         for (row, result) in results.into_iter().enumerate() {
             labels.push(result.unwrap_or_else(|failure| {
                 failed.push((row, failure));
+                // Keeps the rows in their places; nobody reads it, as failed rows are not listed.
                 Solution::optimal(Decision::from_indices([]), 0.0)
             }));
         }

@@ -2,7 +2,7 @@
 //!
 //! The table holds the numbers (`data/row_parameters.rs`), the oracle is bound to them here, and a
 //! worker enters a row before it solves, checks or computes cones (`worker.rs`).
-//! `ProblemKind::row_problem` builds the problem of the row; solvers move to the numbers of the
+//! `RowProblems::row_problem` builds the problem of the row; solvers move to the numbers of the
 //! next row where that is faster than building a new solver (`ProblemKind::reuse_solver`). Labels
 //! are keyed by costs and parameters.
 

@@ -2,7 +2,7 @@
 //! that leaves out what they belong to.
 //!
 //! Such a cost is NaN, and only solver calls that say so accept it; anywhere else it is an error.
-//! What it belongs to is left out as `ProblemKind::leave_out` says: in a smaller problem, or by a
+//! What it belongs to is left out as `Choices::leave_out` says: in a smaller problem, or by a
 //! penalty. A decision that has none of the penalized choices and is optimal with the penalty is
 //! the best of them, whatever the penalty. A penalty above the difference of any two objectives
 //! proves that there is none, where variables are whole numbers with known bounds and the objective

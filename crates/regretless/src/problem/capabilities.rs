@@ -16,9 +16,9 @@ use crate::solve::relaxation::{
 use crate::solve::{SearchLimits, Solver};
 
 /// The capabilities of a problem: `self` where its kind implements the trait, and the part of
-/// [`Capabilities::NONE`] otherwise.
+/// [`KindCapabilities::NONE`] otherwise.
 #[derive(Clone, Copy)]
-pub struct Capabilities<'a> {
+pub struct KindCapabilities<'a> {
     /// The names of the costs.
     pub names: &'a dyn CostNaming,
     /// What differs between rows besides their costs.
@@ -37,7 +37,7 @@ pub struct Capabilities<'a> {
     pub model_parts: &'a dyn ModelParts,
 }
 
-impl Capabilities<'static> {
+impl KindCapabilities<'static> {
     /// Those of a problem of which nothing else is known.
     pub const NONE: Self = Self {
         names: &NoCapability,

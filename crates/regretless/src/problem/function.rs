@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{
-    Capabilities, Choices, ProblemKind, RowProblems, SolverThreading, SolverTraits, VariableBounds,
+    Choices, KindCapabilities, ProblemKind, RowProblems, SolverThreading, SolverTraits,
+    VariableBounds,
 };
 use crate::data::ParameterColumns;
 use crate::decision::Decision;
@@ -147,12 +148,12 @@ impl ProblemKind for FunctionProblem {
         }
     }
 
-    fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities {
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
             row_problems: self,
             solver_traits: self,
             choices: self,
-            ..Capabilities::NONE
+            ..KindCapabilities::NONE
         }
     }
 }

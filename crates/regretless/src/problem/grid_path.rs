@@ -14,10 +14,9 @@ use super::flexible_fields::PresentList;
 use super::layout::DecisionLayout;
 use super::subset::absences;
 use super::{
-    Capabilities, DecisionGeometry, EqualityConstraints, ProblemKind, Sense, Sensitivity,
-    SolveCostHint, check_binary,
+    DecisionGeometry, EqualityConstraints, KindCapabilities, Problem, ProblemKind, ProblemSpec,
+    Sense, Sensitivity, SolveCostHint, check_binary,
 };
-use super::{Problem, ProblemSpec};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits;
@@ -421,11 +420,11 @@ impl ProblemKind for GridPath {
         }
     }
 
-    fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities {
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
             sensitivity: self,
             geometry: self,
-            ..Capabilities::NONE
+            ..KindCapabilities::NONE
         }
     }
 }

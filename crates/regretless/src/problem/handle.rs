@@ -348,6 +348,7 @@ impl Problem {
             ))
             .with_remedy("solve with an Oracle that has the parameters of the rows"));
         }
+        // Known costs are in the user's sense, so they are added before the conversion.
         let mut minimized = costs.to_vec();
         if let Some(known) = self.kind.row_problems().known_costs(&[]) {
             for (cost, known) in minimized.iter_mut().zip(known) {

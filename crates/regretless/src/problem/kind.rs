@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::Sense;
 use super::capabilities::{
-    Capabilities, Choices, CostNaming, DecisionGeometry, FailureReasons, ModelParts, RowProblems,
-    Sensitivity, SolverTraits,
+    Choices, CostNaming, DecisionGeometry, FailureReasons, KindCapabilities, ModelParts,
+    RowProblems, Sensitivity, SolverTraits,
 };
 use crate::data::{CostMatching, NamedCosts};
 use crate::decision::Decision;
@@ -80,7 +80,7 @@ impl SolveCostHint {
 /// A family of optimization problems that differ in their costs only.
 ///
 /// Five methods make a problem that can be trained on. What else is known of it are
-/// [`Capabilities`].
+/// [`KindCapabilities`].
 pub trait ProblemKind: Send + Sync + fmt::Debug + std::any::Any {
     /// The name in tables and messages.
     fn name(&self) -> String;
@@ -118,9 +118,9 @@ pub trait ProblemKind: Send + Sync + fmt::Debug + std::any::Any {
         None
     }
 
-    /// What else is known of the problem.
-    fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities::NONE
+    /// What else is known of the problem; callers ask for one of them at most once per solve.
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities::NONE
     }
 }
 

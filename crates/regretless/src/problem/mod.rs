@@ -49,8 +49,8 @@ pub use benchmark::Benchmark;
 pub use benchmark::paper_weights;
 pub(crate) use capabilities::ModelParts;
 pub use capabilities::{
-    Capabilities, Choices, CostNaming, DecisionGeometry, FailureReasons, RowProblems, Sensitivity,
-    SolverTraits,
+    Choices, CostNaming, DecisionGeometry, FailureReasons, KindCapabilities, RowProblems,
+    Sensitivity, SolverTraits,
 };
 pub(crate) use choice_fixing::{ChoiceFixing, FixedChoices};
 pub use cvrp::Cvrp;

@@ -12,8 +12,8 @@ use super::layout::DrawnNodes;
 use super::parametric::{NumberRows, Place, RowParametric, RowSetter, Template, stated_flags};
 use super::subset::absences;
 use super::{
-    Capabilities, CostNaming, DecisionGeometry, EqualityConstraints, FailureReasons, ProblemKind,
-    Sense, Sensitivity, SolveCostHint, check_binary,
+    CostNaming, DecisionGeometry, EqualityConstraints, FailureReasons, KindCapabilities,
+    ProblemKind, Sense, Sensitivity, SolveCostHint, check_binary,
 };
 use super::{Problem, ProblemSpec};
 use crate::data::CostNames;
@@ -398,13 +398,13 @@ impl ProblemKind for SpanningTree {
         }
     }
 
-    fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities {
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
             names: self,
             failure_reasons: self,
             sensitivity: self,
             geometry: self,
-            ..Capabilities::NONE
+            ..KindCapabilities::NONE
         }
     }
 }

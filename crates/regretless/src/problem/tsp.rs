@@ -290,6 +290,8 @@ impl PartialKind for Tsp {
             return Err(format!("node {node} has fewer than two edges"));
         }
         let first = present[0];
+        // Every present node has two neighbors, so the walk comes back to its first node; nodes
+        // that it has not met are on other tours.
         let (mut from, mut node, mut visited) = (first, neighbors[first][0], 1);
         while node != first {
             let [first, second] = neighbors[node];

@@ -18,7 +18,7 @@ const MAX_FUNCTION_LINES: usize = 70;
 /// Files that are longer. A change may only lower the number.
 const LONG_FILES: usize = 3;
 /// Functions that are longer. A change may only lower the number.
-const LONG_FUNCTIONS: usize = 8;
+const LONG_FUNCTIONS: usize = 7;
 
 /// A rule that some places break already: their number may only fall.
 pub fn check_number(rule: &str, found: &BTreeSet<String>, known: usize) {

@@ -173,7 +173,7 @@ impl<'a> OracleWorker<'a> {
     }
 
     /// As [`Self::solve`], with the values of all columns: those of the decision, followed by the
-    /// columns without predicted costs (`ProblemKind::auxiliary_names`). Both belong to one
+    /// columns without predicted costs (`ModelParts::auxiliary_names`). Both belong to one
     /// solution and are checked together.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use super::Assignment;
 use crate::data::CostNames;
 use crate::decision::Decision;
 use crate::problem::{
-    Capabilities, CostNaming, DecisionGeometry, EqualityConstraints, ProblemKind, Sense,
+    CostNaming, DecisionGeometry, EqualityConstraints, KindCapabilities, ProblemKind, Sense,
     Sensitivity, SolveCostHint, check_binary,
 };
 use crate::solve::assignment::AssignmentSolver;
@@ -93,12 +93,12 @@ impl ProblemKind for Assignment {
         }
     }
 
-    fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities {
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
             names: self,
             sensitivity: self,
             geometry: self,
-            ..Capabilities::NONE
+            ..KindCapabilities::NONE
         }
     }
 }

@@ -374,6 +374,8 @@ impl Cvrp {
     /// Follows every route from the depot.
     fn check_loads(&self, adjacent: &[Vec<usize>]) -> std::result::Result<(), String> {
         let mut served = vec![false; adjacent.len()];
+        // A route begins at both of its ends: the second time all of its customers are served
+        // already, and the load is 0.
         for first in &adjacent[0] {
             let (mut current, mut load) = (Some(*first), 0.0);
             while let Some(customer) = current.filter(|customer| !served[*customer]) {

@@ -7,8 +7,8 @@ use super::{GraphPath, NodeGrid, ShapeKind};
 use crate::data::CostNames;
 use crate::decision::Decision;
 use crate::problem::{
-    Capabilities, ChoiceFixing, Choices, CostNaming, DecisionGeometry, EqualityConstraints,
-    FailureReasons, FixedChoices, ProblemKind, Sense, Sensitivity, SolveCostHint, check_binary,
+    ChoiceFixing, Choices, CostNaming, DecisionGeometry, EqualityConstraints, FailureReasons,
+    FixedChoices, KindCapabilities, ProblemKind, Sense, Sensitivity, SolveCostHint, check_binary,
 };
 use crate::solve::cone::NormalCone;
 use crate::solve::graph_path::{CostPlace, GraphPathSolver};
@@ -84,14 +84,14 @@ impl ProblemKind for GraphPath {
         }
     }
 
-    fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities {
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
             names: self,
             failure_reasons: self,
             sensitivity: self,
             geometry: self,
             choices: self,
-            ..Capabilities::NONE
+            ..KindCapabilities::NONE
         }
     }
 }

@@ -10,8 +10,8 @@ use super::flexible_fields::PresentList;
 use super::flow_numbers::{FlowBounds, check_number};
 use super::subset::{absences, present_without};
 use super::{
-    Capabilities, ChoiceFixing, Choices, CostNaming, DecisionGeometry, EqualityConstraints,
-    FailureReasons, ProblemKind, Sense, Sensitivity, SolveCostHint, VariableBounds,
+    ChoiceFixing, Choices, CostNaming, DecisionGeometry, EqualityConstraints, FailureReasons,
+    KindCapabilities, ProblemKind, Sense, Sensitivity, SolveCostHint, VariableBounds,
 };
 use crate::data::CostNames;
 use crate::decision::Decision;
@@ -352,14 +352,14 @@ impl ProblemKind for MinCostFlow {
         }
     }
 
-    fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities {
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
             names: self,
             failure_reasons: self,
             sensitivity: self,
             geometry: self,
             choices: self,
-            ..Capabilities::NONE
+            ..KindCapabilities::NONE
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::flexible_fields::PresentList;
 use super::subset::{absences, clear_absent};
 use super::{
-    Capabilities, CostNaming, DecisionGeometry, EqualityConstraints, ProblemKind, Sense,
+    CostNaming, DecisionGeometry, EqualityConstraints, KindCapabilities, ProblemKind, Sense,
     Sensitivity, SolveCostHint, check_binary,
 };
 use crate::data::{CostNames, matched_by_position};
@@ -334,12 +334,12 @@ impl ProblemKind for MultipleChoiceKnapsack {
         Ok(())
     }
 
-    fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities {
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
             names: self,
             sensitivity: self,
             geometry: self,
-            ..Capabilities::NONE
+            ..KindCapabilities::NONE
         }
     }
 }

@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use self::known::KnownCosts;
 use super::{
-    Capabilities, CostNaming, DecisionGeometry, EqualityConstraints, FailureReasons, ProblemKind,
-    ProblemSpec, RowProblems, Sense, SolveCostHint,
+    CostNaming, DecisionGeometry, EqualityConstraints, FailureReasons, KindCapabilities,
+    ProblemKind, ProblemSpec, RowProblems, Sense, SolveCostHint,
 };
 use crate::data::{CostNames, ParameterColumns, in_order_of_costs, matched_by_position};
 use crate::decision::Decision;
@@ -174,9 +174,9 @@ impl ProblemKind for ParametricProblem {
         }
     }
 
-    fn capabilities(&self) -> Capabilities<'_> {
+    fn capabilities(&self) -> KindCapabilities<'_> {
         let base = self.base.capabilities();
-        Capabilities {
+        KindCapabilities {
             names: self,
             row_problems: self,
             solver_traits: base.solver_traits,
@@ -235,6 +235,7 @@ impl RowProblems for ParametricProblem {
         if self.ranges.is_empty() {
             return Ok(Arc::clone(&self.base));
         }
+        // Numbers of known costs follow: they change no feasible set.
         let values = &values[..self.num_set_values()];
         for (place, range) in self.places() {
             place.check(&values[range.clone()])?;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::flexible_fields::NumberOrList;
 use super::{
-    Capabilities, Choices, DecisionGeometry, FailureReasons, ProblemKind, Sense, Sensitivity,
+    Choices, DecisionGeometry, FailureReasons, KindCapabilities, ProblemKind, Sense, Sensitivity,
     SolveCostHint, VariableBounds,
 };
 use crate::decision::Decision;
@@ -340,13 +340,13 @@ impl ProblemKind for StorageProblem {
         }
     }
 
-    fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities {
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
             failure_reasons: self,
             sensitivity: self,
             geometry: self,
             choices: self,
-            ..Capabilities::NONE
+            ..KindCapabilities::NONE
         }
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use super::{
-    Capabilities, Choices, CostNaming, DecisionGeometry, EqualityConstraints, FailureReasons,
+    Choices, CostNaming, DecisionGeometry, EqualityConstraints, FailureReasons, KindCapabilities,
     ProblemKind, Sense, Sensitivity, SolveCostHint, SolverTraits,
 };
 use crate::decision::Decision;
@@ -115,6 +115,8 @@ impl<K> Subset<K> {
         let visited: Vec<usize> = (0..always).chain(listed).collect();
         let mut present_costs = vec![false; num_edges(nodes)];
         let mut indices = Vec::with_capacity(num_edges(visited.len()));
+        // Pairs of increasing nodes in lexicographic order, as both problems number their edges, so
+        // the indices increase.
         for (position, first) in visited.iter().enumerate() {
             for second in &visited[position + 1..] {
                 let edge = edge_index(nodes, *first, *second);
@@ -308,18 +310,18 @@ impl<K: PartialKind> ProblemKind for K {
         self.check_present(decision)
     }
 
-    fn capabilities(&self) -> Capabilities<'_> {
-        let all = Capabilities {
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        let all = KindCapabilities {
             names: self,
             solver_traits: self,
             failure_reasons: self,
             sensitivity: self,
             geometry: self,
             choices: self,
-            ..Capabilities::NONE
+            ..KindCapabilities::NONE
         };
         match self.subset().get() {
-            Some(subset) => Capabilities {
+            Some(subset) => KindCapabilities {
                 solver_traits: subset,
                 // Messages name no items, so those of the smaller problem hold for the full one.
                 failure_reasons: &subset.smaller,

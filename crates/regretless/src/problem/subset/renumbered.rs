@@ -13,6 +13,7 @@ use crate::solve::{Solution, SolveFailure, Solver};
 pub(super) fn to_smaller(decision: &Decision, indices: &[u32]) -> Option<Decision> {
     let mut entries = Vec::with_capacity(decision.indices().len());
     for (index, value) in decision.iter() {
+        // The indices increase, so the smaller number of a cost is its position among them.
         let smaller = indices.binary_search(&(index as u32)).ok()?;
         entries.push((smaller as u32, value));
     }

@@ -6,8 +6,8 @@ use crate::decision::Decision;
 use crate::problem::min_cost_flow::{FLOW_CHECK_TOLERANCE, flow_cost_hint};
 use crate::problem::subset::present_without;
 use crate::problem::{
-    Capabilities, ChoiceFixing, Choices, CostNaming, DecisionGeometry, EqualityConstraints,
-    FailureReasons, ProblemKind, Sense, Sensitivity, SolveCostHint, VariableBounds,
+    ChoiceFixing, Choices, CostNaming, DecisionGeometry, EqualityConstraints, FailureReasons,
+    KindCapabilities, ProblemKind, Sense, Sensitivity, SolveCostHint, VariableBounds,
 };
 use crate::solve::cone::NormalCone;
 use crate::solve::network_flow::{
@@ -95,14 +95,14 @@ impl ProblemKind for Transport {
         Ok(())
     }
 
-    fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities {
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
             names: self,
             failure_reasons: self,
             sensitivity: self,
             geometry: self,
             choices: self,
-            ..Capabilities::NONE
+            ..KindCapabilities::NONE
         }
     }
 }

@@ -12,7 +12,7 @@ use regretless::loss::noise::NoiseSource;
 use regretless::loss::{Loss, LossInput, NoiseKey};
 use regretless::oracle::{CacheAction, Oracle, OracleWorker, TrainingOracle};
 use regretless::problem::{
-    Capabilities, DecisionGeometry, GridPath, Knapsack, ProblemKind, Sense, Tsp,
+    DecisionGeometry, GridPath, KindCapabilities, Knapsack, ProblemKind, Sense, Tsp,
 };
 use regretless::solve::cone::NormalCone;
 use regretless::solve::{SearchLimits, Solver};
@@ -101,10 +101,10 @@ impl ProblemKind for TspWithSubtours {
         self.tsp.check(decision)
     }
 
-    fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities {
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
             geometry: self,
-            ..Capabilities::NONE
+            ..KindCapabilities::NONE
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use regretless::loss::{LossInput, LossSpec, NoiseKey};
 use regretless::observer::NoopObserver;
 use regretless::oracle::{CacheSettings, OracleSettings, SolveCounts, TrainingOracle};
-use regretless::problem::{Capabilities, GridPath, ProblemKind, Sense, Sensitivity};
+use regretless::problem::{GridPath, KindCapabilities, ProblemKind, Sense, Sensitivity};
 use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::solve::relaxation::{Relaxation, RelaxationSolver};
 use regretless::solve::{SearchLimits, Solution, SolveFailure, Solver};
@@ -64,10 +64,10 @@ impl ProblemKind for RelaxedPath {
         self.0.check(decision)
     }
 
-    fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities {
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
             sensitivity: self,
-            ..Capabilities::NONE
+            ..KindCapabilities::NONE
         }
     }
 }

@@ -7,8 +7,8 @@ use crate::data::CostNames;
 use crate::decision::Decision;
 use crate::problem::equality::{EqualityRow, eliminate_auxiliary};
 use crate::problem::{
-    Capabilities, ChoiceFixing, Choices, ColumnDomain, CostNaming, DecisionGeometry,
-    EqualityConstraints, FailureReasons, FixedChoices, ModelParts, ProblemKind, Restriction, Sense,
+    ChoiceFixing, Choices, ColumnDomain, CostNaming, DecisionGeometry, EqualityConstraints,
+    FailureReasons, FixedChoices, KindCapabilities, ModelParts, ProblemKind, Restriction, Sense,
     Sensitivity, VariableBounds,
 };
 use crate::problem::{SolveCostHint, SolveSeconds};
@@ -80,15 +80,15 @@ impl ProblemKind for LinearProblem {
             .check_partial(|column| self.parts.cost_index[column].map(|cost| values[cost]))
     }
 
-    fn capabilities(&self) -> Capabilities<'_> {
-        Capabilities {
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
             names: self,
             failure_reasons: self,
             sensitivity: self,
             geometry: self,
             choices: self,
             model_parts: self,
-            ..Capabilities::NONE
+            ..KindCapabilities::NONE
         }
     }
 }
