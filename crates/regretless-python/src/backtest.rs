@@ -285,7 +285,7 @@ pub fn run_backtest<'py>(
         // The columns with known costs follow those with predicted costs.
         let all_names = data
             .cost_names()
-            .followed_by(problem.problem.auxiliary_names());
+            .followed_by(problem.problem.model_parts().auxiliary_names());
         let target = NamedCosts::new("the problem", &all_names);
         warn_about_names_beside_none(values, name, problem, data.cost_names())?;
         let values = given_matrix(values, name, target)?;

@@ -14,7 +14,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use regretless::Decision;
 use regretless::data::{CostNames, ParameterColumns, RowParameters};
-use regretless::problem::{ExternalProblem, ProblemKind, Sense, SolverThreading, VariableBounds};
+use regretless::problem::{
+    Choices, CostNaming, ExternalProblem, KindCapabilities, ProblemKind, RowProblems, Sense,
+    SolverThreading, SolverTraits, VariableBounds,
+};
 use regretless::solve::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
 use serde_json::Value;
 
@@ -272,6 +275,47 @@ impl ProblemKind for FunctionProblem {
         self.function.problem.costs
     }
 
+    fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
+        Box::new(FunctionSolver {
+            function: Arc::clone(&self.function),
+            call: self.call.clone(),
+            row: self.row.clone(),
+        })
+    }
+
+    /// Only the user's check knows what is feasible; without one only the indices are checked.
+    fn check(&self, decision: &Decision) -> Result<(), String> {
+        let costs = self.function.problem.costs;
+        if let Some(last) = decision.indices().last()
+            && *last as usize >= costs
+        {
+            return Err(format!("variable {last} does not exist"));
+        }
+        if self.function.check.is_none() {
+            return Ok(());
+        }
+        let mut values = vec![0.0; costs];
+        decision.write_dense(&mut values);
+        match self.run(FunctionTask::Check(values, self.row.clone())) {
+            Ok(_) => Ok(()),
+            // The caller says that the solution is invalid.
+            Err(SolveFailure::InvalidSolution(message)) => Err(message),
+            Err(failure) => Err(failure.to_string()),
+        }
+    }
+
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
+            names: self,
+            row_problems: self,
+            solver_traits: self,
+            choices: self,
+            ..KindCapabilities::NONE
+        }
+    }
+}
+
+impl CostNaming for FunctionProblem {
     fn cost_names(&self) -> Option<&CostNames> {
         self.function.problem.cost_names.as_ref()
     }
@@ -279,7 +323,9 @@ impl ProblemKind for FunctionProblem {
     fn may_have_cost_names(&self) -> bool {
         true
     }
+}
 
+impl RowProblems for FunctionProblem {
     fn parameters(&self) -> &[ParameterColumns] {
         &self.all_columns
     }
@@ -309,7 +355,9 @@ impl ProblemKind for FunctionProblem {
     fn checks_constraints(&self) -> bool {
         self.function.check.is_some() || self.function.parameters.is_empty()
     }
+}
 
+impl SolverTraits for FunctionProblem {
     fn heuristic_remedy(&self) -> Option<&'static str> {
         let remedy = "pass exact=False to Problem.from_solver if it is a heuristic";
         self.has_exact_solver().then_some(remedy)
@@ -323,6 +371,16 @@ impl ProblemKind for FunctionProblem {
         false
     }
 
+    fn solver_calls(&self) -> SolverThreading {
+        if self.function.thread_safe {
+            SolverThreading::OwnThreads
+        } else {
+            SolverThreading::Serialized
+        }
+    }
+}
+
+impl Choices for FunctionProblem {
     fn bounds(&self) -> VariableBounds {
         if self.function.binary {
             return VariableBounds::Binary;
@@ -331,43 +389,6 @@ impl ProblemKind for FunctionProblem {
         VariableBounds::Box {
             lower: vec![f64::NEG_INFINITY; costs],
             upper: vec![f64::INFINITY; costs],
-        }
-    }
-
-    fn solver_calls(&self) -> SolverThreading {
-        if self.function.thread_safe {
-            SolverThreading::OwnThreads
-        } else {
-            SolverThreading::Serialized
-        }
-    }
-
-    fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
-        Box::new(FunctionSolver {
-            function: Arc::clone(&self.function),
-            call: self.call.clone(),
-            row: self.row.clone(),
-        })
-    }
-
-    /// Only the user's check knows what is feasible; without one only the indices are checked.
-    fn check(&self, decision: &Decision) -> Result<(), String> {
-        let costs = self.function.problem.costs;
-        if let Some(last) = decision.indices().last()
-            && *last as usize >= costs
-        {
-            return Err(format!("variable {last} does not exist"));
-        }
-        if self.function.check.is_none() {
-            return Ok(());
-        }
-        let mut values = vec![0.0; costs];
-        decision.write_dense(&mut values);
-        match self.run(FunctionTask::Check(values, self.row.clone())) {
-            Ok(_) => Ok(()),
-            // The caller says that the solution is invalid.
-            Err(SolveFailure::InvalidSolution(message)) => Err(message),
-            Err(failure) => Err(failure.to_string()),
         }
     }
 }

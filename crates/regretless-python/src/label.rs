@@ -76,7 +76,10 @@ impl Labels {
                 let row_problem = oracle.row_problem(row);
                 let row_problem =
                     row_problem.map_err(|failure| regretless::Error::solver(row, failure))?;
-                let fixed = row_problem.fixed_cost().ok_or_else(unknown_fixed_cost)?;
+                let fixed = row_problem
+                    .model_parts()
+                    .fixed_cost()
+                    .ok_or_else(unknown_fixed_cost)?;
                 let values: Vec<f64> = decisions.row(row).iter().map(|v| f64::from(*v)).collect();
                 let decision = Decision::from_dense(&values);
                 let objective = minimized.objective_of(&decision, row) + fixed;

@@ -133,7 +133,7 @@ pub fn reorder_to_problem(
         argument,
         NamedCosts {
             name: &problem.problem.name(),
-            cost_names: problem.problem.cost_names(),
+            cost_names: problem.problem.names().cost_names(),
             warn_if_unnamed: false,
         },
     )
@@ -179,7 +179,7 @@ pub fn check_order_of_table(
     problem: &Problem,
     table: &CostNames,
 ) -> PyResult<()> {
-    if problem.problem.cost_names().is_some() {
+    if problem.problem.names().cost_names().is_some() {
         return check_order(value, argument, problem);
     }
     let Some(names) = column_names(value).map(CostNames::from) else {

@@ -55,14 +55,14 @@ pub fn single_row(
 
 /// The parameters whose entries may be names of nodes.
 pub fn node_parameters(problem: &Problem) -> Vec<String> {
-    let parameters = problem.problem.parameters().iter();
+    let parameters = problem.problem.row_problems().parameters().iter();
     let nodes = parameters.filter(|parameter| parameter.names.is_some());
     nodes.map(|parameter| parameter.pattern.clone()).collect()
 }
 
 /// The numbers of nodes by name; numbers that are given are names too.
 fn node_numbers(problem: &Problem, parameter: &str, names: &[String]) -> PyResult<Vec<f64>> {
-    let mut parameters = problem.problem.parameters().iter();
+    let mut parameters = problem.problem.row_problems().parameters().iter();
     let nodes = parameters
         .find(|known| known.pattern == parameter)
         .and_then(|known| known.names.as_ref())
@@ -82,7 +82,7 @@ fn node_numbers(problem: &Problem, parameter: &str, names: &[String]) -> PyResul
 
 /// Refuses numbers for a node where the nodes have other names.
 fn refuse_numbers_of_nodes(problem: &Problem, parameter: &str) -> PyResult<()> {
-    let mut parameters = problem.problem.parameters().iter();
+    let mut parameters = problem.problem.row_problems().parameters().iter();
     let nodes = parameters
         .find(|known| known.pattern == parameter)
         .and_then(|known| known.names.as_ref());

@@ -124,7 +124,7 @@ impl Solutions {
             column_names: cost_names
                 .as_ref()
                 .unwrap_or(&numbered)
-                .followed_by(problem.auxiliary_names()),
+                .followed_by(problem.model_parts().auxiliary_names()),
             cost_names,
             is_heuristic,
         }

@@ -33,7 +33,7 @@ impl Solver {
                 "a Python function is called by Problem.solve, which raises its exceptions",
             ));
         }
-        if problem.get().problem.has_known_costs() {
+        if problem.get().problem.row_problems().has_known_costs() {
             return Err(PyValueError::new_err(
                 "rows have known costs; use Problem.solve(c, parameters=...)",
             ));
@@ -65,7 +65,7 @@ impl Solver {
         sense.convert_slice(&mut costs);
         let solve = || {
             let mut kept = self.solver.lock().unwrap_or_else(PoisonError::into_inner);
-            let has_row_problems = !problem.problem.parameters().is_empty();
+            let has_row_problems = !problem.problem.row_problems().parameters().is_empty();
             let fits = kept.as_mut().is_some_and(|solver| {
                 !has_row_problems || row_problem.reuse_solver(solver.as_mut())
             });

@@ -55,7 +55,7 @@ pub trait Solver: Send + std::any::Any {
     }
 
     /// Values of the columns without predicted costs at the last solution that [`Solver::solve`]
-    /// returned, in the order of `ProblemKind::auxiliary_names`; empty for problems without such
+    /// returned, in the order of `ModelParts::auxiliary_names`; empty for problems without such
     /// columns. Only decisions that leave the library need them: no training calls it.
     fn auxiliary_values(&self) -> Vec<f64> {
         Vec::new()

@@ -124,6 +124,8 @@ fn general(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
 
 fn relaxations(name: &str, problem: &Knapsack, costs: &[Vec<f64>]) {
     let mut relaxation_solver = problem
+        .capabilities()
+        .sensitivity
         .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
         .unwrap();
     let timed = |costs: &Vec<f64>| {

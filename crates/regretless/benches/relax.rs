@@ -63,19 +63,22 @@ fn benchmark(name: &str, instances: usize) {
     };
     let costs: Vec<Vec<f64>> = (0..instances).map(row).collect();
     let limits = SearchLimits::default();
-    if let Some(mut relaxation_solver) = problem.relaxation_solver(Relaxation::Plain, &limits) {
+    if let Some(mut relaxation_solver) = problem
+        .sensitivity()
+        .relaxation_solver(Relaxation::Plain, &limits)
+    {
         report(&format!("{name} relaxed"), &costs, |costs| {
             drop(black_box(relaxation_solver.relax(costs)));
         });
     }
     for kind in [CostRangeKind::Basis, CostRangeKind::Exact] {
-        if let Some(mut ranger) = problem.cost_ranging(kind, &limits) {
+        if let Some(mut ranger) = problem.sensitivity().cost_ranging(kind, &limits) {
             report(&format!("{name} ranges {kind:?}"), &costs, |costs| {
                 drop(black_box(ranger.ranges(costs)));
             });
         }
     }
-    if let Some(mut neighbors) = problem.adjacent_vertices(&limits) {
+    if let Some(mut neighbors) = problem.sensitivity().adjacent_vertices(&limits) {
         report(&format!("{name} neighbors"), &costs, |costs| {
             drop(black_box(neighbors.adjacent_vertices(costs)));
         });
@@ -85,7 +88,9 @@ fn benchmark(name: &str, instances: usize) {
         .iter()
         .take(100)
         .filter_map(|costs| {
-            let cone = problem.cone(&solver.solve(costs).unwrap().decision)?;
+            let cone = problem
+                .geometry()
+                .cone(&solver.solve(costs).unwrap().decision)?;
             Some((
                 cone,
                 costs
@@ -109,7 +114,7 @@ fn tours(nodes: usize) {
         (0..nodes).map(|node| edge_index(nodes, node, (node + 1) % nodes) as u32),
     );
     let problem = Tsp::new(nodes).unwrap();
-    let cone = problem.cone(&tour).unwrap();
+    let cone = problem.capabilities().geometry.cone(&tour).unwrap();
     let mut stream = SplitMix64::new(nodes as u64);
     let costs = |stream: &mut SplitMix64| -> Vec<f64> {
         (0..problem.num_costs())

@@ -69,6 +69,7 @@ fn main() {
             measure(&label, &costs, || {
                 AnySolver::Relaxed(
                     problem
+                        .sensitivity()
                         .relaxation_solver(kind, &SearchLimits::default())
                         .unwrap(),
                 )

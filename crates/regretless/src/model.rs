@@ -301,7 +301,7 @@ impl Model {
         let costs = this.predict_all(features)?;
         let oracle = this.oracle()?.with_parameters(parameters)?;
         let names = this.cost_names(costs.cols())?;
-        let columns = names.followed_by(this.problem.kind().auxiliary_names());
+        let columns = names.followed_by(this.problem.kind().model_parts().auxiliary_names());
         let sense = this.problem.sense();
         let totals = oracle.total_costs(&costs)?;
         let mut minimized = totals;

@@ -273,7 +273,7 @@ impl Problem {
     /// Columns of DataFrames are matched to these names; arrays are in this order.
     #[getter]
     fn cost_names(&self) -> Option<Vec<String>> {
-        self.problem.cost_names().map(CostNames::to_vec)
+        self.problem.names().cost_names().map(CostNames::to_vec)
     }
 
     /// Names and patterns of the row parameters that the problem reads, in its order.
@@ -291,19 +291,19 @@ impl Problem {
     /// Whether a part of the costs is known.
     #[getter]
     fn _has_known_costs(&self) -> bool {
-        self.problem.has_known_costs()
+        self.problem.row_problems().has_known_costs()
     }
 
     /// BLAKE3 hash of the model file that it was read from.
     #[getter]
     fn _file_hash(&self) -> Option<&str> {
-        self.problem.file_hash()
+        self.problem.model_parts().file_hash()
     }
 
     /// The content of the file that the problem was read from.
     #[getter]
     fn _file_content<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
-        let content = self.problem.file_content()?;
+        let content = self.problem.model_parts().file_content()?;
         Some(PyBytes::new(py, content))
     }
 

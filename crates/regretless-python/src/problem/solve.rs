@@ -96,14 +96,14 @@ impl Problem {
 
     /// Names and patterns of the row parameters that the problem reads.
     pub fn parameter_names(&self) -> Vec<String> {
-        let columns = self.problem.parameters().iter();
+        let columns = self.problem.row_problems().parameters().iter();
         columns.map(|columns| columns.pattern.clone()).collect()
     }
 
     /// Whether the costs that are solved for are more than those given: with known parts, or
     /// without those of absent items.
     pub fn has_total_costs(&self) -> bool {
-        self.problem.may_have_absent_costs() || self.problem.has_known_costs()
+        self.problem.may_have_absent_costs() || self.problem.row_problems().has_known_costs()
     }
 
     /// Minimized total costs of rows of costs in the user's sense.
@@ -130,7 +130,7 @@ impl Problem {
     /// Identifies the problem: by the fingerprint of its content if it has one, else by its
     /// description.
     pub fn identity(&self) -> PyResult<String> {
-        let fingerprint = self.problem.fingerprint();
+        let fingerprint = self.problem.model_parts().fingerprint();
         if !fingerprint.is_empty() && !matches!(*self.spec, ProblemSpec::Parametric { .. }) {
             return Ok(fingerprint
                 .iter()
@@ -218,14 +218,14 @@ impl Problem {
         })?;
         let (solution, complete) =
             result.map_err(|failure| PyRuntimeError::new_err(failure.to_string()))?;
-        let cost_names = self.problem.cost_names().cloned();
+        let cost_names = self.problem.names().cost_names().cloned();
         let numbered = CostNames::numbered(costs.len());
         let column_names = cost_names.as_ref().unwrap_or(&numbered);
         Ok(Solution {
             solution,
             sense: self.problem.sense(),
             width: costs.len(),
-            column_names: column_names.followed_by(self.problem.auxiliary_names()),
+            column_names: column_names.followed_by(self.problem.model_parts().auxiliary_names()),
             cost_names,
             complete,
             is_heuristic,
@@ -259,7 +259,7 @@ impl Problem {
             observer.end();
             Ok((results, oracle.is_heuristic()))
         })?;
-        let names = self.problem.cost_names().cloned();
+        let names = self.problem.names().cost_names().cloned();
         Ok(Solutions::new(
             results,
             self.problem.as_ref(),

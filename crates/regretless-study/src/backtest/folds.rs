@@ -96,6 +96,7 @@ pub fn cross_validation(periods: &Periods, folds: usize) -> Result<Vec<BacktestF
     }
     let mut found = Vec::with_capacity(folds);
     for fold in 0..folds {
+        // Multiplied before it is divided: the parts differ by one row at most.
         let (start, end) = (fold * count / folds, (fold + 1) * count / folds);
         found.push(BacktestFold {
             history: periods.rows_of((0..start).chain(end..count)),
@@ -133,6 +134,7 @@ impl RollingOrigin {
         let mut folds = Vec::new();
         let mut start = first;
         while start < count {
+            // The first start is the window plus the gap, so neither difference is below 0.
             let end = start - self.gap;
             let begin = match self.window {
                 TrainingWindow::Expanding(_) => 0,

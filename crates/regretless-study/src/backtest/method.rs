@@ -34,7 +34,7 @@ pub enum GivenMethod {
         /// The columns that the decisions have values of. They must be all of the problem's.
         columns: usize,
         /// The values of the columns with predicted costs, in the order of the problem, followed by
-        /// those of the columns with known costs ([`ProblemKind::auxiliary_names`]).
+        /// those of the columns with known costs (`ModelParts::auxiliary_names`).
         decisions: Arc<Vec<Option<Decision>>>,
     },
 }
@@ -53,7 +53,7 @@ impl GivenMethod {
             )));
         }
         let (rows, costs) = (table.data.len(), table.data.data().costs().cols());
-        let auxiliary = table.oracle.problem().auxiliary_names();
+        let auxiliary = table.oracle.problem().model_parts().auxiliary_names();
         let (own_rows, own_columns, columns) = match self {
             Self::Predictions { costs: own, .. } => (own.rows(), own.cols(), costs),
             Self::Decisions {
@@ -136,7 +136,13 @@ impl GivenMethod {
 /// function does that returns an objective with each decision: those of other decisions cannot be
 /// computed.
 fn check_known_costs(name: &str, table: &BacktestTable<'_>) -> Result<()> {
-    if !table.oracle.problem().auxiliary_names().is_empty() {
+    if !table
+        .oracle
+        .problem()
+        .model_parts()
+        .auxiliary_names()
+        .is_empty()
+    {
         // The values of the columns with known costs are given.
         return Ok(());
     }
@@ -164,7 +170,7 @@ pub(super) fn divide_columns(
     problem: &dyn ProblemKind,
 ) -> (Decision, Vec<f64>) {
     let costs = problem.num_costs();
-    let mut auxiliary = vec![0.0; problem.auxiliary_names().len()];
+    let mut auxiliary = vec![0.0; problem.model_parts().auxiliary_names().len()];
     let mut predicted: Vec<(u32, f64)> = Vec::new();
     for (column, value) in complete.iter() {
         match column.checked_sub(costs) {
@@ -172,7 +178,7 @@ pub(super) fn divide_columns(
             Some(column) => auxiliary[column] = value,
         }
     }
-    let fixed = problem.auxiliary_cost(&auxiliary);
+    let fixed = problem.model_parts().auxiliary_cost(&auxiliary);
     let predicted = Decision::from_entries(predicted).with_fixed(fixed);
     (predicted, auxiliary)
 }

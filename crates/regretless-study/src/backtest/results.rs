@@ -197,31 +197,13 @@ impl BacktestResults {
         let mut methods = Vec::new();
         let mut failures = Vec::new();
         for method in finished {
-            if let Some(error) = method.error {
-                let name = method.name;
-                failures.push(FailedMethod { name, error });
-                continue;
-            }
-            let mut rows = Vec::new();
-            for record in &method.records {
-                let test = &table.folds[record.id.seed as usize].test;
-                for (row, outcome) in test.iter().zip(&record.rows) {
-                    let position = decided.binary_search(&by_row[row]).unwrap_or(0);
-                    rows.push(PlacedRow {
-                        period: position,
-                        row: *row,
-                        decided: outcome,
-                    });
+            match method.error {
+                Some(error) => {
+                    let name = method.name;
+                    failures.push(FailedMethod { name, error });
                 }
+                None => methods.push(MethodHistory::of_records(method, table, &decided)),
             }
-            rows.sort_by_key(|placed| (placed.period, placed.row));
-            let mut history = MethodHistory::new(method.name, decided.len(), &rows);
-            history.is_given = method.has_given_decisions;
-            history.chosen = chosen_candidates(&method.records, table);
-            history.negative_regrets = history.count_negative_regrets(table);
-            let is_unfinished = |record: &&FoldRecord| record.is_not_converged;
-            history.not_converged = method.records.iter().filter(is_unfinished).count();
-            methods.push(history);
         }
         let names = table.data.data().cost_names();
         let mut results = Self {
@@ -237,7 +219,7 @@ impl BacktestResults {
             trainings: if backtest.refit { table.folds.len() } else { 1 },
             days_per_period: table.periods.days_per_period(),
             are_ordered: table.periods.are_ordered(),
-            columns: names.followed_by(table.oracle.problem().auxiliary_names()),
+            columns: names.followed_by(table.oracle.problem().model_parts().auxiliary_names()),
             savings: Vec::new(),
             stated_verdict: None,
             remarks: Vec::new(),
@@ -288,6 +270,31 @@ fn chosen_candidates(records: &[FoldRecord], table: &BacktestTable<'_>) -> Vec<C
 }
 
 impl MethodHistory {
+    /// Orders the rows of all folds by period; `decided` has the periods.
+    fn of_records(method: FinishedMethod, table: &BacktestTable<'_>, decided: &[usize]) -> Self {
+        let by_row = table.periods.by_row();
+        let mut rows = Vec::new();
+        for record in &method.records {
+            let test = &table.folds[record.id.seed as usize].test;
+            for (row, outcome) in test.iter().zip(&record.rows) {
+                let position = decided.binary_search(&by_row[row]).unwrap_or(0);
+                rows.push(PlacedRow {
+                    period: position,
+                    row: *row,
+                    decided: outcome,
+                });
+            }
+        }
+        rows.sort_by_key(|placed| (placed.period, placed.row));
+        let mut history = Self::new(method.name, decided.len(), &rows);
+        history.is_given = method.has_given_decisions;
+        history.chosen = chosen_candidates(&method.records, table);
+        history.negative_regrets = history.count_negative_regrets(table);
+        let is_unfinished = |record: &&FoldRecord| record.is_not_converged;
+        history.not_converged = method.records.iter().filter(is_unfinished).count();
+        history
+    }
+
     fn new(name: String, periods: usize, rows: &[PlacedRow<'_>]) -> Self {
         let mut history = Self {
             name,

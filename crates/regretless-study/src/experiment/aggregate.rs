@@ -100,20 +100,8 @@ fn method_results(
     reference: &[(u32, f64)],
 ) -> MethodResults {
     let cells: Vec<(u32, &CellMetrics)> = finished_cells(records, &method.name).collect();
-    let (mut seeds, mut ratios) = (Vec::new(), Vec::new());
-    for (seed, cell) in &cells {
-        let base = reference.iter().find(|(known, _)| known == seed);
-        // Where the reference has no regret, a ratio to it is undefined.
-        if let Some((_, base)) = base.filter(|(_, base)| *base > 0.0) {
-            let ratio = cell.test.regret / base;
-            ratios.push(ratio);
-            seeds.push(SeedResult {
-                seed: *seed,
-                ratio: Some(ratio),
-                seconds: cell.seconds,
-            });
-        }
-    }
+    let seeds = seed_ratios(&cells, reference);
+    let ratios: Vec<f64> = seeds.iter().filter_map(|seed| seed.ratio).collect();
     let over_seeds = |value: &dyn Fn(&CellMetrics) -> f64| {
         let values: Vec<f64> = cells.iter().map(|(_, cell)| value(cell)).collect();
         MeanAndDeviation::of(&values)
@@ -171,6 +159,23 @@ fn method_results(
         on_front: false,
         is_best: false,
     }
+}
+
+/// The regret of each seed over that of the reference with this seed. Where the reference has no
+/// regret, a ratio to it is undefined, and the seed is left out.
+fn seed_ratios(cells: &[(u32, &CellMetrics)], reference: &[(u32, f64)]) -> Vec<SeedResult> {
+    let mut seeds = Vec::new();
+    for (seed, cell) in cells {
+        let base = reference.iter().find(|(known, _)| known == seed);
+        if let Some((_, base)) = base.filter(|(_, base)| *base > 0.0) {
+            seeds.push(SeedResult {
+                seed: *seed,
+                ratio: Some(cell.test.regret / base),
+                seconds: cell.seconds,
+            });
+        }
+    }
+    seeds
 }
 
 /// The regrets of finished seeds; their interval covers test rows too where they are few.

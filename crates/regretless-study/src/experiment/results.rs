@@ -327,7 +327,7 @@ impl ProblemResults {
         data: &LabeledDataset,
         oracle: &Oracle,
     ) {
-        let names = oracle.problem().auxiliary_names();
+        let names = oracle.problem().model_parts().auxiliary_names();
         let rows = self.rows_by_regret(reference);
         let (Some(worst), false) = (rows.last(), names.is_empty()) else {
             return;

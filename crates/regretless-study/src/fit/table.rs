@@ -156,7 +156,13 @@ impl FitTable {
             });
         }
         if !self.roles.decisions.is_empty() {
-            if !self.problem.kind().auxiliary_names().is_empty() {
+            if !self
+                .problem
+                .kind()
+                .model_parts()
+                .auxiliary_names()
+                .is_empty()
+            {
                 reasons.push(format!(
                     "{DECISIONS_NAME} are not compared: the table lacks the columns with known \
                      costs; give all of them to a backtest"
@@ -272,7 +278,7 @@ fn problem_columns(settings: &FitSettings) -> Result<ProblemColumnNames> {
     if !spec.has_open_items() {
         let problem = Problem::from_spec(spec.clone())?;
         names.num_costs = Some(problem.kind().num_costs());
-        let costs = problem.kind().cost_names();
+        let costs = problem.kind().names().cost_names();
         names.costs = costs
             .filter(|names| names.are_explicit())
             .map(|names| names.to_vec());

@@ -3,8 +3,8 @@
 use super::importance::{MeasuredImportance, ShuffledRows};
 use super::sources::SourceSums;
 use super::{
-    DecisionReview, KeyFigure, ReviewOptions, ReviewedRegret, ReviewedRows, explain_row,
-    explained_or_remark, three_digits, worst_position,
+    DecisionReview, ExplainedRow, KeyFigure, ReviewOptions, ReviewedRegret, ReviewedRows,
+    explain_row, explained_or_remark, three_digits, worst_position,
 };
 use crate::experiment::{DecisionLayout, MethodResults, example_decisions, example_rows};
 use crate::verdict::{AmountUnit, Verdict, VerdictScope, range_text};
@@ -47,48 +47,15 @@ impl DecisionReview {
         let least_squares = linear_fit(context, problem.spec(), 0.0)?;
         let model = &outcome.model;
         let reference = Evaluation::of_model(&least_squares, data, rows, oracle, observer)?;
-        let mut methods = Vec::new();
-        for (name, model, evaluation) in [
-            (reference_name.as_str(), &least_squares, &reference),
-            (method.as_str(), model, test),
-        ] {
-            let shown = example_rows(data, rows);
-            let predictions = model.predict_instances(data, shown)?;
-            let solutions = oracle.solve_instances_complete(&predictions, shown, observer)?;
-            let decisions = example_decisions(&solutions, &predictions, data, shown);
-            methods.push(MethodResults::of_decisions(
-                name,
-                &evaluation.regrets,
-                decisions,
-            ));
-        }
+        let methods = vec![
+            test_results(&reference_name, &least_squares, &reference, context)?,
+            test_results(&method, model, test, context)?,
+        ];
         let evaluations = [test, &reference];
         let comparison = TestComparison::new(outcome, evaluations, context, options.unit);
         let mut verdict = comparison.sentences(outcome);
-        let explained = match worst_position(&test.regrets) {
-            Some(position) => {
-                let explained = explain_row(model, data, rows[position], oracle, observer);
-                let mut explained = explained_or_remark(explained, &mut verdict)?;
-                if let Some(explained) = &mut explained {
-                    explained.name = options.row_name(rows[position]);
-                    explained.choice = if test.regrets[position] > 0.0 {
-                        "the test row with the largest regret".into()
-                    } else {
-                        "the last test row".into()
-                    };
-                }
-                explained
-            }
-            None => None,
-        };
-        let mut regrets = Vec::with_capacity(rows.len());
-        for (position, row) in rows.iter().enumerate() {
-            regrets.push(ReviewedRegret {
-                name: options.row_name(*row),
-                reference: reference.regrets[position],
-                method: test.regrets[position],
-            });
-        }
+        let explained = explain_worst_row(model, test, context, options, &mut verdict)?;
+        let regrets = reviewed_regrets(rows, &reference, test, options);
         let reviewed = ReviewedRows {
             data,
             oracle,
@@ -122,6 +89,70 @@ impl DecisionReview {
             importance_basis: measured.basis,
         })
     }
+}
+
+/// The regrets of least squares and of the method in each test row.
+fn reviewed_regrets(
+    rows: &[usize],
+    reference: &Evaluation,
+    test: &Evaluation,
+    options: &ReviewOptions<'_>,
+) -> Vec<ReviewedRegret> {
+    let mut regrets = Vec::with_capacity(rows.len());
+    for (position, row) in rows.iter().enumerate() {
+        regrets.push(ReviewedRegret {
+            name: options.row_name(*row),
+            reference: reference.regrets[position],
+            method: test.regrets[position],
+        });
+    }
+    regrets
+}
+
+/// The decisions of a model in the test rows that a page shows.
+fn test_results(
+    name: &str,
+    model: &CostModel,
+    evaluation: &Evaluation,
+    context: &TrainingContext<'_>,
+) -> Result<MethodResults> {
+    let data = context.data;
+    let shown = example_rows(data, &context.split.test);
+    let predictions = model.predict_instances(data, shown)?;
+    let oracle = context.oracle;
+    let solutions = oracle.solve_instances_complete(&predictions, shown, context.observer)?;
+    let decisions = example_decisions(&solutions, &predictions, data, shown);
+    Ok(MethodResults::of_decisions(
+        name,
+        &evaluation.regrets,
+        decisions,
+    ))
+}
+
+/// Explains the decision of the test row with the largest regret; a row that cannot be explained
+/// adds a remark to the verdict.
+fn explain_worst_row(
+    model: &CostModel,
+    test: &Evaluation,
+    context: &TrainingContext<'_>,
+    options: &ReviewOptions<'_>,
+    verdict: &mut Vec<String>,
+) -> Result<Option<ExplainedRow>> {
+    let Some(position) = worst_position(&test.regrets) else {
+        return Ok(None);
+    };
+    let row = context.split.test[position];
+    let explained = explain_row(model, context.data, row, context.oracle, context.observer);
+    let mut explained = explained_or_remark(explained, verdict)?;
+    if let Some(explained) = &mut explained {
+        explained.name = options.row_name(row);
+        explained.choice = if test.regrets[position] > 0.0 {
+            "the test row with the largest regret".into()
+        } else {
+            "the last test row".into()
+        };
+    }
+    Ok(explained)
 }
 
 /// The mean of the best objectives of the test rows, in the user's sense.

@@ -63,7 +63,11 @@ impl SolveTimes {
         let hint = problem.solve_cost_hint();
         let (source, exact) = exact_seconds(context, hint, budget)?;
         let relaxation = |kind: Relaxation| -> Result<Option<f64>> {
-            if problem.relaxation_solver(kind, &limits).is_none() {
+            if problem
+                .sensitivity()
+                .relaxation_solver(kind, &limits)
+                .is_none()
+            {
                 return Ok(None);
             }
             let counted = match hint.exact {
@@ -77,6 +81,7 @@ impl SolveTimes {
             relaxation(Relaxation::Plain)?,
         );
         let fast_local_search = problem
+            .solver_traits()
             .fast_local_search(&limits)
             .map(|_| exact * FAST_SEARCH_TIME_RATIO);
         Ok(Self {

@@ -335,7 +335,7 @@ pub fn tsp(spec: SyntheticSpec, nodes: usize) -> Result<SyntheticGenerator> {
 }
 
 /// The positions of the nodes of [`tsp`].
-pub fn node_positions(nodes: usize, seed: u32) -> Vec<[f64; 2]> {
+pub(crate) fn node_positions(nodes: usize, seed: u32) -> Vec<[f64; 2]> {
     draw_positions(&mut NumpyRandomState::new(seed), nodes)
 }
 

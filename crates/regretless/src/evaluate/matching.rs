@@ -32,7 +32,7 @@ impl CostModel {
     /// # Errors
     /// When both have names and the sets differ.
     pub fn match_problem(&self, problem: &dyn ProblemKind) -> Result<CostMatching> {
-        CostMatching::with_problem(self.named_costs(problem.cost_names()), problem)
+        CostMatching::with_problem(self.named_costs(problem.names().cost_names()), problem)
     }
 
     /// A message for the user where numbers of a problem, such as weights, belong to the model's
@@ -43,7 +43,7 @@ impl CostModel {
         if serde_json::to_value(spec).is_ok_and(|spec| spec == *trained_for) {
             return None;
         }
-        problem.position_note(&self.metadata.costs)
+        problem.names().position_note(&self.metadata.costs)
     }
 
     /// Reorders the costs of a table that the model is evaluated on: to the order of the problem's
@@ -58,7 +58,7 @@ impl CostModel {
     ) -> Result<Vec<String>> {
         let model_matching = self.match_problem(problem)?;
         let table = NamedCosts::new("the table", data.cost_names());
-        let table_matching = match problem.cost_names() {
+        let table_matching = match problem.names().cost_names() {
             Some(_) => CostMatching::with_problem(table, problem)?,
             None => CostMatching::new(table, self.named_costs(table.cost_names))?,
         };

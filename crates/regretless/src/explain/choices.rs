@@ -1,6 +1,6 @@
 //! Decisions with fixed choices, and what a forced or forbidden choice costs.
 //!
-//! Where a problem has no own means to fix a choice (`ProblemKind::fix_choices`), the costs do it:
+//! Where a problem has no own means to fix a choice (`Choices::fix_choices`), the costs do it:
 //! forced choices become cheaper and forbidden ones dearer by a penalty. All decisions that have
 //! the fixed choices gain the same by it, so that an optimum that has them is the best of them,
 //! whatever the penalty. It begins small, because solvers are exact up to a tolerance that grows
@@ -160,7 +160,7 @@ impl<'a> ChoiceSolver<'a> {
     /// The best decision with fixed choices.
     fn solve(&self, worker: &mut OracleWorker<'_>, fixed: &FixedChoices) -> Result<FixedSolution> {
         let case = self.case;
-        let found = match case.problem.fix_choices(fixed) {
+        let found = match case.problem.choices().fix_choices(fixed) {
             ChoiceFixing::ByCosts => self.solve_by_costs(worker, fixed),
             ChoiceFixing::Restricted { problem, added } => {
                 self.count_solve();
@@ -352,7 +352,8 @@ impl<'a> ChoiceSolver<'a> {
         } else {
             FixedChoices::forbid(choice)
         };
-        let ChoiceFixing::Unsupported(reason) = self.case.problem.fix_choices(&fixed) else {
+        let ChoiceFixing::Unsupported(reason) = self.case.problem.choices().fix_choices(&fixed)
+        else {
             let mut found = self.solve_all(&[fixed])?;
             return Ok(found.pop().flatten());
         };

@@ -244,7 +244,7 @@ impl CostModel {
                 .with_threads(oracle.threads().clone())
                 .with_limits(*oracle.limits())
                 .with_heuristic(oracle.heuristic())?,
-            domains: problem.column_domains().unwrap_or_default(),
+            domains: problem.model_parts().column_domains().unwrap_or_default(),
             problem,
             costs,
             limit: SolveLimit::new(settings.max_solves, &solution),
@@ -296,7 +296,7 @@ fn known_costs(oracle: &Oracle) -> Result<Option<Vec<f64>>> {
         let read = oracle.read_parameters(0, &mut values);
         read.map_err(Error::single_solve)?;
     }
-    Ok(oracle.problem().known_costs(&values))
+    Ok(oracle.problem().row_problems().known_costs(&values))
 }
 
 /// Costs of the row in the user's sense as minimized totals, with known costs and without absent

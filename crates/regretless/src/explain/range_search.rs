@@ -187,7 +187,7 @@ impl<'a> RangeSearch<'a> {
     /// All ends that the bounds of the variables leave open.
     pub(super) fn new(solver: &'a ChoiceSolver<'a>) -> Self {
         let case = solver.case();
-        let bounds = case.problem.bounds();
+        let bounds = case.problem.choices().bounds();
         let mut ends = Vec::new();
         for cost in case.present() {
             let [lower, upper] = match &bounds {
@@ -209,7 +209,7 @@ impl<'a> RangeSearch<'a> {
             solver,
             case,
             ends,
-            of_extremes: case.problem.without_fixed_costs(),
+            of_extremes: case.problem.model_parts().without_fixed_costs(),
             step: if largest > 0.0 { largest } else { 1.0 },
             solves: 0,
         }
@@ -292,7 +292,7 @@ impl<'a> RangeSearch<'a> {
                 let reach = BOUNDED_MOVE * end.value.abs().max(1.0);
                 let bounds = [end.value - reach, end.value + reach];
                 let restriction = Restriction::of_column(end.cost as u32, bounds);
-                let Some(problem) = self.case.problem.restricted(&restriction) else {
+                let Some(problem) = self.case.problem.model_parts().restricted(&restriction) else {
                     return Ok(TrialResult::Infeasible);
                 };
                 Some(problem)

@@ -171,7 +171,7 @@ impl RowCase<'_> {
             return Ok(Ok(found(RangeMethod::Solves, ranges, None, solves)));
         }
         let has_choices = self.domains.iter().any(ColumnDomain::is_choice);
-        if !has_choices && self.problem.has_search_settings() {
+        if !has_choices && self.problem.solver_traits().has_search_settings() {
             let reason = "the problem has no algorithm for exact ranges, and no integer columns";
             return Ok(Err(reason.into()));
         }
@@ -240,7 +240,11 @@ impl RowCase<'_> {
     /// found another decision of the same objective.
     fn ranges_by_algorithm(&self) -> Result<Option<CostRanges>> {
         let limits = self.oracle.limits();
-        let Some(mut ranging) = self.problem.cost_ranging(CostRangeKind::Exact, limits) else {
+        let Some(mut ranging) = self
+            .problem
+            .sensitivity()
+            .cost_ranging(CostRangeKind::Exact, limits)
+        else {
             return Ok(None);
         };
         match ranging.ranges(&self.costs) {
@@ -294,8 +298,12 @@ impl RowCase<'_> {
     fn ranges_by_basis(&self) -> Result<std::result::Result<CostRanges, String>> {
         let limits = self.oracle.limits();
         let (Some(mut relaxation), Some(mut ranging)) = (
-            self.problem.relaxation_solver(Relaxation::Plain, limits),
-            self.problem.cost_ranging(CostRangeKind::Basis, limits),
+            self.problem
+                .sensitivity()
+                .relaxation_solver(Relaxation::Plain, limits),
+            self.problem
+                .sensitivity()
+                .cost_ranging(CostRangeKind::Basis, limits),
         ) else {
             return Ok(Err("the problem does not have ranges of a basis".into()));
         };
@@ -315,7 +323,7 @@ impl RowCase<'_> {
     /// while it becomes dearer, and one at its upper bound while it becomes cheaper: the decision
     /// gains on every other one.
     fn widen_at_bounds(&self, ranges: &mut CostRanges) {
-        let bounds = self.problem.bounds();
+        let bounds = self.problem.choices().bounds();
         for cost in 0..self.costs.len() {
             let [lower, upper] = match &bounds {
                 VariableBounds::Binary => [0.0, 1.0],

@@ -191,12 +191,12 @@ impl<'a> DecisionRanking<'a> {
     fn divide(&self, part: &DecisionPart) -> Vec<FixedChoices> {
         let problem = &self.solver.case().problem;
         let decision = &part.best.decision;
-        if let Some(parts) = problem.divide_decisions(&part.fixed, decision) {
+        if let Some(parts) = problem.choices().divide_decisions(&part.fixed, decision) {
             return parts;
         }
         let mut forced = part.fixed.forced.clone();
         let mut divided = Vec::new();
-        for choice in problem.choices_in_order(decision) {
+        for choice in problem.choices().choices_in_order(decision) {
             if part.fixed.forced.contains(&choice) {
                 continue;
             }
@@ -208,7 +208,7 @@ impl<'a> DecisionRanking<'a> {
             });
             forced.push(choice);
         }
-        if !problem.may_contain_decisions() {
+        if !problem.geometry().may_contain_decisions() {
             return divided;
         }
         let mut forbidden = part.fixed.forbidden.clone();
@@ -354,7 +354,10 @@ impl RowCase<'_> {
     fn missing_list(&self, error: &Error) -> String {
         let message = error.message();
         let limits = self.oracle.limits();
-        let ranging = self.problem.cost_ranging(CostRangeKind::Exact, limits);
+        let ranging = self
+            .problem
+            .sensitivity()
+            .cost_ranging(CostRangeKind::Exact, limits);
         let is_continuous = !self.domains.is_empty() || ranging.is_some();
         if is_continuous && matches!(error, Error::Capability { .. }) {
             format!("{message}: between two quantities there is always another one")

@@ -86,7 +86,7 @@ impl RowCase<'_> {
         let best = self.oracle.worker().solve(&totals);
         let best = best.map_err(Error::single_solve)?;
         if best.status != SolveStatus::Optimal
-            && let Some(message) = self.problem.unusable_costs(&totals)
+            && let Some(message) = self.problem.failure_reasons().unusable_costs(&totals)
         {
             return Err(Error::single_solve(SolveFailure::UnusableCosts(message)));
         }

@@ -49,7 +49,7 @@ impl ChoiceSolver<'_> {
         restriction: &Restriction,
     ) -> Result<Option<CompleteSolution>> {
         let case = self.case();
-        let Some(problem) = case.problem.restricted(restriction) else {
+        let Some(problem) = case.problem.model_parts().restricted(restriction) else {
             return Ok(None);
         };
         self.count_solve();
@@ -123,7 +123,7 @@ impl RowCase<'_> {
     pub(super) fn column_name(&self, column: usize) -> String {
         match column.checked_sub(self.costs.len()) {
             None => self.name(column),
-            Some(auxiliary) => self.problem.auxiliary_names()[auxiliary].clone(),
+            Some(auxiliary) => self.problem.model_parts().auxiliary_names()[auxiliary].clone(),
         }
     }
 

@@ -58,7 +58,7 @@ impl RowCase<'_> {
 
     /// Whether the decision consists of choices.
     pub(super) fn is_binary(&self) -> bool {
-        let fixing = self.problem.fix_choices(&FixedChoices::default());
+        let fixing = self.problem.choices().fix_choices(&FixedChoices::default());
         !matches!(fixing, ChoiceFixing::NotBinary) && self.solution.decision.is_binary()
     }
 
@@ -89,7 +89,7 @@ impl RowCase<'_> {
     /// The number of the column with this name in complete decisions.
     pub(super) fn column_named(&self, name: &str) -> Result<u32> {
         let place = self.names.iter().position(|other| other == name);
-        let auxiliary = self.problem.auxiliary_names();
+        let auxiliary = self.problem.model_parts().auxiliary_names();
         let place = place.or_else(|| {
             let place = auxiliary.iter().position(|other| other == name);
             place.map(|place| self.costs.len() + place)

@@ -97,10 +97,10 @@ impl LabeledDataset {
         let problem = oracle.problem();
         // A function need not be made for negated costs, and known costs of other columns, which
         // would not be negated, hide the worst decision.
-        let has_worst_decisions = problem.has_search_settings()
-            && problem.has_exact_solver()
-            && problem.fixed_cost().is_some()
-            && problem.auxiliary_names().is_empty()
+        let has_worst_decisions = problem.solver_traits().has_search_settings()
+            && problem.solver_traits().has_exact_solver()
+            && problem.model_parts().fixed_cost().is_some()
+            && problem.model_parts().auxiliary_names().is_empty()
             && oracle.heuristic().is_none();
         let mut found = CheckedRows {
             checked: 0,

@@ -66,7 +66,7 @@ fn complete_costs(data: &mut Dataset, oracle: &Oracle, sense: Sense) -> Result<(
     let mut known: Option<Vec<f64>> = None;
     let mut present: Option<Vec<bool>> = None;
     let may_have_absent_costs = problem.may_have_absent_costs();
-    if !may_have_absent_costs && !problem.has_known_costs() {
+    if !may_have_absent_costs && !problem.row_problems().has_known_costs() {
         // A table of a problem whose items were not known may have been read with empty costs.
         return if oracle.has_row_problems() {
             data.check_existing_costs()
@@ -81,7 +81,7 @@ fn complete_costs(data: &mut Dataset, oracle: &Oracle, sense: Sense) -> Result<(
                 .read_parameters(row, &mut values)
                 .map_err(|failure| Error::solver(row, failure))?;
         }
-        if let Some(mut costs) = problem.known_costs(&values) {
+        if let Some(mut costs) = problem.row_problems().known_costs(&values) {
             if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
                 return Err(Error::data(format!(
                     "the known cost {bad} of instance {row} is not finite"
@@ -132,7 +132,9 @@ pub(super) fn refuse_unusable_costs(
     let mut row_costs = Vec::new();
     costs.read(row, &mut row_costs);
     let problem = oracle.row_problem(row).ok();
-    if let Some(reason) = problem.and_then(|problem| problem.unusable_costs(&row_costs)) {
+    if let Some(reason) =
+        problem.and_then(|problem| problem.failure_reasons().unusable_costs(&row_costs))
+    {
         *result = Err(SolveFailure::UnusableCosts(reason));
     }
 }
@@ -190,6 +192,7 @@ impl LabeledDataset {
         for (row, result) in results.into_iter().enumerate() {
             labels.push(result.unwrap_or_else(|failure| {
                 failed.push((row, failure));
+                // Keeps the rows in their places; nobody reads it, as failed rows are not listed.
                 Solution::optimal(Decision::from_indices([]), 0.0)
             }));
         }

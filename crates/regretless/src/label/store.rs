@@ -250,7 +250,7 @@ fn check_same_problem(spec: &ProblemSpec, oracle: &Oracle) -> Result<()> {
     }
     // The key of a problem from a file is a hash of its content. The file itself may be gone: a
     // model holds its content.
-    if spec.file().is_some() && solved.file_hash().is_some() {
+    if spec.file().is_some() && solved.model_parts().file_hash().is_some() {
         return Ok(());
     }
     let built = spec.build()?;
@@ -268,7 +268,7 @@ fn check_same_problem(spec: &ProblemSpec, oracle: &Oracle) -> Result<()> {
 
 /// A hash over everything that all labels depend on; the costs of the rows are hashed apart.
 fn key(problem: &ProblemSpec, oracle: &Oracle) -> Result<String> {
-    let fingerprint = oracle.problem().fingerprint();
+    let fingerprint = oracle.problem().model_parts().fingerprint();
     // The fingerprint of a linear problem contains all of it; the path of its file does not matter.
     let is_file = problem.file().is_some() && !fingerprint.is_empty();
     let template = match problem {

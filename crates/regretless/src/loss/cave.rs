@@ -229,7 +229,7 @@ impl LossDefinition for Cave {
                 `clarabel`)";
             return Err(Error::setting(message).with_remedy("use CaVE(inner)"));
         }
-        if !oracle.problem().has_vertex_decisions() {
+        if !oracle.problem().geometry().has_vertex_decisions() {
             return Err(Error::Capability {
                 method: self.to_string(),
                 capability: "decisions of zeros and ones",

@@ -107,7 +107,7 @@ impl<'a> PlannedTraining<'a> {
     }
 
     fn unboundedness(&self) -> Option<String> {
-        self.oracle.problem().unboundedness_note()
+        self.oracle.problem().failure_reasons().unboundedness_note()
     }
 
     fn default_method(&self) -> Option<String> {

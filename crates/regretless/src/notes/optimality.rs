@@ -53,7 +53,7 @@ impl Note {
 /// What negative regret, and a label that is worse than that of another row, say of the user's
 /// solver; none for solvers of our own and for heuristics.
 fn not_optimal(problem: &dyn ProblemKind) -> Option<String> {
-    let remedy = problem.heuristic_remedy()?;
+    let remedy = problem.solver_traits().heuristic_remedy()?;
     Some(format!(
         "either the function is not optimal there ({remedy}), or its objective has terms besides \
          costs times decision, such as quadratic or fixed ones (then return the pair (decision, \
@@ -145,7 +145,7 @@ impl RegretSigns {
         problem: &dyn ProblemKind,
     ) -> Self {
         let mut signs = Self::default();
-        if problem.heuristic_remedy().is_none() {
+        if problem.solver_traits().heuristic_remedy().is_none() {
             return signs;
         }
         for (regret, row) in regrets.iter().zip(rows) {

@@ -16,7 +16,11 @@ impl Note {
     ) -> Vec<Self> {
         let mut notes = Vec::new();
         if names.len() == problem.num_costs() {
-            add(&mut notes, NoteKind::Position, problem.position_note(names));
+            add(
+                &mut notes,
+                NoteKind::Position,
+                problem.names().position_note(names),
+            );
         }
         let by_position = matching.warning().map(str::to_owned);
         add(&mut notes, NoteKind::Position, by_position);

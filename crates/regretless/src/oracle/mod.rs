@@ -108,7 +108,7 @@ impl Oracle {
         }
         let reason = self
             .infeasibility
-            .get_or_init(|| self.problem.infeasibility());
+            .get_or_init(|| self.problem.failure_reasons().infeasibility());
         reason.as_deref()
     }
 
@@ -124,7 +124,7 @@ impl Oracle {
     /// The same oracle on these threads.
     #[must_use]
     pub fn with_threads(mut self, threads: Threads) -> Self {
-        self.solver_threads = match self.problem.solver_calls() {
+        self.solver_threads = match self.problem.solver_traits().solver_calls() {
             SolverThreading::ThreadPool => threads.clone(),
             SolverThreading::OwnThreads => threads.without_pool(),
             SolverThreading::Serialized => Threads::single_threaded(),
@@ -169,7 +169,7 @@ impl Oracle {
     /// Refuses a setting of searches where the user's own function decides: it would have no
     /// effect.
     fn check_search_setting(&self, setting: &str) -> Result<()> {
-        if self.problem.has_search_settings() {
+        if self.problem.solver_traits().has_search_settings() {
             return Ok(());
         }
         let name = self.problem.name();
@@ -187,7 +187,7 @@ impl Oracle {
     /// Whether decisions need not be optimal, because a heuristic or a function of the user's
     /// makes them.
     pub fn is_heuristic(&self) -> bool {
-        self.heuristic.is_some() || !self.problem.has_exact_solver()
+        self.heuristic.is_some() || !self.problem.solver_traits().has_exact_solver()
     }
 
     /// The solver of calls without other settings.
@@ -250,15 +250,21 @@ impl Oracle {
     ) -> Option<WorkerSolver> {
         Some(match solver_kind {
             SolverKind::Exact => WorkerSolver::Exact(problem.solver(&self.limits)),
-            SolverKind::Relaxed(kind) => {
-                WorkerSolver::Relaxed(kind, problem.relaxation_solver(kind, &self.limits)?)
-            }
+            SolverKind::Relaxed(kind) => WorkerSolver::Relaxed(
+                kind,
+                problem
+                    .sensitivity()
+                    .relaxation_solver(kind, &self.limits)?,
+            ),
             SolverKind::Heuristic(kind @ Heuristic::LocalSearch) => {
-                WorkerSolver::Heuristic(kind, problem.local_search(&self.limits)?)
+                WorkerSolver::Heuristic(kind, problem.solver_traits().local_search(&self.limits)?)
             }
             SolverKind::Heuristic(
                 kind @ (Heuristic::FastLocalSearch | Heuristic::LocalSearchFromLabel),
-            ) => WorkerSolver::Heuristic(kind, problem.fast_local_search(&self.limits)?),
+            ) => WorkerSolver::Heuristic(
+                kind,
+                problem.solver_traits().fast_local_search(&self.limits)?,
+            ),
             SolverKind::Heuristic(kind @ Heuristic::NodeLimit(nodes)) => WorkerSolver::Heuristic(
                 kind,
                 problem.solver(&SearchLimits {

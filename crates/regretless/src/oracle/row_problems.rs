@@ -2,7 +2,7 @@
 //!
 //! The table holds the numbers (`data/row_parameters.rs`), the oracle is bound to them here, and a
 //! worker enters a row before it solves, checks or computes cones (`worker.rs`).
-//! `ProblemKind::row_problem` builds the problem of the row; solvers move to the numbers of the
+//! `RowProblems::row_problem` builds the problem of the row; solvers move to the numbers of the
 //! next row where that is faster than building a new solver (`ProblemKind::reuse_solver`). Labels
 //! are keyed by costs and parameters.
 
@@ -22,7 +22,7 @@ impl Oracle {
     /// When a column that the problem needs is missing, or the items of the table differ between
     /// instances and the problem does not say so.
     pub fn with_parameters(mut self, parameters: Option<&Arc<RowParameters>>) -> Result<Self> {
-        let needed = self.problem.parameters();
+        let needed = self.problem.row_problems().parameters();
         let has_absent_items =
             parameters.is_some_and(|table| table.width(RowParameters::PRESENT_ITEMS).is_some());
         let is_read = |name: &str| needed.iter().any(|columns| columns.pattern == name);
@@ -91,7 +91,7 @@ impl Oracle {
     /// # Errors
     /// When only a user's function knows what is feasible for a row.
     pub(crate) fn require_checks(&self) -> Result<()> {
-        if !self.has_row_problems() || self.problem.checks_constraints() {
+        if !self.has_row_problems() || self.problem.row_problems().checks_constraints() {
             return Ok(());
         }
         Err(self.unsupported(
@@ -113,7 +113,7 @@ impl Oracle {
         let (Some(first), Some(second)) = (first, second) else {
             return false;
         };
-        let needed = self.problem.parameters();
+        let needed = self.problem.row_problems().parameters();
         let (Ok(first), Ok(second)) = (first.bind(needed), second.bind(needed)) else {
             return false;
         };
@@ -127,7 +127,7 @@ impl Oracle {
     }
 
     fn missing_parameters(&self) -> Error {
-        let needed = self.problem.parameters();
+        let needed = self.problem.row_problems().parameters();
         let name = needed
             .first()
             .map_or("", |columns| columns.pattern.as_str());
@@ -144,7 +144,7 @@ impl Oracle {
     /// # Errors
     /// When they are not.
     pub(crate) fn require_plain_costs(&self) -> Result<()> {
-        if self.problem.has_known_costs() || self.problem.may_have_absent_costs() {
+        if self.problem.row_problems().has_known_costs() || self.problem.may_have_absent_costs() {
             Err(self.unsupported(
                 "costs that are predicted as a whole and exist in every row",
                 "use labels of single rows: leave out 'knn'",
@@ -156,7 +156,7 @@ impl Oracle {
 
     /// Whether rows have problems of their own.
     pub(crate) fn has_row_problems(&self) -> bool {
-        !self.problem.parameters().is_empty()
+        !self.problem.row_problems().parameters().is_empty()
     }
 
     /// The parameters of the rows, if the problem depends on them.
@@ -192,7 +192,7 @@ impl Oracle {
     pub fn total_costs(&self, predicted: &Matrix) -> Result<Matrix> {
         let (rows, cols) = (predicted.rows(), predicted.cols());
         let may_have_absent_costs = self.problem.may_have_absent_costs();
-        if !may_have_absent_costs && !self.problem.has_known_costs() {
+        if !may_have_absent_costs && !self.problem.row_problems().has_known_costs() {
             return Ok(predicted.clone());
         }
         let mut totals = Vec::with_capacity(rows * cols);
@@ -203,7 +203,7 @@ impl Oracle {
                     .map_err(|failure| Error::solver(row, failure))?;
             }
             predicted.read(row, &mut costs);
-            if let Some(known) = self.problem.known_costs(&values) {
+            if let Some(known) = self.problem.row_problems().known_costs(&values) {
                 for (cost, known) in costs.iter_mut().zip(known) {
                     *cost += known;
                 }
@@ -243,6 +243,7 @@ impl Oracle {
         let mut values = Vec::new();
         self.read_parameters(row, &mut values)?;
         self.problem
+            .row_problems()
             .row_problem(&values)
             .map_err(SolveFailure::InvalidParameters)
     }

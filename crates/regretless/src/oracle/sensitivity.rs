@@ -57,7 +57,7 @@ impl Oracle {
     /// # Errors
     /// When it has none.
     pub(crate) fn require_ranges(&self, kind: CostRangeKind) -> Result<()> {
-        match self.problem.cost_ranging(kind, &self.limits) {
+        match self.problem.sensitivity().cost_ranging(kind, &self.limits) {
             Some(_) => Ok(()),
             None => Err(self.missing_ranges(kind)),
         }
@@ -70,7 +70,7 @@ impl Oracle {
     pub(crate) fn require_equality_constraints(&self) -> Result<()> {
         // A row without a problem is reported where its label is missing.
         let problem = self.row_problem(0);
-        let constraints = problem.map(|problem| problem.equality_constraints());
+        let constraints = problem.map(|problem| problem.geometry().equality_constraints());
         match constraints {
             Ok(EqualityConstraints::None) => Err(self.missing_equality_constraints()),
             _ => Ok(()),
@@ -78,7 +78,7 @@ impl Oracle {
     }
 
     pub(crate) fn missing_equality_constraints(&self) -> Error {
-        let remedy = if self.problem.fixed_cost_columns().is_empty() {
+        let remedy = if self.problem.model_parts().fixed_cost_columns().is_empty() {
             "no equality constraint has predicted costs alone: use S in the place of E"
         } else {
             "no equality constraint has predicted costs alone: leave out E; S does not replace it, \
@@ -92,7 +92,7 @@ impl Oracle {
     /// # Errors
     /// When it has none.
     pub(crate) fn require_adjacent_vertices(&self) -> Result<()> {
-        match self.problem.adjacent_vertices(&self.limits) {
+        match self.problem.sensitivity().adjacent_vertices(&self.limits) {
             Some(_) => Ok(()),
             None => {
                 Err(self.unsupported("adjacent vertices", "use another loss, such as MAE(O,S)"))
@@ -105,7 +105,7 @@ impl Oracle {
     /// # Errors
     /// When it has none.
     pub(crate) fn require_cones(&self) -> Result<()> {
-        if self.problem.has_cones() {
+        if self.problem.geometry().has_cones() {
             Ok(())
         } else {
             Err(self.missing_cones())
@@ -207,7 +207,8 @@ impl Oracle {
         observer: &dyn Observer,
     ) -> Result<()> {
         self.require_ranges(kind)?;
-        let make = |problem: &dyn ProblemKind| problem.cost_ranging(kind, &self.limits);
+        let make =
+            |problem: &dyn ProblemKind| problem.sensitivity().cost_ranging(kind, &self.limits);
         let solve = |solver: &mut Box<dyn CostRanging>, costs: &[f64]| solver.ranges(costs);
         let store = |row: usize, ranges: CostRanges, slot: &mut T| store(row, &ranges, slot);
         let rows = RowsOfCosts { costs, is_wanted };
@@ -230,7 +231,8 @@ impl Oracle {
         observer: &dyn Observer,
     ) -> Result<()> {
         self.require_adjacent_vertices()?;
-        let make = |problem: &dyn ProblemKind| problem.adjacent_vertices(&self.limits);
+        let make =
+            |problem: &dyn ProblemKind| problem.sensitivity().adjacent_vertices(&self.limits);
         let solve =
             |solver: &mut Box<dyn AdjacentVertices>, costs: &[f64]| solver.adjacent_vertices(costs);
         let store = |row: usize, result: (Solution, Vec<VertexDelta>), slot: &mut T| {
@@ -246,14 +248,15 @@ impl Oracle {
     /// When the problem has none.
     pub fn cone(&self, decision: &Decision) -> Result<NormalCone> {
         self.problem
+            .geometry()
             .cone(decision)
             .ok_or_else(|| self.missing_cones())
     }
 
     pub(super) fn missing_cones(&self) -> Error {
-        let remedy = if self.problem.auxiliary_names().is_empty() {
+        let remedy = if self.problem.model_parts().auxiliary_names().is_empty() {
             "use another loss, such as MAE(O,S)"
-        } else if self.problem.fixed_cost_columns().is_empty() {
+        } else if self.problem.model_parts().fixed_cost_columns().is_empty() {
             "every column of the linear problem would need a predicted cost; use another loss, \
              such as MAE(O,S)"
         } else {
@@ -340,7 +343,12 @@ impl Oracle {
     }
 
     fn missing_ranges(&self, kind: CostRangeKind) -> Error {
-        let has_ranges = |kind| self.problem.cost_ranging(kind, &self.limits).is_some();
+        let has_ranges = |kind| {
+            self.problem
+                .sensitivity()
+                .cost_ranging(kind, &self.limits)
+                .is_some()
+        };
         match kind {
             CostRangeKind::Basis if has_ranges(CostRangeKind::Exact) => self.unsupported(
                 "cost ranges of a basis",

@@ -64,6 +64,7 @@ impl SolutionPool {
 
     /// A pool with these decisions in this order, of which `oldest` is evicted next.
     pub fn from_parts(capacity: usize, decisions: Vec<Decision>, oldest: usize) -> Self {
+        // Hashes are not part of a checkpoint: those of another version of Rust may differ.
         let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
         for (index, decision) in decisions.iter().enumerate() {
             by_hash.entry(hash(decision)).or_default().push(index);
@@ -113,6 +114,7 @@ impl SolutionPool {
                 continue;
             }
             let objective = decision.dot(costs);
+            // Strictly less, since ties go to the lower index.
             if cheapest.is_none_or(|(_, least)| objective < least) {
                 cheapest = Some((decision, objective));
             }

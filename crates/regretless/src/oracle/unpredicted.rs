@@ -2,7 +2,7 @@
 //! that leaves out what they belong to.
 //!
 //! Such a cost is NaN, and only solver calls that say so accept it; anywhere else it is an error.
-//! What it belongs to is left out as `ProblemKind::leave_out` says: in a smaller problem, or by a
+//! What it belongs to is left out as `Choices::leave_out` says: in a smaller problem, or by a
 //! penalty. A decision that has none of the penalized choices and is optimal with the penalty is
 //! the best of them, whatever the penalty. A penalty above the difference of any two objectives
 //! proves that there is none, where variables are whole numbers with known bounds and the objective
@@ -103,7 +103,7 @@ impl OracleWorker<'_> {
         // The other costs must be usable; NaN marks are gone.
         check_costs(&unpredicted.known)?;
         let problem = self.row_problem()?;
-        let (mut solution, complete) = match problem.leave_out(&unpredicted.costs) {
+        let (mut solution, complete) = match problem.choices().leave_out(&unpredicted.costs) {
             ChoiceFixing::Restricted { problem, .. } => {
                 // A smaller problem has fewer costs than the row, so it has a solver of its own.
                 let heuristic = self.oracle().heuristic();
@@ -116,7 +116,7 @@ impl OracleWorker<'_> {
                 found.map_err(|failure| unpredicted.explain(failure))?
             }
             ChoiceFixing::ByCosts => {
-                let found = self.solve_penalized(&unpredicted, &problem.bounds());
+                let found = self.solve_penalized(&unpredicted, &problem.choices().bounds());
                 let PenalizedSolution { solution, reason } =
                     found.map_err(|failure| unpredicted.explain(failure))?;
                 if !unpredicted.are_left_out_by(&solution.decision) {

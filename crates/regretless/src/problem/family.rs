@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::layout::{DecisionLayout, DrawnNodes};
-use super::parametric::{RowBuilder, Template};
+use super::parametric::{NumberRows, RowBuilder, Template};
 pub(super) use super::row_place::{
     At, EntryNames, FieldSize, NumberRange, PLACEHOLDER_KEY, Placeholder, RowPlace, Step,
 };
@@ -346,10 +346,18 @@ pub(super) trait KindDefinition {
     /// When the references of the template do not fit together.
     fn row_builder(
         &self,
-        _template: &Template,
+        template: &Template,
         _base: &dyn ProblemKind,
     ) -> Result<Option<Box<dyn RowBuilder>>> {
-        Ok(None)
+        Ok(self
+            .number_rows()
+            .and_then(|kind| kind.row_builder(template)))
+    }
+
+    /// `self`, if it builds row problems from a copy of its numbers
+    /// ([`RowParametric`](super::parametric::RowParametric)).
+    fn number_rows(&self) -> Option<&dyn NumberRows> {
+        None
     }
 
     /// The names of the nodes that cells of a table may hold.

@@ -4,7 +4,10 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{ProblemKind, SolverThreading, VariableBounds};
+use super::{
+    Choices, KindCapabilities, ProblemKind, RowProblems, SolverThreading, SolverTraits,
+    VariableBounds,
+};
 use crate::data::ParameterColumns;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -125,12 +128,39 @@ impl ProblemKind for FunctionProblem {
         self.num_costs
     }
 
-    fn parameters(&self) -> &[ParameterColumns] {
-        &self.columns
+    fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
+        Box::new(FunctionSolver {
+            sense: self.sense,
+            num_costs: self.num_costs,
+            function: self.function.clone(),
+            values: Arc::clone(&self.values),
+            costs: Vec::new(),
+        })
     }
 
-    fn heuristic_remedy(&self) -> Option<&'static str> {
-        Some("solve it exactly, or read regret as relative to it")
+    /// Only the function defines what is feasible; the number of variables is checked.
+    fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
+        match decision.indices().last() {
+            Some(last) if *last as usize >= self.num_costs => {
+                Err(format!("variable {last} does not exist"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
+            row_problems: self,
+            solver_traits: self,
+            choices: self,
+            ..KindCapabilities::NONE
+        }
+    }
+}
+
+impl RowProblems for FunctionProblem {
+    fn parameters(&self) -> &[ParameterColumns] {
+        &self.columns
     }
 
     fn row_problem(&self, values: &[f64]) -> std::result::Result<Arc<dyn ProblemKind>, String> {
@@ -144,11 +174,15 @@ impl ProblemKind for FunctionProblem {
         }))
     }
 
-    fn bounds(&self) -> VariableBounds {
-        VariableBounds::Box {
-            lower: vec![f64::NEG_INFINITY; self.num_costs],
-            upper: vec![f64::INFINITY; self.num_costs],
-        }
+    /// Without parameters, every decision that the function returns is one of any row.
+    fn checks_constraints(&self) -> bool {
+        self.columns.is_empty()
+    }
+}
+
+impl SolverTraits for FunctionProblem {
+    fn heuristic_remedy(&self) -> Option<&'static str> {
+        Some("solve it exactly, or read regret as relative to it")
     }
 
     fn has_search_settings(&self) -> bool {
@@ -158,29 +192,13 @@ impl ProblemKind for FunctionProblem {
     fn solver_calls(&self) -> SolverThreading {
         self.function.threading
     }
+}
 
-    fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
-        Box::new(FunctionSolver {
-            sense: self.sense,
-            num_costs: self.num_costs,
-            function: self.function.clone(),
-            values: Arc::clone(&self.values),
-            costs: Vec::new(),
-        })
-    }
-
-    /// Without parameters, every decision that the function returns is one of any row.
-    fn checks_constraints(&self) -> bool {
-        self.columns.is_empty()
-    }
-
-    /// Only the function defines what is feasible; the number of variables is checked.
-    fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
-        match decision.indices().last() {
-            Some(last) if *last as usize >= self.num_costs => {
-                Err(format!("variable {last} does not exist"))
-            }
-            _ => Ok(()),
+impl Choices for FunctionProblem {
+    fn bounds(&self) -> VariableBounds {
+        VariableBounds::Box {
+            lower: vec![f64::NEG_INFINITY; self.num_costs],
+            upper: vec![f64::INFINITY; self.num_costs],
         }
     }
 }

@@ -13,8 +13,10 @@ use super::family::{
 use super::flexible_fields::PresentList;
 use super::layout::DecisionLayout;
 use super::subset::absences;
-use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
-use super::{Problem, ProblemSpec};
+use super::{
+    DecisionGeometry, EqualityConstraints, KindCapabilities, Problem, ProblemKind, ProblemSpec,
+    Sense, Sensitivity, SolveCostHint, check_binary,
+};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits;
@@ -365,11 +367,6 @@ impl ProblemKind for GridPath {
         format!("SP{}x{}", self.rows(), self.cols())
     }
 
-    fn solve_cost_hint(&self) -> SolveCostHint {
-        let nodes = (self.grid[0] * self.grid[1]) as f64;
-        SolveCostHint::estimated(1e-8 * nodes + 3e-7, 1.0)
-    }
-
     fn sense(&self) -> Sense {
         Sense::Minimize
     }
@@ -382,6 +379,11 @@ impl ProblemKind for GridPath {
         self.present.as_deref()
     }
 
+    fn solve_cost_hint(&self) -> SolveCostHint {
+        let nodes = (self.grid[0] * self.grid[1]) as f64;
+        SolveCostHint::estimated(1e-8 * nodes + 3e-7, 1.0)
+    }
+
     fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
         match self.restricted_solver() {
             Some(solver) => solver,
@@ -389,6 +391,45 @@ impl ProblemKind for GridPath {
         }
     }
 
+    fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
+        check_binary(decision, self.num_costs())?;
+        let target = self.target();
+        let chosen = decision.indices();
+        if let Some(present) = &self.present
+            && let Some(arc) = chosen.iter().find(|arc| !present[**arc as usize])
+        {
+            return Err(format!("arc {arc} is closed"));
+        }
+        // Arcs are numbered row by row, so that those of a path increase along it.
+        let arcs = chosen
+            .iter()
+            .map(|arc| flow::ends(self.cols(), *arc as usize));
+        let mut node = self.source();
+        for (from, to) in arcs {
+            if from != node {
+                return Err(format!(
+                    "the path leaves node {from} but had reached node {node}"
+                ));
+            }
+            node = to;
+        }
+        if node == target {
+            Ok(())
+        } else {
+            Err(format!("the path ends at node {node}, not at {target}"))
+        }
+    }
+
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
+            sensitivity: self,
+            geometry: self,
+            ..KindCapabilities::NONE
+        }
+    }
+}
+
+impl Sensitivity for GridPath {
     fn relaxation_solver(
         &self,
         _kind: Relaxation,
@@ -420,7 +461,9 @@ impl ProblemKind for GridPath {
             None => Box::new(GridPathSolver::new(self.rows(), self.cols())),
         })
     }
+}
 
+impl DecisionGeometry for GridPath {
     fn has_cones(&self) -> bool {
         true
     }
@@ -453,37 +496,5 @@ impl ProblemKind for GridPath {
     /// All paths have equally many arcs.
     fn may_contain_decisions(&self) -> bool {
         false
-    }
-
-    fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
-        check_binary(decision, self.num_costs())?;
-        let target = self.target();
-        if let Some(present) = &self.present
-            && let Some(arc) = decision
-                .indices()
-                .iter()
-                .find(|arc| !present[**arc as usize])
-        {
-            return Err(format!("arc {arc} is closed"));
-        }
-        // Arcs are numbered row by row, so that those of a path increase along it.
-        let arcs = decision
-            .indices()
-            .iter()
-            .map(|arc| flow::ends(self.cols(), *arc as usize));
-        let mut node = self.source();
-        for (from, to) in arcs {
-            if from != node {
-                return Err(format!(
-                    "the path leaves node {from} but had reached node {node}"
-                ));
-            }
-            node = to;
-        }
-        if node == target {
-            Ok(())
-        } else {
-            Err(format!("the path ends at node {node}, not at {target}"))
-        }
     }
 }

@@ -135,7 +135,7 @@ impl Problem {
             return Ok(self.clone());
         }
         // A model that is trained for the problem holds its file: the file need not exist.
-        match self.kind.file_content() {
+        match self.kind.model_parts().file_content() {
             Some(content) => Ok(Self {
                 kind: spec.build_from(content.to_vec())?,
                 spec,
@@ -161,7 +161,7 @@ impl Problem {
             name: kind.name(),
             sense: kind.sense(),
             costs: kind.num_costs(),
-            cost_names: kind.cost_names().cloned(),
+            cost_names: kind.capabilities().names.cost_names().cloned(),
         });
         Self {
             kind: Arc::new(kind),
@@ -292,7 +292,7 @@ impl Problem {
 
     /// Names of the costs, in order, if the problem has them.
     pub fn cost_names(&self) -> Option<&CostNames> {
-        self.kind.cost_names()
+        self.kind.names().cost_names()
     }
 
     /// The specification, as in a problem file or a model file.
@@ -312,8 +312,8 @@ impl Problem {
         let same_kind = Arc::ptr_eq(&self.kind, &other.kind);
         let is_external = matches!(self.spec, ProblemSpec::External(_));
         let same_content = self.spec == other.spec
-            && self.kind.fingerprint() == other.kind.fingerprint()
-            && self.kind.file_hash() == other.kind.file_hash();
+            && self.kind.model_parts().fingerprint() == other.kind.model_parts().fingerprint()
+            && self.kind.model_parts().file_hash() == other.kind.model_parts().file_hash();
         same_kind || (!is_external && same_content)
     }
 
@@ -341,15 +341,16 @@ impl Problem {
         if let Some(bad) = costs.iter().position(|cost| !cost.is_finite()) {
             return Err(Error::data(format!("cost {bad} is not finite")));
         }
-        if let Some(parameter) = self.kind.parameters().first() {
+        if let Some(parameter) = self.kind.row_problems().parameters().first() {
             let name = &parameter.pattern;
             return Err(Error::data(format!(
                 "the feasible set depends on the parameter '{name}' of a row"
             ))
             .with_remedy("solve with an Oracle that has the parameters of the rows"));
         }
+        // Known costs are in the user's sense, so they are added before the conversion.
         let mut minimized = costs.to_vec();
-        if let Some(known) = self.kind.known_costs(&[]) {
+        if let Some(known) = self.kind.row_problems().known_costs(&[]) {
             for (cost, known) in minimized.iter_mut().zip(known) {
                 *cost += known;
             }

@@ -7,6 +7,7 @@
 mod arc_table;
 mod assignment;
 mod benchmark;
+mod capabilities;
 mod choice_fixing;
 mod cvrp;
 mod equality;
@@ -46,6 +47,11 @@ mod tsp;
 pub use crate::sense::Sense;
 pub use benchmark::Benchmark;
 pub use benchmark::paper_weights;
+pub(crate) use capabilities::ModelParts;
+pub use capabilities::{
+    Choices, CostNaming, DecisionGeometry, FailureReasons, KindCapabilities, RowProblems,
+    Sensitivity, SolverTraits,
+};
 pub(crate) use choice_fixing::{ChoiceFixing, FixedChoices};
 pub use cvrp::Cvrp;
 pub(crate) use equality::{

@@ -44,7 +44,7 @@ impl ModelProblem<'_> {
         };
         if let Some(content) = &self.file_content {
             let problem = spec.build_from(content.clone())?;
-            if problem.file_hash() != self.file_hash {
+            if problem.model_parts().file_hash() != self.file_hash {
                 let message = "the problem's file in the model is damaged";
                 return Err(Error::data(message).with_remedy(REMEDY));
             }
@@ -54,7 +54,7 @@ impl ModelProblem<'_> {
         let spec = spec.with_file(&file);
         let problem = spec.build()?;
         // The file may have been replaced between hashing and reading.
-        if problem.file_hash() != self.file_hash {
+        if problem.model_parts().file_hash() != self.file_hash {
             return Err(changed(&file));
         }
         Ok((spec, problem))

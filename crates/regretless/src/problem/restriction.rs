@@ -2,7 +2,7 @@
 //! columns, and values of binary columns that are excluded.
 //!
 //! Columns are numbered as in a complete decision: predicted costs first, then the columns of known
-//! cost (`ProblemKind::auxiliary_names`).
+//! cost (`ModelParts::auxiliary_names`).
 
 use crate::decision::Decision;
 

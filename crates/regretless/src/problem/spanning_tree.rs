@@ -9,11 +9,12 @@ use super::arc_table::ArcTable;
 use super::family::{KindConstructor, KindDefinition, KindField, ProblemFamily, TemplateRules};
 use super::flexible_fields::PresentList;
 use super::layout::DrawnNodes;
-use super::parametric::{
-    Place, RowBuilder, RowParametric, RowSetter, Template, number_rows, stated_flags,
-};
+use super::parametric::{NumberRows, Place, RowParametric, RowSetter, Template, stated_flags};
 use super::subset::absences;
-use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
+use super::{
+    CostNaming, DecisionGeometry, EqualityConstraints, FailureReasons, KindCapabilities,
+    ProblemKind, Sense, Sensitivity, SolveCostHint, check_binary,
+};
 use super::{Problem, ProblemSpec};
 use crate::data::CostNames;
 use crate::decision::Decision;
@@ -191,12 +192,8 @@ impl KindDefinition for SpanningTree {
         Ok(Arc::new(self.clone()))
     }
 
-    fn row_builder(
-        &self,
-        template: &Template,
-        _base: &dyn ProblemKind,
-    ) -> Result<Option<Box<dyn RowBuilder>>> {
-        Ok(number_rows(self, template))
+    fn number_rows(&self) -> Option<&dyn NumberRows> {
+        Some(self)
     }
 
     fn drawn_nodes(&self) -> Option<DrawnNodes<'_>> {
@@ -332,12 +329,6 @@ impl ProblemKind for SpanningTree {
         format!("spanning tree of {nodes} nodes and {edges} edges")
     }
 
-    /// Fitted to medians on road-like networks: 32 µs for 1,000 edges, 2.7 ms for 60,000.
-    fn solve_cost_hint(&self) -> SolveCostHint {
-        let edges = self.num_costs() as f64;
-        SolveCostHint::estimated(3e-9 * edges * edges.log2().max(1.0) + 1e-6, 1.0)
-    }
-
     fn sense(&self) -> Sense {
         self.sense
     }
@@ -346,19 +337,14 @@ impl ProblemKind for SpanningTree {
         self.network.ends.len()
     }
 
-    fn cost_names(&self) -> Option<&CostNames> {
-        match self.shape.as_ref() {
-            TreeShape::Complete(_) => None,
-            TreeShape::Edges(edges) => edges.cost_names(),
-        }
-    }
-
-    fn may_have_cost_names(&self) -> bool {
-        matches!(self.shape.as_ref(), TreeShape::Edges(_))
-    }
-
     fn present_costs(&self) -> Option<&[bool]> {
         self.network.present.as_deref()
+    }
+
+    /// Fitted to medians on road-like networks: 32 µs for 1,000 edges, 2.7 ms for 60,000.
+    fn solve_cost_hint(&self) -> SolveCostHint {
+        let edges = self.num_costs() as f64;
+        SolveCostHint::estimated(3e-9 * edges * edges.log2().max(1.0) + 1e-6, 1.0)
     }
 
     fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
@@ -370,56 +356,6 @@ impl ProblemKind for SpanningTree {
         solver
             .downcast_mut::<SpanningTreeSolver>()
             .is_some_and(|solver| solver.move_to(&self.network))
-    }
-
-    fn infeasibility(&self) -> Option<String> {
-        let parts = self.network.parts()?;
-        let first = parts.first()?;
-        let other = parts.iter().position(|part| part != first)?;
-        let reason = if self.network.present.is_some() {
-            " that are present"
-        } else {
-            ""
-        };
-        let [from, to] = [0, other as u32].map(|node| self.describe_node(node));
-        Some(format!("no edges{reason} connect {to} with {from}"))
-    }
-
-    fn relaxation_solver(
-        &self,
-        _kind: Relaxation,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn RelaxationSolver>> {
-        Some(self.tree_solver())
-    }
-
-    /// Exact ranges are at least as wide as those of any basis, so that they serve both kinds.
-    fn cost_ranging(
-        &self,
-        _kind: CostRangeKind,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn CostRanging>> {
-        Some(self.tree_solver())
-    }
-
-    fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
-        Some(self.tree_solver())
-    }
-
-    /// A tree has one edge less than nodes.
-    fn equality_constraints(&self) -> EqualityConstraints {
-        match &self.network.present {
-            None => EqualityConstraints::Groups(vec![self.num_costs()]),
-            Some(present) => {
-                let edges = (0..).zip(present.iter()).filter(|(_, present)| **present);
-                EqualityConstraints::from_rows([edges.map(|(edge, _)| (edge, 1.0)).collect()])
-            }
-        }
-    }
-
-    /// All spanning trees have equally many edges.
-    fn may_contain_decisions(&self) -> bool {
-        false
     }
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
@@ -460,5 +396,84 @@ impl ProblemKind for SpanningTree {
             )),
             None => Ok(()),
         }
+    }
+
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
+            names: self,
+            failure_reasons: self,
+            sensitivity: self,
+            geometry: self,
+            ..KindCapabilities::NONE
+        }
+    }
+}
+
+impl CostNaming for SpanningTree {
+    fn cost_names(&self) -> Option<&CostNames> {
+        match self.shape.as_ref() {
+            TreeShape::Complete(_) => None,
+            TreeShape::Edges(edges) => edges.cost_names(),
+        }
+    }
+
+    fn may_have_cost_names(&self) -> bool {
+        matches!(self.shape.as_ref(), TreeShape::Edges(_))
+    }
+}
+
+impl FailureReasons for SpanningTree {
+    fn infeasibility(&self) -> Option<String> {
+        let parts = self.network.parts()?;
+        let first = parts.first()?;
+        let other = parts.iter().position(|part| part != first)?;
+        let reason = if self.network.present.is_some() {
+            " that are present"
+        } else {
+            ""
+        };
+        let [from, to] = [0, other as u32].map(|node| self.describe_node(node));
+        Some(format!("no edges{reason} connect {to} with {from}"))
+    }
+}
+
+impl Sensitivity for SpanningTree {
+    fn relaxation_solver(
+        &self,
+        _kind: Relaxation,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn RelaxationSolver>> {
+        Some(self.tree_solver())
+    }
+
+    /// Exact ranges are at least as wide as those of any basis, so that they serve both kinds.
+    fn cost_ranging(
+        &self,
+        _kind: CostRangeKind,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn CostRanging>> {
+        Some(self.tree_solver())
+    }
+
+    fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
+        Some(self.tree_solver())
+    }
+}
+
+impl DecisionGeometry for SpanningTree {
+    /// A tree has one edge less than nodes.
+    fn equality_constraints(&self) -> EqualityConstraints {
+        match &self.network.present {
+            None => EqualityConstraints::Groups(vec![self.num_costs()]),
+            Some(present) => {
+                let edges = (0..).zip(present.iter()).filter(|(_, present)| **present);
+                EqualityConstraints::from_rows([edges.map(|(edge, _)| (edge, 1.0)).collect()])
+            }
+        }
+    }
+
+    /// All spanning trees have equally many edges.
+    fn may_contain_decisions(&self) -> bool {
+        false
     }
 }

@@ -13,8 +13,8 @@ impl<'a> ProblemColumns<'a> {
     pub fn of(problem: &'a Problem) -> Self {
         let kind = problem.kind();
         Self {
-            parameters: kind.parameters(),
-            cost_names: kind.cost_names(),
+            parameters: kind.row_problems().parameters(),
+            cost_names: kind.names().cost_names(),
             may_have_absent_costs: kind.may_have_absent_costs()
                 && problem.spec().presence_is_stated().unwrap_or(true),
             items_may_differ: problem.spec().items_may_differ(),

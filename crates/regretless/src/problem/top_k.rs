@@ -13,8 +13,11 @@ use super::family::{
 };
 use super::flexible_fields::PresentList;
 use super::layout::DecisionLayout;
-use super::subset::{MaybeSubset, Subset, absences, serialize_present};
-use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
+use super::subset::{MaybeSubset, PartialKind, Subset, absences};
+use super::{
+    Choices, CostNaming, DecisionGeometry, EqualityConstraints, FailureReasons, ProblemKind, Sense,
+    Sensitivity, SolveCostHint, SolverTraits, check_binary,
+};
 use super::{Problem, ProblemSpec};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -34,12 +37,8 @@ pub struct TopK {
     k: usize,
     at_most: bool,
     sense: Sense,
-    #[serde(
-        rename = "present",
-        serialize_with = "serialize_present",
-        skip_serializing_if = "Option::is_none"
-    )]
-    subset: Option<Arc<Subset<Self>>>,
+    #[serde(rename = "present", skip_serializing_if = "MaybeSubset::is_all")]
+    subset: MaybeSubset<Self>,
 }
 
 /// A serialized top-k problem, not validated.
@@ -141,12 +140,12 @@ impl KindDefinition for TopK {
     }
 
     fn items_may_differ(&self) -> bool {
-        self.subset.is_none()
+        self.subset.is_all()
     }
 
     /// Absent items would look like items that were not chosen.
     fn layout(&self) -> Option<DecisionLayout> {
-        self.subset.is_none().then_some(DecisionLayout::ITEMS)
+        self.subset.is_all().then_some(DecisionLayout::ITEMS)
     }
 }
 
@@ -167,7 +166,7 @@ impl TopK {
             k,
             at_most: false,
             sense,
-            subset: None,
+            subset: MaybeSubset::ALL,
         })
     }
 
@@ -189,7 +188,7 @@ impl TopK {
     /// When the number of flags is not that of the items, no item is present, or exactly k items
     /// are to be chosen and fewer are present.
     pub fn with_present(mut self, present: Vec<bool>) -> Result<Self> {
-        self.subset = None;
+        self.subset = MaybeSubset::ALL;
         let Some(present) = absences(Some(present), self.items, "item")? else {
             return Ok(self);
         };
@@ -205,7 +204,7 @@ impl TopK {
             k: self.k.min(count),
             ..self.clone()
         };
-        self.subset = Some(Arc::new(Subset::of_items(present, smaller)));
+        self.subset = MaybeSubset::of(Subset::of_items(present, smaller));
         Ok(self)
     }
 
@@ -256,96 +255,39 @@ impl Problem {
     }
 }
 
-impl ProblemKind for TopK {
-    fn name(&self) -> String {
-        let suffix = self.subset.name_suffix("item");
-        format!("top {} of {}{suffix}", self.k, self.items)
+impl CostNaming for TopK {}
+impl SolverTraits for TopK {}
+impl FailureReasons for TopK {}
+impl Choices for TopK {}
+
+impl PartialKind for TopK {
+    const ITEM: &'static str = "item";
+
+    fn subset(&self) -> &MaybeSubset<Self> {
+        &self.subset
     }
 
-    fn present_costs(&self) -> Option<&[bool]> {
-        self.subset.present_costs()
+    fn title(&self) -> String {
+        format!("top {} of {}", self.k, self.items)
     }
 
-    fn solve_cost_hint(&self) -> SolveCostHint {
-        SolveCostHint::estimated(1e-6, 1.0)
-    }
-
-    fn sense(&self) -> Sense {
+    fn objective_sense(&self) -> Sense {
         self.sense
     }
 
-    fn num_costs(&self) -> usize {
+    fn count_costs(&self) -> usize {
         self.items
     }
 
-    fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
-        if let Some(subset) = &self.subset {
-            return subset.solver(limits);
-        }
+    fn full_cost_hint(&self) -> SolveCostHint {
+        SolveCostHint::estimated(1e-6, 1.0)
+    }
+
+    fn full_solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
         self.top_k_solver()
     }
 
-    fn relaxation_solver(
-        &self,
-        kind: Relaxation,
-        limits: &SearchLimits,
-    ) -> Option<Box<dyn RelaxationSolver>> {
-        if let Some(subset) = &self.subset {
-            return subset.relaxation_solver(kind, limits);
-        }
-        Some(self.top_k_solver())
-    }
-
-    /// Exact ranges are at least as wide as those of any basis, so that they serve both kinds.
-    fn cost_ranging(
-        &self,
-        kind: CostRangeKind,
-        limits: &SearchLimits,
-    ) -> Option<Box<dyn CostRanging>> {
-        if let Some(subset) = &self.subset {
-            return subset.cost_ranging(kind, limits);
-        }
-        Some(self.top_k_solver())
-    }
-
-    fn adjacent_vertices(&self, limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
-        if let Some(subset) = &self.subset {
-            return subset.adjacent_vertices(limits);
-        }
-        Some(self.top_k_solver())
-    }
-
-    fn has_cones(&self) -> bool {
-        true
-    }
-
-    fn cone(&self, decision: &Decision) -> Option<NormalCone> {
-        if let Some(subset) = &self.subset {
-            return subset.cone(decision);
-        }
-        let mut cone = NormalCone::binary(decision, self.items);
-        let chosen = decision.indices().len() as f64;
-        cone.add_row_if_binding(
-            [self.min_selected() as f64, self.k as f64],
-            chosen,
-            (0..self.items).map(|item| (item, 1.0)),
-        );
-        Some(cone)
-    }
-
-    fn equality_constraints(&self) -> EqualityConstraints {
-        match &self.subset {
-            _ if self.at_most => EqualityConstraints::None,
-            Some(subset) => subset.equality_constraints(),
-            None => EqualityConstraints::Groups(vec![self.items]),
-        }
-    }
-
-    fn may_contain_decisions(&self) -> bool {
-        self.at_most
-    }
-
-    fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
+    fn check_present(&self, decision: &Decision) -> std::result::Result<(), String> {
         check_binary(decision, self.items)?;
         self.subset.check_items(decision)?;
         let chosen = decision.indices().len();
@@ -358,5 +300,57 @@ impl ProblemKind for TopK {
             }
             std::cmp::Ordering::Less | std::cmp::Ordering::Equal => Ok(()),
         }
+    }
+}
+
+impl Sensitivity for TopK {
+    fn relaxation_solver(
+        &self,
+        _kind: Relaxation,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn RelaxationSolver>> {
+        Some(self.top_k_solver())
+    }
+
+    /// Exact ranges are at least as wide as those of any basis, so that they serve both kinds.
+    fn cost_ranging(
+        &self,
+        _kind: CostRangeKind,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn CostRanging>> {
+        Some(self.top_k_solver())
+    }
+
+    fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
+        Some(self.top_k_solver())
+    }
+}
+
+impl DecisionGeometry for TopK {
+    fn has_cones(&self) -> bool {
+        true
+    }
+
+    fn cone(&self, decision: &Decision) -> Option<NormalCone> {
+        let mut cone = NormalCone::binary(decision, self.items);
+        let chosen = decision.indices().len() as f64;
+        cone.add_row_if_binding(
+            [self.min_selected() as f64, self.k as f64],
+            chosen,
+            (0..self.items).map(|item| (item, 1.0)),
+        );
+        Some(cone)
+    }
+
+    fn equality_constraints(&self) -> EqualityConstraints {
+        if self.at_most {
+            EqualityConstraints::None
+        } else {
+            EqualityConstraints::Groups(vec![self.items])
+        }
+    }
+
+    fn may_contain_decisions(&self) -> bool {
+        self.at_most
     }
 }

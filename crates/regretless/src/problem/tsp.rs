@@ -10,8 +10,11 @@ use serde_json::Value;
 use super::family::{KindConstructor, KindDefinition, KindField, ProblemFamily, TemplateRules};
 use super::flexible_fields::PresentList;
 use super::layout::DrawnNodes;
-use super::subset::{MaybeSubset, Subset, absences, serialize_present};
-use super::{EqualityConstraints, ProblemKind, Sense, SolveCostHint, check_binary};
+use super::subset::{MaybeSubset, PartialKind, Subset, absences};
+use super::{
+    Choices, CostNaming, DecisionGeometry, EqualityConstraints, FailureReasons, ProblemKind, Sense,
+    Sensitivity, SolveCostHint, SolverTraits, check_binary,
+};
 use super::{Problem, ProblemSpec};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -33,12 +36,8 @@ const MIN_NODES: usize = 3;
 #[serde(try_from = "TspFields")]
 pub struct Tsp {
     nodes: usize,
-    #[serde(
-        rename = "present",
-        serialize_with = "serialize_present",
-        skip_serializing_if = "Option::is_none"
-    )]
-    subset: Option<Arc<Subset<Self>>>,
+    #[serde(rename = "present", skip_serializing_if = "MaybeSubset::is_all")]
+    subset: MaybeSubset<Self>,
 }
 
 /// A serialized TSP, not validated.
@@ -138,7 +137,7 @@ impl Tsp {
         }
         Ok(Self {
             nodes,
-            subset: None,
+            subset: MaybeSubset::ALL,
         })
     }
 
@@ -148,7 +147,7 @@ impl Tsp {
     /// # Errors
     /// When the number of flags is not that of the nodes, or fewer than 3 nodes are present.
     pub fn with_present(mut self, present: Vec<bool>) -> Result<Self> {
-        self.subset = None;
+        self.subset = MaybeSubset::ALL;
         let Some(present) = absences(Some(present), self.nodes, "node")? else {
             return Ok(self);
         };
@@ -161,10 +160,10 @@ impl Tsp {
         }
         let smaller = Self {
             nodes: count,
-            subset: None,
+            subset: MaybeSubset::ALL,
         };
         let subset = Subset::of_nodes(present, self.nodes, smaller);
-        self.subset = Some(Arc::new(subset));
+        self.subset = MaybeSubset::of(subset);
         Ok(self)
     }
 
@@ -226,19 +225,30 @@ impl Problem {
     }
 }
 
-impl ProblemKind for Tsp {
-    fn name(&self) -> String {
-        format!("TSP{}{}", self.nodes, self.subset.name_suffix("node"))
+impl CostNaming for Tsp {}
+impl FailureReasons for Tsp {}
+impl Choices for Tsp {}
+
+impl PartialKind for Tsp {
+    const ITEM: &'static str = "node";
+
+    fn subset(&self) -> &MaybeSubset<Self> {
+        &self.subset
     }
 
-    fn present_costs(&self) -> Option<&[bool]> {
-        self.subset.present_costs()
+    fn title(&self) -> String {
+        format!("TSP{}", self.nodes)
     }
 
-    fn solve_cost_hint(&self) -> SolveCostHint {
-        if let Some(subset) = &self.subset {
-            return subset.smaller().solve_cost_hint();
-        }
+    fn objective_sense(&self) -> Sense {
+        Sense::Minimize
+    }
+
+    fn count_costs(&self) -> usize {
+        num_edges(self.nodes)
+    }
+
+    fn full_cost_hint(&self) -> SolveCostHint {
         // Fitted to medians of synthetic benchmarks.
         let seconds = 1e-4 * (self.nodes as f64 / 20.0).powf(2.3);
         let relaxed_ratio = if self.nodes <= Self::BRANCH_AND_BOUND_MAX_NODES {
@@ -249,18 +259,7 @@ impl ProblemKind for Tsp {
         SolveCostHint::estimated(seconds, relaxed_ratio)
     }
 
-    fn sense(&self) -> Sense {
-        Sense::Minimize
-    }
-
-    fn num_costs(&self) -> usize {
-        num_edges(self.nodes)
-    }
-
-    fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
-        if let Some(subset) = &self.subset {
-            return subset.solver(limits);
-        }
+    fn full_solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
         #[cfg(feature = "highs")]
         if self.nodes > Self::BRANCH_AND_BOUND_MAX_NODES {
             return Box::new(TspBranchAndCut::new(self.nodes, *limits));
@@ -268,73 +267,7 @@ impl ProblemKind for Tsp {
         Box::new(TspBranchAndBound::new(self.nodes, *limits))
     }
 
-    fn local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
-        if let Some(subset) = &self.subset {
-            return subset.local_search(limits);
-        }
-        Some(Box::new(TspLocalSearch::new(self.nodes, *limits)))
-    }
-
-    fn fast_local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
-        if let Some(subset) = &self.subset {
-            return subset.fast_local_search(limits);
-        }
-        Some(Box::new(TspLocalSearch::fast(self.nodes, *limits)))
-    }
-
-    #[cfg(feature = "highs")]
-    fn relaxation_solver(
-        &self,
-        kind: Relaxation,
-        limits: &SearchLimits,
-    ) -> Option<Box<dyn RelaxationSolver>> {
-        if let Some(subset) = &self.subset {
-            return subset.relaxation_solver(kind, limits);
-        }
-        Some(Box::new(TspRelaxation::new(self.nodes, kind)))
-    }
-
-    #[cfg(feature = "highs")]
-    fn cost_ranging(
-        &self,
-        kind: CostRangeKind,
-        limits: &SearchLimits,
-    ) -> Option<Box<dyn CostRanging>> {
-        if let Some(subset) = &self.subset {
-            return subset.cost_ranging(kind, limits);
-        }
-        match kind {
-            CostRangeKind::Basis => {
-                Some(Box::new(TspRelaxation::new(self.nodes, Relaxation::Plain)))
-            }
-            CostRangeKind::Exact => None,
-        }
-    }
-
-    fn has_cones(&self) -> bool {
-        true
-    }
-
-    fn cone(&self, decision: &Decision) -> Option<NormalCone> {
-        Some(self.cone_with_subtours(decision, &[]))
-    }
-
-    fn equality_constraints(&self) -> EqualityConstraints {
-        match &self.subset {
-            Some(subset) => subset.equality_constraints(),
-            None => EqualityConstraints::Degrees {
-                nodes: self.nodes,
-                with_depot: true,
-            },
-        }
-    }
-
-    /// All tours have equally many edges.
-    fn may_contain_decisions(&self) -> bool {
-        false
-    }
-
-    fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
+    fn check_present(&self, decision: &Decision) -> std::result::Result<(), String> {
         check_binary(decision, self.num_costs())?;
         let mut neighbors = vec![[usize::MAX; 2]; self.nodes];
         for (i, j) in edge_ends(self.nodes, decision.indices()) {
@@ -357,6 +290,8 @@ impl ProblemKind for Tsp {
             return Err(format!("node {node} has fewer than two edges"));
         }
         let first = present[0];
+        // Every present node has two neighbors, so the walk comes back to its first node; nodes
+        // that it has not met are on other tours.
         let (mut from, mut node, mut visited) = (first, neighbors[first][0], 1);
         while node != first {
             let [first, second] = neighbors[node];
@@ -371,6 +306,63 @@ impl ProblemKind for Tsp {
                 "the tour of node {first} visits {visited} of {all} nodes"
             ))
         }
+    }
+}
+
+impl SolverTraits for Tsp {
+    fn local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
+        Some(Box::new(TspLocalSearch::new(self.nodes, *limits)))
+    }
+
+    fn fast_local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
+        Some(Box::new(TspLocalSearch::fast(self.nodes, *limits)))
+    }
+}
+
+impl Sensitivity for Tsp {
+    #[cfg(feature = "highs")]
+    fn relaxation_solver(
+        &self,
+        kind: Relaxation,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn RelaxationSolver>> {
+        Some(Box::new(TspRelaxation::new(self.nodes, kind)))
+    }
+
+    #[cfg(feature = "highs")]
+    fn cost_ranging(
+        &self,
+        kind: CostRangeKind,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn CostRanging>> {
+        match kind {
+            CostRangeKind::Basis => {
+                Some(Box::new(TspRelaxation::new(self.nodes, Relaxation::Plain)))
+            }
+            CostRangeKind::Exact => None,
+        }
+    }
+}
+
+impl DecisionGeometry for Tsp {
+    fn has_cones(&self) -> bool {
+        true
+    }
+
+    fn cone(&self, decision: &Decision) -> Option<NormalCone> {
+        Some(self.cone_with_subtours(decision, &[]))
+    }
+
+    fn equality_constraints(&self) -> EqualityConstraints {
+        EqualityConstraints::Degrees {
+            nodes: self.nodes,
+            with_depot: true,
+        }
+    }
+
+    /// All tours have equally many edges.
+    fn may_contain_decisions(&self) -> bool {
+        false
     }
 }
 

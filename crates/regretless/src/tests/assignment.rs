@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::tests::common::{problem, refusal};
 use regretless::decision::Decision;
 use regretless::problem::{ProblemKind, ProblemSpec};
 use regretless::random::{Purpose, RandomStream};
@@ -9,15 +10,6 @@ use regretless::solve::SearchLimits;
 use regretless::solve::relaxation::{CostRangeKind, Relaxation};
 use regretless::{Problem, Sense};
 use serde_json::{Value, json};
-
-fn problem(spec: Value) -> Problem {
-    Problem::from_spec(ProblemSpec::from_json(spec).unwrap()).unwrap()
-}
-
-fn refusal(spec: Value) -> String {
-    let built = ProblemSpec::from_json(spec).and_then(Problem::from_spec);
-    built.unwrap_err().to_string()
-}
 
 /// An assignment with its list of all assignments, as increasing lists of pairs.
 struct Case {
@@ -125,7 +117,11 @@ fn assignments_are_optimal_among_all_of_them() {
         ));
         case.kind.check(&solution.decision).unwrap();
         for kind in [Relaxation::Plain, Relaxation::Tight] {
-            let mut relaxation = case.kind.relaxation_solver(kind, &limits).unwrap();
+            let mut relaxation = case
+                .kind
+                .sensitivity()
+                .relaxation_solver(kind, &limits)
+                .unwrap();
             assert_eq!(relaxation.relax(&case.costs).unwrap(), solution);
         }
     }
@@ -150,6 +146,7 @@ fn larger_assignments_have_a_proof_of_optimality() {
         let kind = problem(json!({"kind": "assignment", "agents": agents, "tasks": tasks}));
         let mut ranging = kind
             .kind()
+            .sensitivity()
             .cost_ranging(CostRangeKind::Exact, &limits)
             .unwrap();
         let ranges = ranging.ranges(&costs).unwrap();
@@ -159,7 +156,7 @@ fn larger_assignments_have_a_proof_of_optimality() {
         for (pair, cost) in costs.iter().enumerate() {
             assert!(ranges.lower[pair] <= cost + 1e-9 && *cost <= ranges.upper[pair] + 1e-9);
         }
-        let cone = kind.kind().cone(&solution.decision).unwrap();
+        let cone = kind.kind().geometry().cone(&solution.decision).unwrap();
         let negated: Vec<f64> = costs.iter().map(|cost| -cost).collect();
         let projected = cone.project(&negated);
         for (projected, negated) in projected.iter().zip(&negated) {
@@ -175,7 +172,7 @@ fn ranges_end_where_another_assignment_becomes_optimal() {
         let solution = case.kind.solver(&limits).solve(&case.costs).unwrap();
         let decision = solution.decision.indices();
         for kind in [CostRangeKind::Exact, CostRangeKind::Basis] {
-            let mut ranging = case.kind.cost_ranging(kind, &limits).unwrap();
+            let mut ranging = case.kind.sensitivity().cost_ranging(kind, &limits).unwrap();
             let ranges = ranging.ranges(&case.costs).unwrap();
             for pair in 0..case.costs.len() as u32 {
                 let index = pair as usize;
@@ -224,7 +221,7 @@ fn adjacent_vertices_are_those_that_differ_in_one_cycle_or_path() {
     let limits = SearchLimits::default();
     let mut most = 0;
     for case in cases(7004, 300) {
-        let mut search = case.kind.adjacent_vertices(&limits).unwrap();
+        let mut search = case.kind.sensitivity().adjacent_vertices(&limits).unwrap();
         let (solution, deltas) = search.adjacent_vertices(&case.costs).unwrap();
         let own: BTreeSet<u32> = solution.decision.indices().iter().copied().collect();
         let expected: BTreeSet<Vec<u32>> = case
@@ -267,6 +264,7 @@ fn cones_contain_the_costs_under_which_an_assignment_is_optimal() {
         for pairs in case.all.iter().take(20) {
             let cone = case
                 .kind
+                .geometry()
                 .cone(&Decision::from_indices(pairs.iter().copied()));
             let projected = cone.unwrap().project(&negated);
             let squares = projected

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use regretless::Decision;
 use regretless::data::Matrix;
 use regretless::loss::{Loss, LossInput, NoiseKey};
 use regretless::oracle::Oracle;
-use regretless::problem::{Sense, TopK};
+use regretless::problem::{ProblemKind, ProblemSpec, Sense, TopK};
+use regretless::random::RandomStream;
 use regretless::solve::complete_graph::edge_ends;
+use regretless::{Decision, Problem};
 
 use serde_json::Value;
 
@@ -217,4 +218,27 @@ impl CostSensitiveCase {
 pub fn print_suite_summary(instances: usize, optimal: Option<usize>) {
     let optimal = optimal.map_or("-".to_owned(), |count| count.to_string());
     eprintln!("suite summary: {instances} instances, {optimal} optimal");
+}
+
+/// The problem of a problem file.
+pub fn problem(spec: Value) -> Problem {
+    Problem::from_spec(ProblemSpec::from_json(spec).unwrap()).unwrap()
+}
+
+/// Why a problem file is refused.
+pub fn refusal(spec: Value) -> String {
+    let built = ProblemSpec::from_json(spec).and_then(Problem::from_spec);
+    built.unwrap_err().to_string()
+}
+
+/// The feasible set of a problem file.
+pub fn build(spec: Value) -> Result<Arc<dyn ProblemKind>, String> {
+    ProblemSpec::from_json(spec)
+        .and_then(|spec| spec.build())
+        .map_err(|error| error.to_string())
+}
+
+/// A random number below `count`.
+pub fn below(stream: &mut RandomStream, count: usize) -> usize {
+    (stream.standard_uniform() * count as f64) as usize
 }

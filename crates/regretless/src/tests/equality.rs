@@ -84,7 +84,7 @@ fn build(problem: &Value) -> Arc<dyn ProblemKind> {
 }
 
 fn projection(problem: &dyn ProblemKind) -> EqualityProjection {
-    let constraints = problem.equality_constraints();
+    let constraints = problem.geometry().equality_constraints();
     let projection = EqualityProjection::new(&constraints, problem.num_costs()).unwrap();
     projection.unwrap()
 }
@@ -318,7 +318,7 @@ fn predictions_without_a_counted_error_have_no_regret() {
             let costs = random_vector(&mut stream, problem.as_ref());
             let row = OneRow::new(&problem, &costs);
             let rows = row_combination(&mut stream, problem.as_ref(), &projection);
-            let scale = if problem.auxiliary_names().is_empty() {
+            let scale = if problem.model_parts().auxiliary_names().is_empty() {
                 3.0
             } else {
                 1.0
@@ -332,7 +332,7 @@ fn predictions_without_a_counted_error_have_no_regret() {
             let (value, _) = row.evaluate(loss.as_ref(), &prediction, &costs);
             assert!(value < 1e-12, "{spec}: {value}");
             assert!(row.regret(&prediction, &costs).abs() < 1e-7, "{spec}");
-            let bounds = problem.bounds();
+            let bounds = problem.choices().bounds();
             for (j, cost) in prediction.iter_mut().enumerate() {
                 let error = stream.normal().abs();
                 *cost += match one_sided(&bounds, j, row.data.optimal_decision(0).value(j)) {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::tests::common::{problem, refusal};
 use regretless::Problem;
 use regretless::cancellation::Cancellation;
 use regretless::decision::Decision;
@@ -10,15 +11,6 @@ use regretless::random::{Purpose, RandomStream};
 use regretless::solve::relaxation::{CostRangeKind, Relaxation};
 use regretless::solve::{SearchLimits, SolveFailure};
 use serde_json::{Value, json};
-
-fn problem(spec: Value) -> Problem {
-    Problem::from_spec(ProblemSpec::from_json(spec).unwrap()).unwrap()
-}
-
-fn refusal(spec: Value) -> String {
-    let built = ProblemSpec::from_json(spec).and_then(Problem::from_spec);
-    built.unwrap_err().to_string()
-}
 
 /// A network with whole numbers and the list of its whole flows. A flow polytope with whole numbers
 /// has whole vertices.
@@ -203,7 +195,8 @@ fn flows_are_optimal_among_all_whole_ones() {
         assert!(case.all.contains(&case.dense(&solution.decision)));
         assert!(close(solution.objective, case.least()));
         for kind in [Relaxation::Plain, Relaxation::Tight] {
-            let mut relaxation = case.kind.relaxation_solver(kind, &limits).unwrap();
+            let sensitivity = case.kind.sensitivity();
+            let mut relaxation = sensitivity.relaxation_solver(kind, &limits).unwrap();
             assert_eq!(relaxation.relax(&case.costs).unwrap(), solution);
         }
     }
@@ -217,7 +210,7 @@ fn exact_ranges_end_where_another_flow_becomes_optimal() {
         let solution = case.kind.solver(&limits).solve(&case.costs).unwrap();
         let own = case.dense(&solution.decision);
         let ranges = |kind: CostRangeKind| {
-            let mut ranging = case.kind.cost_ranging(kind, &limits).unwrap();
+            let mut ranging = case.kind.sensitivity().cost_ranging(kind, &limits).unwrap();
             ranging.ranges(&case.costs).unwrap()
         };
         let (exact, basis) = (ranges(CostRangeKind::Exact), ranges(CostRangeKind::Basis));
@@ -264,7 +257,8 @@ fn ranges_of_a_basis_are_exact_where_it_is_the_only_one() {
     let limits = SearchLimits::default();
     let costs = [1.0, 1.0, 4.0];
     for kind in [CostRangeKind::Basis, CostRangeKind::Exact] {
-        let mut ranging = built.kind().cost_ranging(kind, &limits).unwrap();
+        let sensitivity = built.kind().sensitivity();
+        let mut ranging = sensitivity.cost_ranging(kind, &limits).unwrap();
         let ranges = ranging.ranges(&costs).unwrap();
         assert_eq!(ranges.lower, [f64::NEG_INFINITY, f64::NEG_INFINITY, 2.0]);
         assert_eq!(ranges.upper, [3.0, 3.0, f64::INFINITY]);
@@ -276,7 +270,7 @@ fn adjacent_vertices_are_complete() {
     let limits = SearchLimits::default();
     let (mut found_in_all, mut degenerate) = (0, 0);
     for case in cases(7203, 800) {
-        let mut search = case.kind.adjacent_vertices(&limits).unwrap();
+        let mut search = case.kind.sensitivity().adjacent_vertices(&limits).unwrap();
         let (solution, deltas) = search.adjacent_vertices(&case.costs).unwrap();
         let own = case.dense(&solution.decision);
         let count = case.costs.len();
@@ -327,7 +321,8 @@ fn cones_contain_the_costs_under_which_a_flow_is_optimal() {
             .map(|cost| if cost.is_nan() { 0.0 } else { -cost })
             .collect();
         for flows in case.all.iter().take(20) {
-            let cone = case.kind.cone(&Decision::from_dense(flows)).unwrap();
+            let decision = Decision::from_dense(flows);
+            let cone = case.kind.geometry().cone(&decision).unwrap();
             let projected = cone.project(&negated);
             let squares = projected
                 .iter()
@@ -412,7 +407,8 @@ fn transports_have_the_optimum_of_their_linear_program() {
                 linear.check(&solution.decision).unwrap();
                 assert!((solution.objective - expected.unwrap().objective).abs() < 1e-6);
                 for kind in [CostRangeKind::Basis, CostRangeKind::Exact] {
-                    let mut ranging = built.kind().cost_ranging(kind, &limits).unwrap();
+                    let sensitivity = built.kind().sensitivity();
+                    let mut ranging = sensitivity.cost_ranging(kind, &limits).unwrap();
                     let ranges = ranging.ranges(&costs).unwrap();
                     check_ranges(
                         built.kind().as_ref(),
@@ -611,7 +607,7 @@ fn decisions_that_break_a_rule_are_refused_with_the_reason() {
         lower: vec![0.0; 2],
         upper: vec![1.0, 9.0],
     };
-    assert_eq!(transport.kind().bounds(), bounds);
+    assert_eq!(transport.kind().choices().bounds(), bounds);
 }
 
 #[test]
@@ -742,7 +738,7 @@ fn a_row_without_a_feasible_flow_says_why() {
         json!({"kind": "min_cost_flow", "arcs": [["a", "b"], ["b", "c"]],
         "supply": {"a": {"column": "sent"}, "c": {"column": "needed"}}, "capacity": [3, 9]}),
     );
-    let row = |values: &[f64]| template.kind().row_problem(values);
+    let row = |values: &[f64]| template.kind().row_problems().row_problem(values);
     let limits = SearchLimits::default();
     let good = row(&[2.0, -2.0]).unwrap();
     let mut solver = good.solver(&limits);
@@ -750,7 +746,7 @@ fn a_row_without_a_feasible_flow_says_why() {
     let much = row(&[5.0, -5.0]).unwrap();
     assert!(much.reuse_solver(solver.as_mut()));
     assert_eq!(solver.solve(&[1.0, 1.0]), Err(SolveFailure::Infeasible));
-    let reason = much.infeasibility().unwrap();
+    let reason = much.failure_reasons().infeasibility().unwrap();
     assert!(
         reason.contains("node c needs 5, but only 3 can reach it"),
         "{reason}"
@@ -758,6 +754,7 @@ fn a_row_without_a_feasible_flow_says_why() {
     let unbalanced = row(&[5.0, -4.0]).unwrap();
     assert!(
         unbalanced
+            .failure_reasons()
             .infeasibility()
             .unwrap()
             .contains("supplies sum to 5")

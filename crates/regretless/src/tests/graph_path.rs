@@ -2,27 +2,18 @@
 
 use std::sync::Arc;
 
+use crate::tests::common::{below, build};
 use regretless::data::{Dataset, FeatureShape, Features, Matrix, RowParameters};
 use regretless::label::LabeledDataset;
 use regretless::loss::LossSpec;
 use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
-use regretless::problem::{ProblemKind, ProblemSpec};
+use regretless::problem::ProblemSpec;
 use regretless::random::{Purpose, RandomStream};
 use regretless::solve::relaxation::{CostRangeKind, Relaxation};
 use regretless::solve::{SearchLimits, SolveStatus};
 use regretless::{Decision, Error, Problem, SolvePlace};
 use serde_json::{Value, json};
-
-fn build(spec: Value) -> Result<Arc<dyn ProblemKind>, String> {
-    ProblemSpec::from_json(spec)
-        .and_then(|spec| spec.build())
-        .map_err(|error| error.to_string())
-}
-
-fn below(stream: &mut RandomStream, count: usize) -> usize {
-    (stream.standard_uniform() * count as f64) as usize
-}
 
 /// A graph with all its paths between two nodes.
 struct Case {
@@ -190,12 +181,13 @@ fn check_case(case: &Case, number: usize) -> Option<bool> {
     problem.check(&solution.decision).unwrap();
     assert!(solution.bound <= best + 1e-9, "case {number}: bound");
     let mut relaxation = problem
+        .sensitivity()
         .relaxation_solver(Relaxation::Plain, &limits)
         .unwrap();
     let relaxed = relaxation.relax(&costs).unwrap();
     if solution.status != SolveStatus::Optimal {
         assert!(
-            problem.unusable_costs(&costs).is_some(),
+            problem.failure_reasons().unusable_costs(&costs).is_some(),
             "case {number}: a cycle"
         );
         assert_eq!(relaxed.status, SolveStatus::Optimal);
@@ -208,7 +200,7 @@ fn check_case(case: &Case, number: usize) -> Option<bool> {
         return Some(false);
     }
     assert!(
-        problem.unusable_costs(&costs).is_none(),
+        problem.failure_reasons().unusable_costs(&costs).is_none(),
         "case {number}: no cycle"
     );
     assert!(
@@ -217,7 +209,10 @@ fn check_case(case: &Case, number: usize) -> Option<bool> {
         solution.objective
     );
     assert_eq!(relaxed, solution);
-    let mut ranging = problem.cost_ranging(CostRangeKind::Exact, &limits).unwrap();
+    let mut ranging = problem
+        .sensitivity()
+        .cost_ranging(CostRangeKind::Exact, &limits)
+        .unwrap();
     let ranges = ranging.ranges(&costs).unwrap();
     for cost in 0..costs.len() {
         let (lower, upper) = (ranges.lower[cost], ranges.upper[cost]);
@@ -251,7 +246,7 @@ fn check_case(case: &Case, number: usize) -> Option<bool> {
             // A cycle is negative where its length is below 0 by more than the rounding of single
             // precision.
             let below = changed(lower - 1e-4);
-            let is_unusable = problem.unusable_costs(&below).is_some();
+            let is_unusable = problem.failure_reasons().unusable_costs(&below).is_some();
             let is_left = is_unusable || !is_optimal(lower - 1e-6);
             assert!(is_left, "case {number}: below the range of {cost}");
         }
@@ -298,7 +293,7 @@ fn adjacent_vertices_are_the_paths_with_one_detour() {
         }
         let problem = build(case.spec.clone()).unwrap();
         let ends: Vec<[String; 2]> = serde_json::from_value(case.spec["arcs"].clone()).unwrap();
-        let mut search = problem.adjacent_vertices(&limits).unwrap();
+        let mut search = problem.sensitivity().adjacent_vertices(&limits).unwrap();
         let (solution, deltas) = search.adjacent_vertices(&case.costs).unwrap();
         let own = solution.decision.indices();
         let mut found: Vec<Vec<u32>> = Vec::new();
@@ -360,6 +355,7 @@ fn a_negative_cycle_is_searched_around_for_predictions_and_refused_for_labels() 
     );
     assert_eq!(solution.bound, 1.0, "3 less than the negative cost");
     let mut relaxation = problem
+        .sensitivity()
         .relaxation_solver(Relaxation::Plain, &limits)
         .unwrap();
     let relaxed = relaxation.relax(&costs).unwrap();
@@ -464,27 +460,33 @@ fn rows_name_their_ends_by_numbers_or_names() {
     let spec = json!({"kind": "graph_path", "arcs": arcs, "source": {"column": "from"},
         "target": "c"});
     let problem = build(spec).unwrap();
-    let names = problem.parameters()[0].names.clone().unwrap();
+    let names = problem.row_problems().parameters()[0]
+        .names
+        .clone()
+        .unwrap();
     assert_eq!(names.number("b"), Some(1.0));
     let costs = [2.0, 2.0, 3.0, 1.0];
     let limits = SearchLimits::default();
     for (name, expected) in [("a", vec![2]), ("b", vec![1]), ("c", vec![])] {
-        let row = problem.row_problem(&[names.number(name).unwrap()]).unwrap();
+        let row = problem
+            .row_problems()
+            .row_problem(&[names.number(name).unwrap()])
+            .unwrap();
         let solution = row.solver(&limits).solve(&costs).unwrap();
         assert_eq!(solution.decision.indices(), expected, "{name}");
         row.check(&solution.decision).unwrap();
     }
-    let message = problem.row_problem(&[7.0]).unwrap_err();
+    let message = problem.row_problems().row_problem(&[7.0]).unwrap_err();
     assert!(message.contains("the nodes are a, b, c"), "{message}");
     // Whole numbers are their own names, and arrays need no translation.
     let spec = json!({"kind": "graph_path", "arcs": [[10, 20], [20, -5]],
         "source": {"column": "from"}, "target": {"column": "to"}});
     let problem = build(spec).unwrap();
-    let row = problem.row_problem(&[10.0, -5.0]).unwrap();
+    let row = problem.row_problems().row_problem(&[10.0, -5.0]).unwrap();
     let solution = row.solver(&limits).solve(&[1.0, 1.0]).unwrap();
     assert_eq!(solution.decision.indices(), [0, 1]);
-    let unreachable = problem.row_problem(&[-5.0, 10.0]).unwrap();
-    let reason = unreachable.infeasibility().unwrap();
+    let unreachable = problem.row_problems().row_problem(&[-5.0, 10.0]).unwrap();
+    let reason = unreachable.failure_reasons().infeasibility().unwrap();
     assert_eq!(reason, "node '10' cannot be reached from node '-5'");
 }
 
@@ -622,6 +624,7 @@ fn a_grid_of_nodes_has_no_adjacent_vertices_and_says_so() {
     assert!(
         problem
             .kind()
+            .sensitivity()
             .adjacent_vertices(&SearchLimits::default())
             .is_none()
     );
@@ -657,7 +660,7 @@ fn a_solver_that_moves_to_another_row_returns_what_a_new_one_does() {
         values.extend([below(&mut stream, 36) as f64, below(&mut stream, 36) as f64]);
         let low = if case % 2 == 0 { 0.0 } else { -0.2 };
         let costs: Vec<f64> = (0..arcs.len()).map(|_| stream.uniform(low, 2.0)).collect();
-        let row = problem.row_problem(&values).unwrap();
+        let row = problem.row_problems().row_problem(&values).unwrap();
         assert!(row.reuse_solver(moving.as_mut()));
         let expected = row.solver(&limits).solve(&costs);
         assert_eq!(moving.solve(&costs), expected, "case {case}");

@@ -309,7 +309,7 @@ fn equalities_integers_and_continuous_columns_are_respected() {
         lower: vec![-2.0, 0.0, -INFINITE],
         upper: vec![3.0, 1.25, INFINITE],
     };
-    assert_eq!(problem.bounds(), expected);
+    assert_eq!(problem.capabilities().choices.bounds(), expected);
 }
 
 /// One of two machines makes 3 units; switching on costs 4 (A) or 1 (B), running costs are
@@ -337,7 +337,8 @@ fn machines(sense: Sense) -> LinearProblem {
 fn fixed_terms_affect_the_decision_and_its_objective() {
     for sense in [Sense::Minimize, Sense::Maximize] {
         let problem = machines(sense);
-        assert_eq!(problem.cost_names().unwrap().to_vec(), ["run_a", "run_b"]);
+        let names = problem.capabilities().names.cost_names().unwrap();
+        assert_eq!(names.to_vec(), ["run_a", "run_b"]);
         // A alone: 4 + 3·1; A and B: 4 + 1 + 1 + 2·2; B and a missing unit: 1 + 4 + 10.
         let a_alone = solve(&problem, &[1.0, 2.0]).unwrap();
         assert_eq!(
@@ -415,8 +416,8 @@ fn partial_decisions_are_checked() {
     );
     assert_eq!(
         (
-            knapsack.bounds(),
-            knapsack.relaxed().bounds() == VariableBounds::Binary
+            knapsack.capabilities().choices.bounds(),
+            knapsack.relaxed().capabilities().choices.bounds() == VariableBounds::Binary
         ),
         (VariableBounds::Binary, false)
     );
@@ -705,7 +706,8 @@ fn depots(sense: Sense) -> LinearProblem {
 #[test]
 fn complete_decisions_have_the_columns_with_known_costs() {
     let problem = depots(Sense::Minimize);
-    assert_eq!(problem.auxiliary_names(), ["open_a", "open_b"]);
+    let kind: &dyn ProblemKind = &problem;
+    assert_eq!(kind.model_parts().auxiliary_names(), ["open_a", "open_b"]);
     let oracle = Oracle::new(Arc::new(problem.clone())).with_threads(Threads::new(2).unwrap());
     // Shipping from a is cheaper by 1 per unit, or by 0.1, which does not pay for its depot.
     let costs = Matrix::new(2, 2, vec![1.0, 2.0, 1.9, 2.0]).unwrap();
@@ -720,10 +722,10 @@ fn complete_decisions_have_the_columns_with_known_costs() {
         complete.write_dense(&mut dense);
         assert_eq!((dense, solution.objective), (values, objective));
         let (decision, auxiliary) = (&solution.decision, &values[2..]);
-        assert_eq!(problem.check_complete(decision, auxiliary), Ok(()));
+        assert_eq!(kind.check_complete(decision, auxiliary), Ok(()));
         // The check is independent of the solver: anything else is refused.
         let refused = |auxiliary: &[f64], word: &str| {
-            let message = problem.check_complete(decision, auxiliary).unwrap_err();
+            let message = kind.check_complete(decision, auxiliary).unwrap_err();
             assert!(message.contains(word), "{message}");
         };
         refused(&[0.0, 0.0], "row");

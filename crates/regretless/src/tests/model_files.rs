@@ -162,7 +162,10 @@ fn all_columns_or_named_columns_have_predicted_costs() {
     assert_eq!(solution.objective, -(4.0 * 3.0 + 0.5 * 5.5 + 7.0));
     let named = CostColumns::Named(vec!["br*".into()]);
     let bread = LinearProblem::read(&path, &named, None).unwrap();
-    assert_eq!(bread.cost_names().unwrap().to_vec(), ["bread"]);
+    assert_eq!(
+        bread.capabilities().names.cost_names().unwrap().to_vec(),
+        ["bread"]
+    );
     // Worthless bread: one loaf and two cakes, which keep the price in the file.
     let solution = bread
         .solver(&SearchLimits::default())

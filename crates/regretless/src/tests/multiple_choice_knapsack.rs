@@ -2,23 +2,15 @@
 
 use std::sync::Arc;
 
+use crate::tests::common::{problem, refusal};
 use regretless::decision::Decision;
 use regretless::oracle::Oracle;
-use regretless::problem::{ProblemKind, ProblemSpec};
+use regretless::problem::ProblemKind;
 use regretless::random::{Purpose, RandomStream};
 use regretless::solve::relaxation::{CostRangeKind, Relaxation};
 use regretless::solve::{SearchLimits, SolveStatus};
 use regretless::{Problem, Sense};
-use serde_json::{Value, json};
-
-fn problem(spec: Value) -> Problem {
-    Problem::from_spec(ProblemSpec::from_json(spec).unwrap()).unwrap()
-}
-
-fn refusal(spec: Value) -> String {
-    let built = ProblemSpec::from_json(spec).and_then(Problem::from_spec);
-    built.unwrap_err().to_string()
-}
+use serde_json::json;
 
 /// A knapsack with the list of its selections, as increasing lists of offers.
 struct Case {
@@ -208,7 +200,11 @@ fn relaxations_have_the_bound_of_the_dual() {
     let limits = SearchLimits::default();
     for case in cases(7102, 3000) {
         for kind in [Relaxation::Plain, Relaxation::Tight] {
-            let mut relaxation = case.kind.relaxation_solver(kind, &limits).unwrap();
+            let mut relaxation = case
+                .kind
+                .sensitivity()
+                .relaxation_solver(kind, &limits)
+                .unwrap();
             let solution = relaxation.relax(&case.costs).unwrap();
             let mut point = vec![0.0; case.costs.len()];
             solution.decision.write_dense(&mut point);
@@ -232,6 +228,7 @@ fn large_knapsacks_are_optimal_within_their_relaxation() {
         kind.kind().check(&solution.decision).unwrap();
         let mut relaxation = kind
             .kind()
+            .sensitivity()
             .relaxation_solver(Relaxation::Plain, &limits)
             .unwrap();
         let bound = relaxation.relax(&costs).unwrap().objective;
@@ -294,16 +291,19 @@ fn ranges_contain_the_costs_under_which_the_relaxed_optimum_stays_optimal() {
     for case in cases(7104, 400) {
         let mut relaxation = case
             .kind
+            .sensitivity()
             .relaxation_solver(Relaxation::Plain, &limits)
             .unwrap();
         let point = relaxation.relax(&case.costs).unwrap().decision;
         assert!(
             case.kind
+                .sensitivity()
                 .cost_ranging(CostRangeKind::Exact, &limits)
                 .is_none()
         );
         let mut ranging = case
             .kind
+            .sensitivity()
             .cost_ranging(CostRangeKind::Basis, &limits)
             .unwrap();
         let ranges = ranging.ranges(&case.costs).unwrap();
@@ -465,7 +465,7 @@ fn adjacent_vertices_are_complete() {
         if case.present.contains(&false) {
             continue;
         }
-        let mut search = case.kind.adjacent_vertices(&limits).unwrap();
+        let mut search = case.kind.sensitivity().adjacent_vertices(&limits).unwrap();
         let (solution, deltas) = search.adjacent_vertices(&case.costs).unwrap();
         let mut own = vec![0.0; case.costs.len()];
         solution.decision.write_dense(&mut own);
@@ -515,6 +515,7 @@ fn cones_contain_the_costs_under_which_a_selection_is_optimal() {
     for case in cases(7106, 300) {
         let mut relaxation = case
             .kind
+            .sensitivity()
             .relaxation_solver(Relaxation::Plain, &limits)
             .unwrap();
         let min = relaxation.relax(&case.costs).unwrap().objective;
@@ -526,6 +527,7 @@ fn cones_contain_the_costs_under_which_a_selection_is_optimal() {
         for offers in case.all.iter().take(30) {
             let cone = case
                 .kind
+                .geometry()
                 .cone(&Decision::from_indices(offers.iter().copied()));
             let projected = cone.unwrap().project(&negated);
             let squares = projected

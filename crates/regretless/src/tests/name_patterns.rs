@@ -27,7 +27,7 @@ fn build(spec: Value) -> Arc<dyn ProblemKind> {
 
 /// The names of the columns that a problem needs, sorted.
 fn needed(problem: &Arc<dyn ProblemKind>) -> Vec<String> {
-    let columns = problem.parameters().iter();
+    let columns = problem.row_problems().parameters().iter();
     let mut names: Vec<String> = columns.map(|column| column.pattern.clone()).collect();
     names.sort();
     names
@@ -48,18 +48,20 @@ fn value(field: &str, column: &str) -> f64 {
 
 /// The optimum of the row, known costs included.
 fn objective(problem: &Arc<dyn ProblemKind>, field: &str, costs: &[f64]) -> f64 {
-    let columns = problem.parameters().iter();
+    let columns = problem.row_problems().parameters().iter();
     let values: Vec<f64> = columns
         .map(|column| value(field, &column.pattern))
         .collect();
     let mut totals = costs.to_vec();
-    for (total, known) in totals
-        .iter_mut()
-        .zip(problem.known_costs(&values).unwrap_or_default())
-    {
+    for (total, known) in totals.iter_mut().zip(
+        problem
+            .row_problems()
+            .known_costs(&values)
+            .unwrap_or_default(),
+    ) {
         *total += known;
     }
-    let row = problem.row_problem(&values).unwrap();
+    let row = problem.row_problems().row_problem(&values).unwrap();
     let mut solver = row.solver(&SearchLimits::default());
     solver.solve(&totals).unwrap().objective
 }

@@ -96,8 +96,8 @@ fn a_problem_has_the_hash_and_the_column_names_of_its_file() {
     let spec: ProblemSpec =
         serde_json::from_value(json!({"kind": "linear", "file": path})).unwrap();
     let problem = spec.build().unwrap();
-    assert_eq!(problem.file_hash(), Some(hash(LP).as_str()));
-    assert_eq!(problem.cost_names().unwrap().to_vec(), ["a", "b"]);
+    assert_eq!(problem.model_parts().file_hash(), Some(hash(LP).as_str()));
+    assert_eq!(problem.names().cost_names().unwrap().to_vec(), ["a", "b"]);
 }
 
 /// A model of this problem, trained on a few rows.
@@ -132,12 +132,12 @@ fn a_model_holds_the_file_of_its_problem() {
         assert_eq!(moved.problem().name(), problem.name());
         assert_eq!(moved.problem().spec(), problem.spec());
         assert_eq!(
-            moved.problem().kind().fingerprint(),
-            problem.kind().fingerprint()
+            moved.problem().kind().model_parts().fingerprint(),
+            problem.kind().model_parts().fingerprint()
         );
         assert_eq!(
-            moved.problem().kind().file_hash(),
-            problem.kind().file_hash()
+            moved.problem().kind().model_parts().file_hash(),
+            problem.kind().model_parts().file_hash()
         );
         assert_eq!(
             moved.predictor().problem_file().unwrap(),

@@ -133,6 +133,8 @@ fn the_shortest_of_all_paths_is_found_and_only_paths_are_accepted() {
         grid.check(&best).unwrap();
         assert_near(best.dot(costs), case.min, "optimum");
         let mut relaxation = grid
+            .capabilities()
+            .sensitivity
             .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
             .unwrap();
         assert_eq!(relaxation.relax(costs).unwrap().decision, best);
@@ -201,6 +203,8 @@ fn exact_ranges_equal_those_from_all_paths() {
             min,
         } = &case;
         let mut ranging = grid
+            .capabilities()
+            .sensitivity
             .cost_ranging(CostRangeKind::Exact, &SearchLimits::default())
             .unwrap();
         let ranges = ranging.ranges(costs).unwrap();
@@ -230,7 +234,11 @@ fn exact_ranges_equal_those_from_all_paths() {
 fn basis_ranges_lie_within_the_exact_ones() {
     for (case, _) in cases(204, 150) {
         let ranges = |kind: CostRangeKind| {
-            let ranging = case.grid.cost_ranging(kind, &SearchLimits::default());
+            let ranging = case
+                .grid
+                .capabilities()
+                .sensitivity
+                .cost_ranging(kind, &SearchLimits::default());
             ranging.unwrap().ranges(&case.costs).unwrap()
         };
         let (basis, exact) = (ranges(CostRangeKind::Basis), ranges(CostRangeKind::Exact));
@@ -269,6 +277,8 @@ fn adjacent_vertices_are_those_of_all_paths() {
     for (case, _) in cases(205, 300) {
         let mut search = case
             .grid
+            .capabilities()
+            .sensitivity
             .adjacent_vertices(&SearchLimits::default())
             .unwrap();
         let (solution, deltas) = search.adjacent_vertices(&case.costs).unwrap();
@@ -303,7 +313,7 @@ fn adjacent_vertices_are_those_of_all_paths() {
 fn a_path_is_shortest_under_exactly_the_costs_of_its_cone() {
     for (case, mut stream) in cases(206, 100) {
         let best = Decision::from_indices(case.best.iter().copied());
-        let cone = case.grid.cone(&best).unwrap();
+        let cone = case.grid.capabilities().geometry.cone(&best).unwrap();
         let without_nan = |cost: &f64| if cost.is_nan() { -7.0 } else { *cost };
         let negated: Vec<f64> = case
             .costs

@@ -1,23 +1,12 @@
 //! Minimum spanning trees, against all trees.
 
-use std::sync::Arc;
-
-use regretless::problem::{ProblemKind, ProblemSpec, Sense};
+use crate::tests::common::{below, build};
+use regretless::problem::{ProblemSpec, Sense};
 use regretless::random::{Purpose, RandomStream};
 use regretless::solve::relaxation::{CostRangeKind, Relaxation};
 use regretless::solve::{SearchLimits, SolveFailure};
 use regretless::{Decision, Problem};
-use serde_json::{Value, json};
-
-fn build(spec: Value) -> Result<Arc<dyn ProblemKind>, String> {
-    ProblemSpec::from_json(spec)
-        .and_then(|spec| spec.build())
-        .map_err(|error| error.to_string())
-}
-
-fn below(stream: &mut RandomStream, count: usize) -> usize {
-    (stream.standard_uniform() * count as f64) as usize
-}
+use serde_json::json;
 
 /// All sets of existing edges that connect the nodes without a cycle.
 fn all_trees(nodes: usize, ends: &[[usize; 2]], present: &[bool]) -> Vec<Vec<u32>> {
@@ -107,11 +96,15 @@ fn trees_ranges_and_exchanges_agree_with_all_trees() {
             "case {case}"
         );
         let mut relaxation = problem
+            .sensitivity()
             .relaxation_solver(Relaxation::Plain, &limits)
             .unwrap();
         assert_eq!(relaxation.relax(&costs).unwrap(), solution);
 
-        let mut ranging = problem.cost_ranging(CostRangeKind::Exact, &limits).unwrap();
+        let mut ranging = problem
+            .sensitivity()
+            .cost_ranging(CostRangeKind::Exact, &limits)
+            .unwrap();
         let ranges = ranging.ranges(&costs).unwrap();
         for edge in (0..count).filter(|edge| present[*edge]) {
             let is_optimal = |value: f64| {
@@ -134,7 +127,7 @@ fn trees_ranges_and_exchanges_agree_with_all_trees() {
             );
         }
 
-        let mut search = problem.adjacent_vertices(&limits).unwrap();
+        let mut search = problem.sensitivity().adjacent_vertices(&limits).unwrap();
         let (_, deltas) = search.adjacent_vertices(&costs).unwrap();
         let mut found: Vec<Vec<u32>> = Vec::new();
         for delta in &deltas {
@@ -204,20 +197,23 @@ fn rows_have_their_own_edges() {
         ([0.0, 1.0, 1.0], Ok(vec![1, 2])),
         ([0.0, 0.0, 1.0], Err(SolveFailure::Infeasible)),
     ] {
-        let row = problem.row_problem(&open).unwrap();
+        let row = problem.row_problems().row_problem(&open).unwrap();
         assert!(row.reuse_solver(moving.as_mut()));
         let found = moving.solve(&[1.0, 5.0, 2.0]);
         let found = found.map(|solution| solution.decision.indices().to_vec());
         assert_eq!(found, expected);
         if found.is_err() {
-            let reason = row.infeasibility().unwrap();
+            let reason = row.failure_reasons().infeasibility().unwrap();
             assert_eq!(
                 reason,
                 "no edges that are present connect node 'b' with node 'a'"
             );
         }
     }
-    let message = problem.row_problem(&[0.0, 0.0, 0.0]).unwrap_err();
+    let message = problem
+        .row_problems()
+        .row_problem(&[0.0, 0.0, 0.0])
+        .unwrap_err();
     assert!(message.contains("no edge is present"), "{message}");
 }
 

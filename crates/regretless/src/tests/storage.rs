@@ -2,24 +2,13 @@
 //! there is an optimum on whole levels, because the levels of fixed modes are a system of
 //! differences.
 
-use std::sync::Arc;
-
+use crate::tests::common::{below, build};
 use regretless::Decision;
-use regretless::problem::{ProblemKind, ProblemSpec};
+use regretless::problem::ProblemSpec;
 use regretless::random::{Purpose, RandomStream};
 use regretless::solve::SearchLimits;
 use regretless::solve::relaxation::{CostRangeKind, Relaxation};
 use serde_json::{Value, json};
-
-fn build(spec: Value) -> Result<Arc<dyn ProblemKind>, String> {
-    ProblemSpec::from_json(spec)
-        .and_then(|spec| spec.build())
-        .map_err(|error| error.to_string())
-}
-
-fn below(stream: &mut RandomStream, count: usize) -> usize {
-    (stream.standard_uniform() * count as f64) as usize
-}
 
 /// A storage whose levels change by whole numbers.
 struct Case {
@@ -149,6 +138,7 @@ fn decisions_and_ranges_agree_with_all_whole_levels() {
         );
 
         let mut relaxation = problem
+            .sensitivity()
             .relaxation_solver(Relaxation::Plain, &limits)
             .unwrap();
         let bound = relaxation.relax(&prices).unwrap().objective;
@@ -164,7 +154,10 @@ fn decisions_and_ranges_agree_with_all_whole_levels() {
         if number % 4 != 0 {
             continue;
         }
-        let mut ranging = problem.cost_ranging(CostRangeKind::Exact, &limits).unwrap();
+        let mut ranging = problem
+            .sensitivity()
+            .cost_ranging(CostRangeKind::Exact, &limits)
+            .unwrap();
         let ranges = ranging.ranges(&prices).unwrap();
         for step in 0..prices.len() {
             let is_optimal = |price: f64| {
@@ -217,6 +210,7 @@ fn charging_and_discharging_exclude_each_other() {
         "the storage is full"
     );
     let mut relaxation = problem
+        .sensitivity()
         .relaxation_solver(Relaxation::Plain, &limits)
         .unwrap();
     assert_eq!(
@@ -249,7 +243,7 @@ fn all_numbers_may_differ_per_row() {
         };
         let mut values = Vec::new();
         let mut by_name = std::collections::BTreeMap::new();
-        for columns in problem.parameters() {
+        for columns in problem.row_problems().parameters() {
             let numbers: Vec<f64> = (0..columns.count)
                 .map(|_| number(&columns.pattern))
                 .collect();
@@ -264,7 +258,7 @@ fn all_numbers_may_differ_per_row() {
             "charge_efficiency": one("in"), "discharge_efficiency": one("out"),
             "inflow": [0.5, one("rain"), 0.0]}),
         );
-        let (row_problem, by_hand) = match (problem.row_problem(&values), by_hand) {
+        let (row_problem, by_hand) = match (problem.row_problems().row_problem(&values), by_hand) {
             (Ok(row_problem), Ok(by_hand)) => (row_problem, by_hand),
             (Err(_), Err(_)) => continue,
             (found, expected) => panic!("row {row}: {found:?} and {expected:?}"),
@@ -275,7 +269,7 @@ fn all_numbers_may_differ_per_row() {
         assert_eq!(moving.solve(&prices).unwrap(), expected, "row {row}");
         row_problem.check(&expected.decision).unwrap();
     }
-    let columns = problem.parameters().iter();
+    let columns = problem.row_problems().parameters().iter();
     let capacity_below_least: Vec<f64> = columns
         .flat_map(|columns| {
             let number = if columns.pattern == "capacity" {
@@ -286,7 +280,10 @@ fn all_numbers_may_differ_per_row() {
             vec![number; columns.count]
         })
         .collect();
-    let message = problem.row_problem(&capacity_below_least).unwrap_err();
+    let message = problem
+        .row_problems()
+        .row_problem(&capacity_below_least)
+        .unwrap_err();
     let names_both = message.contains("above capacity = 0.2") && message.contains("column");
     assert!(names_both, "{message}");
 }
@@ -368,7 +365,10 @@ fn bad_numbers_and_decisions_are_refused() {
         }
     }
     let limits = SearchLimits::default();
-    assert!(problem.adjacent_vertices(&limits).is_none() && !problem.has_cones());
+    assert!(
+        problem.sensitivity().adjacent_vertices(&limits).is_none()
+            && !problem.geometry().has_cones()
+    );
     let spec = ProblemSpec::from_json(plain).unwrap();
     let written = serde_json::to_value(&spec).unwrap();
     assert_eq!(

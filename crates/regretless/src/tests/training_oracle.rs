@@ -327,6 +327,8 @@ fn tours_of_local_search_are_feasible_and_not_better_than_the_optimum() {
             .solve(&costs)
             .unwrap();
         let fast = problem
+            .capabilities()
+            .solver_traits
             .fast_local_search(&SearchLimits::default())
             .unwrap()
             .solve(&costs)
@@ -334,7 +336,11 @@ fn tours_of_local_search_are_feasible_and_not_better_than_the_optimum() {
         problem.check(&fast.decision).unwrap();
         assert!(fast.objective >= optimum.objective - 1e-9 && fast.bound <= optimum.objective);
         check_search_from_start(&problem, &costs, optimum.objective, &mut stream);
-        let mut search = problem.local_search(&SearchLimits::default()).unwrap();
+        let mut search = problem
+            .capabilities()
+            .solver_traits
+            .local_search(&SearchLimits::default())
+            .unwrap();
         let solution = search.solve(&costs).unwrap();
         problem.check(&solution.decision).unwrap();
         assert!(
@@ -375,6 +381,7 @@ fn check_search_from_start(
         .unwrap()
         .decision;
     let solution = problem
+        .solver_traits()
         .fast_local_search(&SearchLimits::default())
         .unwrap()
         .solve_from(costs, &start)
@@ -410,8 +417,14 @@ fn routes_of_local_search_are_feasible_and_not_better_than_the_optimum() {
             .solve(&costs)
             .unwrap();
         let searches = [
-            problem.local_search(&SearchLimits::default()),
-            problem.fast_local_search(&SearchLimits::default()),
+            problem
+                .capabilities()
+                .solver_traits
+                .local_search(&SearchLimits::default()),
+            problem
+                .capabilities()
+                .solver_traits
+                .fast_local_search(&SearchLimits::default()),
         ];
         for (search, num_suboptimal) in searches.into_iter().zip(&mut num_suboptimal) {
             let solution = search.unwrap().solve(&costs).unwrap();
@@ -466,7 +479,11 @@ fn local_search_from_the_label_gives_another_model_than_from_scratch() {
 fn local_search_from_an_infeasible_start_returns_a_feasible_decision() {
     let problem = Cvrp::new(vec![4.0, 5.0, 1.0, 3.0], 9.0, 2).unwrap();
     let costs: Vec<f64> = (0..10).map(|edge| f64::from(edge % 4)).collect();
-    let mut search = problem.fast_local_search(&SearchLimits::default()).unwrap();
+    let mut search = problem
+        .capabilities()
+        .solver_traits
+        .fast_local_search(&SearchLimits::default())
+        .unwrap();
     let edge = |i, j| edge_index(5, i, j) as u32;
     let overloaded =
         Decision::from_indices([edge(0, 1), edge(1, 2), edge(2, 3), edge(3, 4), edge(0, 4)]);

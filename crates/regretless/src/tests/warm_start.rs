@@ -212,6 +212,8 @@ fn relaxed_tours_are_the_same_warm_and_cold() {
         let make = || {
             Box::new(RelaxationAsSolver(
                 problem
+                    .capabilities()
+                    .sensitivity
                     .relaxation_solver(kind, &SearchLimits::default())
                     .unwrap(),
             )) as Box<dyn Solver>
@@ -370,6 +372,8 @@ mod linear {
             let problem = random(stream, columns);
             let relaxation_solver = || {
                 problem
+                    .capabilities()
+                    .sensitivity
                     .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
                     .unwrap()
             };

@@ -22,7 +22,12 @@ pub fn linear_fit(
     let problem = serde_json::to_value(context.named_problem(problem)?);
     let metadata = ModelMetadata {
         method: Method::LeastSquares { penalty }.to_string(),
-        problem_file_hash: context.oracle.problem().file_hash().map(String::from),
+        problem_file_hash: context
+            .oracle
+            .problem()
+            .model_parts()
+            .file_hash()
+            .map(String::from),
         problem: problem
             .map_err(|e| Error::setting(format!("the problem cannot be stored: {e}")))?,
         seed: 0,

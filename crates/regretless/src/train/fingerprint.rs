@@ -44,7 +44,7 @@ impl TrainingContext<'_> {
         let header = serde_json::to_vec(&(
             (
                 problem,
-                self.oracle.problem().fingerprint(),
+                self.oracle.problem().model_parts().fingerprint(),
                 self.oracle.limits(),
                 self.oracle.heuristic(),
             ),

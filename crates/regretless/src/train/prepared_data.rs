@@ -217,7 +217,13 @@ impl<'a> PreparedData<'a> {
             .map_err(|error| Error::setting(format!("the problem cannot be stored: {error}")))?;
         let metadata = ModelMetadata {
             method: self.stage.to_string(),
-            problem_file_hash: self.context.oracle.problem().file_hash().map(String::from),
+            problem_file_hash: self
+                .context
+                .oracle
+                .problem()
+                .model_parts()
+                .file_hash()
+                .map(String::from),
             problem,
             seed: self.settings.seed,
             features: self.features.names().to_vec(),

@@ -55,7 +55,7 @@ impl TrainingContext<'_> {
             sketch_is_complete: sketch.is_complete(),
         });
         model.sketch = Some(sketch);
-        let content = self.oracle.problem().file_content();
+        let content = self.oracle.problem().model_parts().file_content();
         model.problem_file = content.and_then(EmbeddedFile::compress);
         Ok(())
     }

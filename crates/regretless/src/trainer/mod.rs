@@ -111,7 +111,7 @@ impl Method {
     /// problem weighs them against known costs of other columns.
     pub fn scale_warning(methods: &[Self], problem: &dyn ProblemKind) -> Option<String> {
         let names = scale_invariant_names(methods);
-        let columns = problem.fixed_cost_columns();
+        let columns = problem.model_parts().fixed_cost_columns();
         if names.is_empty() || columns.is_empty() {
             return None;
         }
@@ -132,7 +132,7 @@ impl Method {
         rows: &[usize],
     ) -> Option<String> {
         let names = scale_invariant_names(methods);
-        let has_named_columns = !problem.fixed_cost_columns().is_empty();
+        let has_named_columns = !problem.model_parts().fixed_cost_columns().is_empty();
         if names.is_empty() || has_named_columns {
             return None;
         }

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use syn::{Item, UseTree, Visibility};
 
+use crate::sizes::check_number;
 use crate::{parsed, root};
 
-/// Most types, traits and free functions that users of the library can name. Losses of one's own
+/// Types, traits and free functions that users of the library can name. Losses of one's own
 /// (`BatchLoss`, `BatchLossInput`), intervals over seeds (`RegretSample`) and the report of `auto`
 /// (`SearchReport`) came after the first 150; then the 16 types that an explanation of a decision
 /// consists of, because its parts are results that users read field by field; backtests
@@ -17,7 +18,10 @@ use crate::{parsed, root};
 /// it is about; `ChosenCandidates` is a field of a backtest, and
 /// `SeedDesign` says which interval over seeds holds. `MissingPredictions` and
 /// `UnpredictedCosts` are what an evaluation says of costs that no training row has.
-const MAX_PUBLIC_ITEMS: usize = 205;
+///
+/// The number may only fall: a change that lowers it lowers the constant. The one time that it may
+/// rise is a part of a large trait that becomes a trait of its own, as `Sensitivity` did.
+const PUBLIC_ITEMS: usize = 205;
 
 #[test]
 fn the_public_api_stays_small() {
@@ -25,11 +29,7 @@ fn the_public_api_stays_small() {
     let source = root().join("crates/regretless/src");
     collect_module(&source.join("lib.rs"), &source, &mut names);
     assert!(names.len() > 50, "only {} public items found", names.len());
-    assert!(
-        names.len() <= MAX_PUBLIC_ITEMS,
-        "{} public items, at most {MAX_PUBLIC_ITEMS} are allowed: {names:#?}",
-        names.len()
-    );
+    check_number("public item", &names, PUBLIC_ITEMS);
 }
 
 /// Adds the names that a public module defines or re-exports. Type names are unique in the crate,

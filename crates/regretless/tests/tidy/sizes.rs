@@ -16,12 +16,12 @@ const MAX_TEST_LINES: usize = 800;
 /// Most lines of a function.
 const MAX_FUNCTION_LINES: usize = 70;
 /// Files that are longer. A change may only lower the number.
-const LONG_FILES: usize = 5;
+const LONG_FILES: usize = 3;
 /// Functions that are longer. A change may only lower the number.
-const LONG_FUNCTIONS: usize = 16;
+const LONG_FUNCTIONS: usize = 7;
 
 /// A rule that some places break already: their number may only fall.
-fn check_number(rule: &str, found: &BTreeSet<String>, known: usize) {
+pub fn check_number(rule: &str, found: &BTreeSet<String>, known: usize) {
     if found.len() > known {
         check(rule, found);
     }

@@ -35,7 +35,12 @@ pub fn methods(options: &BacktestOptions, history: &History) -> Result<Vec<Given
         });
     }
     if let Some(decisions) = &options.decisions {
-        let auxiliary = history.labeled.problem.kind().auxiliary_names();
+        let auxiliary = history
+            .labeled
+            .problem
+            .kind()
+            .model_parts()
+            .auxiliary_names();
         let rows = match decision_file(decisions) {
             Some(file) => {
                 let names = [&cost_names, auxiliary].concat();
@@ -229,7 +234,7 @@ impl DecisionColumns {
             return Err(no_columns());
         }
         let cost_patterns = options.data.costs.as_deref().unwrap_or_default();
-        let auxiliary = problem.kind().auxiliary_names();
+        let auxiliary = problem.kind().model_parts().auxiliary_names();
         let found = source.matching_columns(patterns)?;
         let columns = match (patterns.as_slice(), cost_patterns) {
             ([pattern], [cost_pattern]) => {

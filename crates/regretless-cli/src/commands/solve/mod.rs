@@ -170,6 +170,7 @@ fn solve(problem: &SolveTarget, options: &SolveOptions) -> Result<Solution> {
             let name = problem.problem.name();
             let mut solver = problem
                 .problem
+                .sensitivity()
                 .relaxation_solver(Relaxation::from(relaxation), &limits)
                 .ok_or_else(|| Error::setting(format!("{name} has no LP relaxation")))?;
             sense.solve_stated(costs, |minimized| solver.relax(minimized))
@@ -177,7 +178,7 @@ fn solve(problem: &SolveTarget, options: &SolveOptions) -> Result<Solution> {
     };
     solution.map_err(|failure| match failure {
         SolveFailure::Infeasible => {
-            let conflict = problem.problem.infeasibility();
+            let conflict = problem.problem.failure_reasons().infeasibility();
             Error::single_solve(conflict.map_or(failure, SolveFailure::Conflict))
         }
         failure => Error::single_solve(failure),

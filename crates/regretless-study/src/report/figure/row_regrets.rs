@@ -47,7 +47,6 @@ pub(crate) fn draw(review: &DecisionReview, figure_width: FigureWidth) -> Option
         return None;
     }
     let drawing_width = figure_width.units();
-    let unit = review.unit.as_deref().unwrap_or_default();
     let reference = &review.results.reference;
     let mut svg = Svg::new(drawing_width);
     let is_reference = *reference == review.method;
@@ -70,27 +69,7 @@ pub(crate) fn draw(review: &DecisionReview, figure_width: FigureWidth) -> Option
         y: AxisScale::linear(values.chain([0.0]), area.bottom(), area.top),
     };
     frame.draw_heights(&mut svg);
-    let zero = frame.y.at(0.0);
-    for (position, bar) in bars.iter().enumerate() {
-        let (left, height) = (
-            area.left + spacing * position as f64,
-            frame.y.at(bar.method),
-        );
-        svg.group("c0 mark").open();
-        svg.tip(&tip(bar, review, unit));
-        let gap = (0.16 * spacing).min(3.0);
-        svg.rect(
-            Rect::new(
-                left + gap,
-                height.min(zero),
-                spacing - 2.0 * gap,
-                (zero - height).abs(),
-            ),
-            "soft bar",
-        );
-        svg.rect(Rect::new(left, area.top, spacing, area.height), "ghost");
-        svg.end();
-    }
+    draw_bars(&mut svg, &frame, &bars, spacing, review);
     if !is_reference {
         let middle = |position: usize| area.left + spacing * (position as f64 + 0.5);
         let points: Vec<Point> = bars
@@ -119,7 +98,38 @@ pub(crate) fn draw(review: &DecisionReview, figure_width: FigureWidth) -> Option
     })
 }
 
-fn tip(bar: &RegretBar, review: &DecisionReview, unit: &str) -> String {
+/// Draws the bars of the reviewed method. A bar of any height has the tip of its whole column.
+fn draw_bars(
+    svg: &mut Svg,
+    frame: &Axes,
+    bars: &[RegretBar],
+    spacing: f64,
+    review: &DecisionReview,
+) {
+    let area = &frame.area;
+    let zero = frame.y.at(0.0);
+    let gap = (0.16 * spacing).min(3.0);
+    for (position, bar) in bars.iter().enumerate() {
+        let left = area.left + spacing * position as f64;
+        let height = frame.y.at(bar.method);
+        svg.group("c0 mark").open();
+        svg.tip(&tip(bar, review));
+        svg.rect(
+            Rect::new(
+                left + gap,
+                height.min(zero),
+                spacing - 2.0 * gap,
+                (zero - height).abs(),
+            ),
+            "soft bar",
+        );
+        svg.rect(Rect::new(left, area.top, spacing, area.height), "ghost");
+        svg.end();
+    }
+}
+
+fn tip(bar: &RegretBar, review: &DecisionReview) -> String {
+    let unit = review.unit.as_deref().unwrap_or_default();
     let [method, reference] =
         [bar.method, bar.reference].map(|regret| with_unit(&short(regret), unit));
     let mut text = format!("{}\n{}: {method}", bar.name, review.method);

@@ -82,22 +82,9 @@ pub(crate) fn draw(review: &DecisionReview, figure_width: FigureWidth) -> Option
     svg.text((12.0, 20.0), Anchor::Start, "small faint", &title);
     let mut series = Vec::with_capacity(methods.len());
     for index in methods {
-        let method = &history.methods[index];
-        let sums = cumulated(history, method, base);
-        let total = sums.last().copied().unwrap_or(0.0);
         let style = MethodStyle::of(&review.results, problem, index);
-        series.push(LineSeries {
-            method: index,
-            name: method.name.clone(),
-            color: style.color,
-            dash: if method.name == review.method {
-                "dash0 strong-line".into()
-            } else {
-                style.dash
-            },
-            points: (0..).map(f64::from).zip(sums).collect(),
-            tip: format!("{}\n{} in all", method.name, with_unit(&short(total), unit)),
-        });
+        let sums = cumulated(history, &history.methods[index], base);
+        series.push(savings_line(review, history, index, style, sums));
     }
     let values = series.iter().flat_map(|line| &line.points).map(|(_, y)| *y);
     let last = history.periods.len() as f64 - 1.0;
@@ -127,6 +114,31 @@ pub(crate) fn draw(review: &DecisionReview, figure_width: FigureWidth) -> Option
         )],
         finding: finding(review, history, base, verb),
     })
+}
+
+/// The line of a method; that of the reviewed one is solid and stronger.
+fn savings_line(
+    review: &DecisionReview,
+    history: &BacktestResults,
+    index: usize,
+    style: MethodStyle,
+    sums: Vec<f64>,
+) -> LineSeries {
+    let name = &history.methods[index].name;
+    let total = sums.last().copied().unwrap_or(0.0);
+    let unit = review.unit.as_deref().unwrap_or_default();
+    LineSeries {
+        method: index,
+        name: name.clone(),
+        color: style.color,
+        dash: if *name == review.method {
+            "dash0 strong-line".into()
+        } else {
+            style.dash
+        },
+        points: (0..).map(f64::from).zip(sums).collect(),
+        tip: format!("{name}\n{} in all", with_unit(&short(total), unit)),
+    }
 }
 
 fn finding(

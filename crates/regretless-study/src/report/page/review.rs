@@ -237,50 +237,89 @@ fn how_decided(history: &BacktestResults) -> (&'static str, String) {
 
 /// What every method would have cost.
 fn methods(review: &DecisionReview, history: &BacktestResults) -> String {
-    let is_maximize = history.sense.is_maximize();
-    let (cost, saving) = if is_maximize {
-        ("gained in all", format!("more per {}", history.noun()))
-    } else {
-        ("cost in all", format!("saved per {}", history.noun()))
-    };
-    let mut rows = String::new();
     let mut methods: Vec<(usize, &MethodHistory)> = history.methods.iter().enumerate().collect();
     methods.sort_by(|(_, a), (_, b)| a.total_regret().total_cmp(&b.total_regret()));
-    let savings = &history.savings;
+    let mut rows = String::new();
     for (index, method) in methods {
-        let own = savings.iter().find(|saving| saving.name == method.name);
-        let percent = |fraction: f64| format!("{:.0}\u{a0}%", 100.0 * fraction);
-        let number = |value: f64| cell(Some(value), "", &short(value));
-        let class = if method.name == review.method {
-            " class=\"ours\""
-        } else {
-            ""
-        };
-        rows += &format!(
-            "<tr{class}><th scope=\"row\" data-key=\"{index}\">{}</th>{}{}",
-            escaped(&method.name),
-            number(method.total_cost()),
-            number(method.total_regret())
-        );
-        match own {
-            Some(own) => {
-                let interval = own.interval.map_or_else(
-                    || "–".into(),
-                    |interval| format!("{} to {}", short(interval.lower), short(interval.upper)),
-                );
-                rows += &number(own.per_period);
-                rows += &cell(own.interval.map(|interval| interval.lower), "", &interval);
-                rows += &cell(Some(own.won), "", &percent(own.won));
-                rows += &cell(Some(own.lost), "", &percent(own.lost));
-            }
-            None => rows += &cell(None, "", "–").repeat(4),
-        }
-        rows += "</tr>";
+        rows += &method_row(review, history, index, method);
     }
+    let titles = method_titles(history);
     let unit = review.unit.as_deref().unwrap_or("units of the objective");
-    let titles = [
+    let best: f64 = history.best.iter().sum();
+    let explanation = format!(
+        "In {}, over {}; differences are against least squares. With perfect foresight it would \
+            have been {}.",
+        escaped(unit),
+        pluralize(
+            history.periods.len(),
+            &format!("decided {}", history.noun())
+        ),
+        short(best)
+    );
+    let verb = if history.sense.is_maximize() {
+        "gained"
+    } else {
+        "cost"
+    };
+    let failed = failed_methods(history);
+    [
+        format!(
+            "<section id=\"methods\" class=\"beside\"><h2>What every method would have {verb}</h2>"
+        ),
+        format!("<p class=\"faint explanation\">{explanation}</p><div>{SCROLLING}"),
+        format!("<table class=\"sortable\"><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody>"),
+        format!("</table></div>{failed}</div></section>"),
+    ]
+    .concat()
+}
+
+/// The row of a method; `index` is its place in the backtest.
+fn method_row(
+    review: &DecisionReview,
+    history: &BacktestResults,
+    index: usize,
+    method: &MethodHistory,
+) -> String {
+    let percent = |fraction: f64| format!("{:.0}\u{a0}%", 100.0 * fraction);
+    let number = |value: f64| cell(Some(value), "", &short(value));
+    let class = if method.name == review.method {
+        " class=\"ours\""
+    } else {
+        ""
+    };
+    let mut row = format!(
+        "<tr{class}><th scope=\"row\" data-key=\"{index}\">{}</th>{}{}",
+        escaped(&method.name),
+        number(method.total_cost()),
+        number(method.total_regret())
+    );
+    let mut savings = history.savings.iter();
+    match savings.find(|saving| saving.name == method.name) {
+        Some(own) => {
+            let interval = own.interval.map_or_else(
+                || "–".into(),
+                |interval| format!("{} to {}", short(interval.lower), short(interval.upper)),
+            );
+            row += &number(own.per_period);
+            row += &cell(own.interval.map(|interval| interval.lower), "", &interval);
+            row += &cell(Some(own.won), "", &percent(own.won));
+            row += &cell(Some(own.lost), "", &percent(own.lost));
+        }
+        None => row += &cell(None, "", "–").repeat(4),
+    }
+    row + "</tr>"
+}
+
+fn method_titles(history: &BacktestResults) -> String {
+    let noun = history.noun();
+    let (cost, saving) = if history.sense.is_maximize() {
+        ("gained in all", format!("more per {noun}"))
+    } else {
+        ("cost in all", format!("saved per {noun}"))
+    };
+    [
         head("method", "click for the order of the backtest"),
-        head(cost, &format!("sum over all decided {}s", history.noun())),
+        head(cost, &format!("sum over all decided {noun}s")),
         head(
             "regret in all",
             "how much worse than the best decisions in hindsight",
@@ -292,54 +331,28 @@ fn methods(review: &DecisionReview, history: &BacktestResults) -> String {
         ),
         head(
             "better",
-            &format!(
-                "share of the {}s in which it is better than least squares",
-                history.noun()
-            ),
+            &format!("share of the {noun}s in which it is better than least squares"),
         ),
         head(
             "worse",
-            &format!("share of the {}s in which it is worse", history.noun()),
+            &format!("share of the {noun}s in which it is worse"),
         ),
     ]
-    .concat();
-    let best: f64 = history.best.iter().sum();
-    let failed: String = history
-        .failures
-        .iter()
-        .map(|failure| {
-            format!(
-                "<li>{} failed: {}</li>",
-                escaped(&failure.name),
-                escaped(&failure.error)
-            )
-        })
-        .collect();
-    let failed = if failed.is_empty() {
+    .concat()
+}
+
+/// The list of failed methods; empty if there are none.
+fn failed_methods(history: &BacktestResults) -> String {
+    let mut failed = String::new();
+    for failure in &history.failures {
+        let (name, error) = (escaped(&failure.name), escaped(&failure.error));
+        failed += &format!("<li>{name} failed: {error}</li>");
+    }
+    if failed.is_empty() {
         failed
     } else {
         format!("<ul class=\"sentences\">{failed}</ul>")
-    };
-    let explanation = format!(
-        "In {}, over {}; differences are against least squares. With perfect foresight it would \
-            have been {}.",
-        escaped(unit),
-        pluralize(
-            history.periods.len(),
-            &format!("decided {}", history.noun())
-        ),
-        short(best)
-    );
-    [
-        format!(
-            "<section id=\"methods\" class=\"beside\"><h2>What every method would have {}</h2>",
-            if is_maximize { "gained" } else { "cost" }
-        ),
-        format!("<p class=\"faint explanation\">{explanation}</p><div>{SCROLLING}"),
-        format!("<table class=\"sortable\"><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody>"),
-        format!("</table></div>{failed}</div></section>"),
-    ]
-    .concat()
+    }
 }
 
 fn regrets(review: &DecisionReview) -> String {

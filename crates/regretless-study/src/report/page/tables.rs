@@ -144,38 +144,7 @@ pub(super) fn costs_of_methods(results: &ExperimentResults, unit: &str) -> Strin
         .any(|(_, method)| method.difference.is_some());
     let mut rows = String::new();
     for (index, method) in &methods {
-        let percent = method.normalized_regret.mean.map(|share| 100.0 * share);
-        let interval = method.difference.map(|interval| {
-            let (lower, upper) = (interval.lower + 1.0, interval.upper + 1.0);
-            format!("{} to {}", ratio(lower), ratio(upper))
-        });
-        let kind = if ["MSE", "MAE"].contains(&method.name.as_str()) {
-            "trained for predictions"
-        } else if is_baseline(&method.name) {
-            "baseline, not trained"
-        } else {
-            "trained for decisions"
-        };
-        let text = |value: Option<f64>, write: fn(f64) -> String| {
-            value.map_or_else(|| MISSING_VALUE.to_string(), write)
-        };
-        let regret = escaped(&with_unit(&text(method.regret.mean, short), unit));
-        let mut cells = [
-            cell(method.regret.mean, "", &regret),
-            cell(
-                percent,
-                "",
-                &text(percent, |percent| format!("{} %", short(percent))),
-            ),
-            cell(method.ratio.mean, "", &text(method.ratio.mean, ratio)),
-        ]
-        .concat();
-        if has_intervals {
-            let key = method.difference.map(|interval| interval.mean);
-            cells += &cell(key, "", &interval.unwrap_or_else(|| "–".into()));
-        }
-        cells += &cell(None, "", kind);
-        rows += &row(*index, method, &cells);
+        rows += &row(*index, method, &cost_cells(method, unit, has_intervals));
     }
     let reference = escaped(&results.reference);
     let unit = if unit.is_empty() {
@@ -183,26 +152,7 @@ pub(super) fn costs_of_methods(results: &ExperimentResults, unit: &str) -> Strin
     } else {
         unit
     };
-    let mut titles = [
-        head("method", "click for the order of the comparison"),
-        head(
-            "regret per row",
-            &format!("mean over test rows and seeds, in {unit}"),
-        ),
-        head(
-            "of the best objective",
-            "sum of regrets divided by the sum of optimal objectives",
-        ),
-        head(
-            &format!("relative to {}", results.reference),
-            "mean over seeds",
-        ),
-    ]
-    .concat();
-    if has_intervals {
-        titles += &head("95 % interval", "of the ratio, over seeds (Student's t)");
-    }
-    titles += &head("kind", "what the method is");
+    let titles = cost_titles(&results.reference, unit, has_intervals);
     let [_, _, test] = problem.rows;
     let explanation = format!(
         "Mean regret of a decision on {} of each seed: what is lost for not knowing the costs, in \
@@ -219,6 +169,63 @@ pub(super) fn costs_of_methods(results: &ExperimentResults, unit: &str) -> Strin
         "</div></div></section>".to_string(),
     ]
     .concat()
+}
+
+/// The numbers of a method, and what kind of method it is.
+fn cost_cells(method: &MethodResults, unit: &str, has_intervals: bool) -> String {
+    let percent = method.normalized_regret.mean.map(|share| 100.0 * share);
+    let interval = method.difference.map(|interval| {
+        let (lower, upper) = (interval.lower + 1.0, interval.upper + 1.0);
+        format!("{} to {}", ratio(lower), ratio(upper))
+    });
+    let kind = if ["MSE", "MAE"].contains(&method.name.as_str()) {
+        "trained for predictions"
+    } else if is_baseline(&method.name) {
+        "baseline, not trained"
+    } else {
+        "trained for decisions"
+    };
+    let text = |value: Option<f64>, write: fn(f64) -> String| {
+        value.map_or_else(|| MISSING_VALUE.to_string(), write)
+    };
+    let regret = escaped(&with_unit(&text(method.regret.mean, short), unit));
+    let mut cells = [
+        cell(method.regret.mean, "", &regret),
+        cell(
+            percent,
+            "",
+            &text(percent, |percent| format!("{} %", short(percent))),
+        ),
+        cell(method.ratio.mean, "", &text(method.ratio.mean, ratio)),
+    ]
+    .concat();
+    if has_intervals {
+        let key = method.difference.map(|interval| interval.mean);
+        cells += &cell(key, "", &interval.unwrap_or_else(|| "–".into()));
+    }
+    cells += &cell(None, "", kind);
+    cells
+}
+
+fn cost_titles(reference: &str, unit: &str, has_intervals: bool) -> String {
+    let mut titles = [
+        head("method", "click for the order of the comparison"),
+        head(
+            "regret per row",
+            &format!("mean over test rows and seeds, in {unit}"),
+        ),
+        head(
+            "of the best objective",
+            "sum of regrets divided by the sum of optimal objectives",
+        ),
+        head(&format!("relative to {reference}"), "mean over seeds"),
+    ]
+    .concat();
+    if has_intervals {
+        titles += &head("95 % interval", "of the ratio, over seeds (Student's t)");
+    }
+    titles += &head("kind", "what the method is");
+    titles
 }
 
 /// One table per problem.

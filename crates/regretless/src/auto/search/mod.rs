@@ -290,7 +290,7 @@ impl<'a> AutoSearch<'a> {
 fn has_scale_invariant_decisions(context: &TrainingContext<'_>) -> bool {
     let rows = context.split.train.iter();
     // Known costs do not scale with the predictions.
-    !context.oracle.problem().has_known_costs()
+    !context.oracle.problem().row_problems().has_known_costs()
         && rows
             .map(|row| context.data.optimal_decision(*row))
             .all(|decision| decision.fixed() == 0.0)

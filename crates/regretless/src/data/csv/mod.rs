@@ -31,7 +31,8 @@ mod wide;
 mod write;
 
 pub(crate) use arcs::{ArcColumns, read_arcs};
-pub use coordinates::{NodeCoordinates, PlacedNode};
+pub(crate) use coordinates::NodeCoordinates;
+pub use coordinates::PlacedNode;
 pub(super) use feature_cells::FeatureCells;
 pub use number::shortest;
 pub(super) use parameters::{ParameterTable, read_parameters};

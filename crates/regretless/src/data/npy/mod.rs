@@ -23,7 +23,8 @@ mod write;
 use header::NpySource;
 
 pub(super) use parameters::ParameterArray;
-pub use write::{write, write_f64_rows, write_predictions, write_rows};
+pub(crate) use write::write_f64_rows;
+pub use write::{write, write_predictions, write_rows};
 
 /// Where the values of a file are stored while they are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -66,7 +67,7 @@ pub fn read(features: &Path, costs: &Path) -> Result<Dataset> {
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_as(features: &Path, costs: &Path, storage: Storage) -> Result<Dataset> {
+pub(crate) fn read_as(features: &Path, costs: &Path, storage: Storage) -> Result<Dataset> {
     let table = read_features(features, None)?;
     let array = NpyArray::open(costs, storage)?;
     let [instances, items] = array.shape[..] else {

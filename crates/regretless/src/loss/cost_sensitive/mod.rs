@@ -256,7 +256,7 @@ impl LossDefinition for CostSensitiveSpec {
         observer: &dyn Observer,
     ) -> Result<Box<dyn Loss>> {
         let problem = oracle.problem();
-        let mut loss = CostSensitiveLoss::new(self.clone(), problem.bounds())
+        let mut loss = CostSensitiveLoss::new(self.clone(), problem.choices().bounds())
             .with_row_bounds(row_bounds(data, oracle)?);
         if self.normalization == Normalization::EqualityInvariant {
             let projections = RowProjections::new(data, oracle);
@@ -278,7 +278,7 @@ impl LossDefinition for CostSensitiveSpec {
 
 /// The bounds of the variables of each row, where they differ between rows; empty otherwise.
 fn row_bounds(data: &LabeledDataset, oracle: &Oracle) -> Result<Vec<VariableBounds>> {
-    let bounds = oracle.problem().bounds();
+    let bounds = oracle.problem().choices().bounds();
     if !oracle.has_row_problems() {
         return Ok(Vec::new());
     }
@@ -289,6 +289,7 @@ fn row_bounds(data: &LabeledDataset, oracle: &Oracle) -> Result<Vec<VariableBoun
             let problem = oracle.row_problem(row);
             problem
                 .map_err(|failure| Error::solver(row, failure))?
+                .choices()
                 .bounds()
         } else {
             bounds.clone()

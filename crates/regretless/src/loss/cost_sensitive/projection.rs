@@ -72,7 +72,7 @@ impl RowProjections {
     pub(super) fn new(data: &LabeledDataset, oracle: &Oracle) -> Result<Self> {
         if !oracle.has_row_problems() {
             let problem = oracle.problem();
-            let constraints = problem.equality_constraints();
+            let constraints = problem.geometry().equality_constraints();
             let projection = project_by(&constraints, problem.as_ref())?;
             return match projection {
                 Some(projection) => Ok(Self::Shared(projection)),
@@ -87,7 +87,7 @@ impl RowProjections {
             let problem = oracle
                 .row_problem(row)
                 .map_err(|failure| Error::solver(row, failure))?;
-            let constraints = problem.equality_constraints();
+            let constraints = problem.geometry().equality_constraints();
             let projection = match &last {
                 Some((before, projection)) if *before == constraints => projection.clone(),
                 _ => {

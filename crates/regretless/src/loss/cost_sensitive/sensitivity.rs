@@ -25,7 +25,7 @@ pub(super) fn limits(
         .chunks_exact_mut(costs.cols())
         .collect();
     observer.begin("cost ranges", costs.rows() as u64);
-    let bounds = oracle.problem().bounds();
+    let bounds = oracle.problem().choices().bounds();
     let row_bounds = super::row_bounds(data, oracle)?;
     let at_upper = |row: usize, j: usize, value: f64| match row_bounds.get(row).unwrap_or(&bounds) {
         VariableBounds::Binary => value >= 1.0,

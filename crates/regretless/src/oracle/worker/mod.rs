@@ -173,7 +173,7 @@ impl<'a> OracleWorker<'a> {
     }
 
     /// As [`Self::solve`], with the values of all columns: those of the decision, followed by the
-    /// columns without predicted costs (`ProblemKind::auxiliary_names`). Both belong to one
+    /// columns without predicted costs (`ModelParts::auxiliary_names`). Both belong to one
     /// solution and are checked together.
     ///
     /// # Errors
@@ -187,7 +187,7 @@ impl<'a> OracleWorker<'a> {
         let solution = self.solve(costs)?;
         // Most problems have no other columns.
         let problem = self.problem();
-        if problem.auxiliary_names().is_empty() {
+        if problem.model_parts().auxiliary_names().is_empty() {
             let complete = solution.decision.clone();
             return Ok((solution, complete));
         }
@@ -277,6 +277,7 @@ impl<'a> OracleWorker<'a> {
     /// When the problem has none.
     pub fn cone(&self, decision: &Decision) -> Result<NormalCone> {
         self.problem()
+            .geometry()
             .cone(decision)
             .ok_or_else(|| self.oracle.missing_cones())
     }

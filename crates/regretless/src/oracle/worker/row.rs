@@ -33,6 +33,7 @@ impl OracleWorker<'_> {
             self.row.problem = Some(read.and_then(|()| {
                 self.oracle
                     .problem
+                    .row_problems()
                     .row_problem(&self.row.values)
                     .map_err(SolveFailure::InvalidParameters)
             }));
@@ -81,9 +82,11 @@ impl OracleWorker<'_> {
         match (&failure, &self.row.problem) {
             (SolveFailure::Unbounded, _) => self
                 .problem()
+                .failure_reasons()
                 .unboundedness(costs)
                 .map_or(failure, SolveFailure::UnboundedAlong),
             (SolveFailure::Infeasible, Some(Ok(problem))) => problem
+                .failure_reasons()
                 .infeasibility()
                 .map_or(failure, SolveFailure::Conflict),
             _ => failure,

@@ -10,7 +10,7 @@ use crate::problem::family::{
     ArgumentForm, KindConstructor, KindDefinition, KindField, ProblemFamily, TemplateRules,
 };
 use crate::problem::parametric::{
-    Place, RowBuilder, RowParametric, RowSetter, Template, number_rows, stated_flags,
+    NumberRows, Place, RowParametric, RowSetter, Template, stated_flags,
 };
 use crate::problem::{Problem, ProblemSpec};
 use crate::problem::{ProblemKind, Sense};
@@ -91,12 +91,8 @@ impl KindDefinition for Assignment {
         Ok(Arc::new(self.clone()))
     }
 
-    fn row_builder(
-        &self,
-        template: &Template,
-        _base: &dyn ProblemKind,
-    ) -> Result<Option<Box<dyn RowBuilder>>> {
-        Ok(number_rows(self, template))
+    fn number_rows(&self) -> Option<&dyn NumberRows> {
+        Some(self)
     }
 }
 

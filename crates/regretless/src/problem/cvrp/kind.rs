@@ -2,9 +2,11 @@
 
 use super::{CAPACITY_TOLERANCE, Cvrp};
 use crate::decision::Decision;
-use crate::problem::ProblemKind;
-use crate::problem::subset::MaybeSubset;
+use crate::problem::subset::{MaybeSubset, PartialKind};
 use crate::problem::{ChoiceFixing, EqualityConstraints, Sense, SolveCostHint, VariableBounds};
+use crate::problem::{
+    Choices, CostNaming, DecisionGeometry, FailureReasons, Sensitivity, SolverTraits,
+};
 use crate::solve::complete_graph::edges_at;
 use crate::solve::complete_graph::{num_edges, routes_from_edges};
 use crate::solve::cone::NormalCone;
@@ -12,25 +14,65 @@ use crate::solve::cvrp::{CvrpBranchAndCut, CvrpLocalSearch, CvrpRelaxation};
 use crate::solve::relaxation::{CostRangeKind, CostRanging, Relaxation, RelaxationSolver};
 use crate::solve::{SearchLimits, Solver};
 
-impl ProblemKind for Cvrp {
-    fn name(&self) -> String {
-        format!(
-            "CVRP{}{}",
+impl CostNaming for Cvrp {}
+
+impl PartialKind for Cvrp {
+    const ITEM: &'static str = "customer";
+
+    fn subset(&self) -> &MaybeSubset<Self> {
+        &self.subset
+    }
+
+    fn title(&self) -> String {
+        format!("CVRP{}", self.nodes())
+    }
+
+    fn objective_sense(&self) -> Sense {
+        Sense::Minimize
+    }
+
+    fn count_costs(&self) -> usize {
+        num_edges(self.nodes())
+    }
+
+    fn full_cost_hint(&self) -> SolveCostHint {
+        let nodes = (self.demands.len() + 1) as f64;
+        // Fitted to medians of CVRP20 and larger benchmarks.
+        SolveCostHint::estimated(0.04 * (nodes / 20.0).powf(2.0), 0.03)
+    }
+
+    fn full_solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
+        Box::new(CvrpBranchAndCut::new(self.solver_input(), *limits))
+    }
+
+    fn check_present(&self, decision: &Decision) -> Result<(), String> {
+        self.check_routes(decision)
+    }
+}
+
+impl SolverTraits for Cvrp {
+    fn local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
+        let kicks = self.nodes() * self.nodes() / 3;
+        Some(Box::new(CvrpLocalSearch::new(
+            self.solver_input(),
+            kicks,
+            *limits,
+        )))
+    }
+
+    fn fast_local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
+        Some(Box::new(CvrpLocalSearch::new(
+            self.solver_input(),
             self.nodes(),
-            self.subset.name_suffix("customer")
-        )
+            *limits,
+        )))
     }
+}
 
-    fn present_costs(&self) -> Option<&[bool]> {
-        self.subset.present_costs()
-    }
-
+impl FailureReasons for Cvrp {
     /// Known where the demands exceed the capacity of all vehicles, or the only customer would need
     /// a route of its own.
     fn infeasibility(&self) -> Option<String> {
-        if let Some(subset) = &self.subset {
-            return subset.smaller().infeasibility();
-        }
         let (vehicles, capacity) = (self.vehicles, self.capacity);
         let total: f64 = self.demands.iter().sum();
         let most = vehicles as f64 * capacity;
@@ -46,98 +88,22 @@ impl ProblemKind for Cvrp {
                 .into()
         })
     }
+}
 
-    fn solve_cost_hint(&self) -> SolveCostHint {
-        if let Some(subset) = &self.subset {
-            return subset.smaller().solve_cost_hint();
-        }
-        let nodes = (self.demands.len() + 1) as f64;
-        // Fitted to medians of CVRP20 and larger benchmarks.
-        SolveCostHint::estimated(0.04 * (nodes / 20.0).powf(2.0), 0.03)
-    }
-
-    fn sense(&self) -> Sense {
-        Sense::Minimize
-    }
-
-    fn num_costs(&self) -> usize {
-        num_edges(self.nodes())
-    }
-
-    fn bounds(&self) -> VariableBounds {
-        if !self.single_customer_routes {
-            return VariableBounds::Binary;
-        }
-        let customers = self.demands.len();
-        let mut upper: Vec<f64> = (0..self.num_costs())
-            .map(|edge| self.max_edge_uses(edge < customers))
-            .collect();
-        let present = self.subset.present_costs().unwrap_or_default();
-        for (upper, present) in upper.iter_mut().zip(present) {
-            if !present {
-                *upper = 0.0;
-            }
-        }
-        VariableBounds::Box {
-            lower: vec![0.0; self.num_costs()],
-            upper,
-        }
-    }
-
-    /// Edges are used a whole number of times.
-    fn leave_out(&self, _costs: &[u32]) -> ChoiceFixing {
-        ChoiceFixing::ByCosts
-    }
-
-    fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
-        if let Some(subset) = &self.subset {
-            return subset.solver(limits);
-        }
-        Box::new(CvrpBranchAndCut::new(self.solver_input(), *limits))
-    }
-
-    fn local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
-        if let Some(subset) = &self.subset {
-            return subset.local_search(limits);
-        }
-        let kicks = self.nodes() * self.nodes() / 3;
-        Some(Box::new(CvrpLocalSearch::new(
-            self.solver_input(),
-            kicks,
-            *limits,
-        )))
-    }
-
-    fn fast_local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
-        if let Some(subset) = &self.subset {
-            return subset.fast_local_search(limits);
-        }
-        Some(Box::new(CvrpLocalSearch::new(
-            self.solver_input(),
-            self.nodes(),
-            *limits,
-        )))
-    }
-
+impl Sensitivity for Cvrp {
     fn relaxation_solver(
         &self,
         kind: Relaxation,
-        limits: &SearchLimits,
+        _limits: &SearchLimits,
     ) -> Option<Box<dyn RelaxationSolver>> {
-        if let Some(subset) = &self.subset {
-            return subset.relaxation_solver(kind, limits);
-        }
         Some(Box::new(CvrpRelaxation::new(self.solver_input(), kind)))
     }
 
     fn cost_ranging(
         &self,
         kind: CostRangeKind,
-        limits: &SearchLimits,
+        _limits: &SearchLimits,
     ) -> Option<Box<dyn CostRanging>> {
-        if let Some(subset) = &self.subset {
-            return subset.cost_ranging(kind, limits);
-        }
         match kind {
             CostRangeKind::Basis => Some(Box::new(CvrpRelaxation::new(
                 self.solver_input(),
@@ -146,17 +112,16 @@ impl ProblemKind for Cvrp {
             CostRangeKind::Exact => None,
         }
     }
+}
 
+impl DecisionGeometry for Cvrp {
     fn has_cones(&self) -> bool {
         true
     }
 
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
-        if let Some(subset) = &self.subset {
-            return subset.cone(decision);
-        }
         let (nodes, customers) = (self.nodes(), self.demands.len());
-        let mut point = vec![0.0; self.num_costs()];
+        let mut point = vec![0.0; self.count_costs()];
         decision.write_dense(&mut point);
         let bounds: Vec<_> = (0..point.len())
             .map(|edge| [0.0, self.max_edge_uses(edge < customers)])
@@ -176,9 +141,6 @@ impl ProblemKind for Cvrp {
 
     /// The degree of the depot is fixed only where all vehicles are needed.
     fn equality_constraints(&self) -> EqualityConstraints {
-        if let Some(subset) = &self.subset {
-            return subset.equality_constraints();
-        }
         let load: f64 = self.demands.iter().sum();
         EqualityConstraints::Degrees {
             nodes: self.nodes(),
@@ -190,8 +152,31 @@ impl ProblemKind for Cvrp {
     fn may_contain_decisions(&self) -> bool {
         false
     }
+}
 
-    fn check(&self, decision: &Decision) -> Result<(), String> {
-        self.check_routes(decision)
+impl Choices for Cvrp {
+    fn bounds(&self) -> VariableBounds {
+        if !self.single_customer_routes {
+            return VariableBounds::Binary;
+        }
+        let customers = self.demands.len();
+        let mut upper: Vec<f64> = (0..self.count_costs())
+            .map(|edge| self.max_edge_uses(edge < customers))
+            .collect();
+        let present = self.subset.present_costs().unwrap_or_default();
+        for (upper, present) in upper.iter_mut().zip(present) {
+            if !present {
+                *upper = 0.0;
+            }
+        }
+        VariableBounds::Box {
+            lower: vec![0.0; self.count_costs()],
+            upper,
+        }
+    }
+
+    /// Edges are used a whole number of times.
+    fn leave_out(&self, _costs: &[u32]) -> ChoiceFixing {
+        ChoiceFixing::ByCosts
     }
 }

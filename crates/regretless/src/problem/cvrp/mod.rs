@@ -9,13 +9,11 @@
 //! once, as in the benchmarks of decision-focused learning, which excludes such routes; the general
 //! problem allows them: then a depot edge may have the value 2.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use super::flexible_fields::PresentList;
 use super::formats::tsplib::TsplibInstance;
-use super::subset::{MaybeSubset, Subset, absences, clear_absent, of_present, serialize_present};
+use super::subset::{MaybeSubset, Subset, absences, clear_absent, of_present};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits::MAX_NODES;
@@ -50,12 +48,8 @@ pub struct Cvrp {
     capacity: f64,
     vehicles: usize,
     single_customer_routes: bool,
-    #[serde(
-        rename = "present",
-        serialize_with = "serialize_present",
-        skip_serializing_if = "Option::is_none"
-    )]
-    subset: Option<Arc<Subset<Self>>>,
+    #[serde(rename = "present", skip_serializing_if = "MaybeSubset::is_all")]
+    subset: MaybeSubset<Self>,
 }
 
 /// A serialized CVRP, not validated.
@@ -172,17 +166,14 @@ impl Cvrp {
             );
         }
         let subset = present.map(|present| {
-            let smaller = Self::of_limits(of_present(&demands, &present), limits, None);
-            Arc::new(Subset::of_nodes(present, customers + 1, smaller))
+            let smaller = Self::of_limits(of_present(&demands, &present), limits, MaybeSubset::ALL);
+            MaybeSubset::of(Subset::of_nodes(present, customers + 1, smaller))
         });
+        let subset = subset.unwrap_or(MaybeSubset::ALL);
         Ok(Self::of_limits(demands, limits, subset))
     }
 
-    fn of_limits(
-        demands: Vec<f64>,
-        limits: &VehicleLimits,
-        subset: Option<Arc<Subset<Self>>>,
-    ) -> Self {
+    fn of_limits(demands: Vec<f64>, limits: &VehicleLimits, subset: MaybeSubset<Self>) -> Self {
         Self {
             demands,
             capacity: limits.capacity,
@@ -196,12 +187,12 @@ impl Cvrp {
     #[must_use]
     pub fn with_single_customer_routes(mut self, allowed: bool) -> Self {
         self.single_customer_routes = allowed;
-        if let Some(subset) = &self.subset {
+        if let Some(subset) = self.subset.get() {
             let smaller = subset
                 .smaller()
                 .clone()
                 .with_single_customer_routes(allowed);
-            self.subset = Some(Arc::new(subset.with_smaller(smaller)));
+            self.subset = MaybeSubset::of(subset.with_smaller(smaller));
         }
         self
     }
@@ -383,6 +374,8 @@ impl Cvrp {
     /// Follows every route from the depot.
     fn check_loads(&self, adjacent: &[Vec<usize>]) -> std::result::Result<(), String> {
         let mut served = vec![false; adjacent.len()];
+        // A route begins at both of its ends: the second time all of its customers are served
+        // already, and the load is 0.
         for first in &adjacent[0] {
             let (mut current, mut load) = (Some(*first), 0.0);
             while let Some(customer) = current.filter(|customer| !served[*customer]) {

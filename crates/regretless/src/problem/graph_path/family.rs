@@ -13,9 +13,7 @@ use crate::problem::family::{
     Placeholder, ProblemFamily, RowPlace, TemplateRules,
 };
 use crate::problem::layout::DrawnNodes;
-use crate::problem::parametric::{
-    Place, RowBuilder, RowParametric, RowSetter, Template, number_rows,
-};
+use crate::problem::parametric::{NumberRows, Place, RowParametric, RowSetter, Template};
 use crate::problem::subset::absences;
 use crate::problem::{Problem, ProblemSpec};
 
@@ -121,12 +119,8 @@ impl KindDefinition for GraphPath {
         Ok(Arc::new(self.clone()))
     }
 
-    fn row_builder(
-        &self,
-        template: &Template,
-        _base: &dyn ProblemKind,
-    ) -> Result<Option<Box<dyn RowBuilder>>> {
-        Ok(number_rows(self, template))
+    fn number_rows(&self) -> Option<&dyn NumberRows> {
+        Some(self)
     }
 
     /// The names of the nodes; `None` for a grid.

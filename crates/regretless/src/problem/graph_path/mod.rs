@@ -195,7 +195,7 @@ impl TryFrom<GraphPathFields> for GraphPath {
             shape: Arc::new(shape),
             present: present.map(Into::into),
         };
-        match problem.infeasibility() {
+        match problem.capabilities().failure_reasons.infeasibility() {
             Some(message) if !has_placeholder => Err(Error::setting(message)),
             _ => Ok(problem),
         }

@@ -12,9 +12,7 @@ use crate::problem::family::{
     ProblemFamily, RowPlace, TemplateRules,
 };
 use crate::problem::layout::DecisionLayout;
-use crate::problem::parametric::{
-    Place, RowBuilder, RowParametric, RowSetter, Template, number_rows,
-};
+use crate::problem::parametric::{NumberRows, Place, RowParametric, RowSetter, Template};
 use crate::problem::{Problem, ProblemSpec};
 
 /// The kind, as problem files and Python see it.
@@ -141,17 +139,13 @@ impl KindDefinition for Knapsack {
         Ok(Arc::new(self.clone()))
     }
 
-    fn row_builder(
-        &self,
-        template: &Template,
-        _base: &dyn ProblemKind,
-    ) -> Result<Option<Box<dyn RowBuilder>>> {
-        Ok(number_rows(self, template))
+    fn number_rows(&self) -> Option<&dyn NumberRows> {
+        Some(self)
     }
 
     /// Absent items would look like items that were not chosen.
     fn layout(&self) -> Option<DecisionLayout> {
-        self.subset.is_none().then(|| DecisionLayout::Items {
+        self.subset.is_all().then(|| DecisionLayout::Items {
             weights: self.weights.to_vec(),
             capacity: self.capacity.clone(),
         })

@@ -7,8 +7,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::flexible_fields::{ItemsField, NumberOrList, PresentList, RowOrRows};
-use super::subset::{MaybeSubset, Subset, absences, clear_absent, of_present, serialize_present};
-use super::{ProblemKind, Sense, SolveCostHint, check_binary};
+use super::subset::{MaybeSubset, PartialKind, Subset, absences, clear_absent, of_present};
+use super::{
+    Choices, CostNaming, DecisionGeometry, FailureReasons, ProblemKind, Sense, Sensitivity,
+    SolveCostHint, SolverTraits, check_binary,
+};
 use crate::data::{CostNames, matched_by_position};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -37,12 +40,8 @@ pub struct Knapsack {
     capacity: Vec<f64>,
     #[serde(rename = "items", skip_serializing_if = "Option::is_none")]
     names: Option<CostNames>,
-    #[serde(
-        rename = "present",
-        serialize_with = "serialize_present",
-        skip_serializing_if = "Option::is_none"
-    )]
-    subset: Option<Arc<Subset<Self>>>,
+    #[serde(rename = "present", skip_serializing_if = "MaybeSubset::is_all")]
+    subset: MaybeSubset<Self>,
 }
 
 /// A serialized knapsack, not validated.
@@ -116,15 +115,15 @@ impl Knapsack {
                 weights: Arc::new(weights.iter().map(of_present).collect()),
                 capacity: capacity.clone(),
                 names: None,
-                subset: None,
+                subset: MaybeSubset::ALL,
             };
-            Arc::new(Subset::of_items(present, smaller))
+            MaybeSubset::of(Subset::of_items(present, smaller))
         });
         Ok(Self {
             weights: Arc::new(weights),
             capacity,
             names: None,
-            subset,
+            subset: subset.unwrap_or(MaybeSubset::ALL),
         })
     }
 
@@ -157,7 +156,7 @@ impl Knapsack {
             weights: Arc::clone(&self.weights),
             capacity,
             names: self.names.clone(),
-            subset: None,
+            subset: MaybeSubset::ALL,
         })
     }
 
@@ -247,17 +246,71 @@ fn refused_dimension(row: usize, message: &str) -> Error {
     Error::setting(format!("knapsack, dimension {row}: {message}"))
 }
 
-impl ProblemKind for Knapsack {
-    fn name(&self) -> String {
+impl SolverTraits for Knapsack {}
+impl FailureReasons for Knapsack {}
+impl Choices for Knapsack {}
+
+impl PartialKind for Knapsack {
+    const ITEM: &'static str = "item";
+
+    fn subset(&self) -> &MaybeSubset<Self> {
+        &self.subset
+    }
+
+    fn title(&self) -> String {
         let [items, dimensions] = [self.weights[0].len(), self.weights.len()];
         format!(
-            "knapsack of {items} item{} in {dimensions} dimension{}{}",
+            "knapsack of {items} item{} in {dimensions} dimension{}",
             plural(items),
-            plural(dimensions),
-            self.subset.name_suffix("item")
+            plural(dimensions)
         )
     }
 
+    fn objective_sense(&self) -> Sense {
+        Sense::Maximize
+    }
+
+    fn count_costs(&self) -> usize {
+        self.weights[0].len()
+    }
+
+    fn full_cost_hint(&self) -> SolveCostHint {
+        let items = self.weights.first().map_or(0, Vec::len) as f64;
+        let rows = self.weights.len() as f64;
+        // Fitted to medians of synthetic benchmarks.
+        SolveCostHint::estimated(1e-5 * (items / 32.0).powf(1.8) * rows.max(2.0) / 2.0, 0.2)
+    }
+
+    fn full_solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
+        Box::new(KnapsackBranchAndBound::new(
+            &self.weights,
+            &self.capacity,
+            *limits,
+        ))
+    }
+
+    fn reuse_full_solver(&self, solver: &mut dyn Solver) -> bool {
+        let solver: &mut dyn Any = solver;
+        let solver = solver.downcast_mut::<KnapsackBranchAndBound>();
+        solver.is_some_and(|solver| solver.set_capacity(&self.weights, &self.capacity))
+    }
+
+    fn check_present(&self, decision: &Decision) -> std::result::Result<(), String> {
+        check_binary(decision, self.num_costs())?;
+        self.subset.check_items(decision)?;
+        for (row, (weights, capacity)) in self.weights.iter().zip(&self.capacity).enumerate() {
+            let load = decision.dot(weights);
+            if load > capacity + LOAD_TOLERANCE * capacity.max(1.0) {
+                return Err(format!(
+                    "load {load} exceeds capacity {capacity} in dimension {row}"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl CostNaming for Knapsack {
     fn cost_names(&self) -> Option<&CostNames> {
         self.names.as_ref()
     }
@@ -273,89 +326,39 @@ impl ProblemKind for Knapsack {
         let matched = matched_by_position("weights", costs, weights)?;
         Some(format!("{matched}; name them with items = [...]"))
     }
+}
 
-    fn present_costs(&self) -> Option<&[bool]> {
-        self.subset.present_costs()
-    }
-
-    fn solve_cost_hint(&self) -> SolveCostHint {
-        if let Some(subset) = &self.subset {
-            return subset.smaller().solve_cost_hint();
-        }
-        let items = self.weights.first().map_or(0, Vec::len) as f64;
-        let rows = self.weights.len() as f64;
-        // Fitted to medians of synthetic benchmarks.
-        SolveCostHint::estimated(1e-5 * (items / 32.0).powf(1.8) * rows.max(2.0) / 2.0, 0.2)
-    }
-
-    fn sense(&self) -> Sense {
-        Sense::Maximize
-    }
-
-    fn num_costs(&self) -> usize {
-        self.weights[0].len()
-    }
-
-    fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
-        if let Some(subset) = &self.subset {
-            return subset.solver(limits);
-        }
-        Box::new(KnapsackBranchAndBound::new(
-            &self.weights,
-            &self.capacity,
-            *limits,
-        ))
-    }
-
-    fn reuse_solver(&self, solver: &mut dyn Solver) -> bool {
-        let solver: &mut dyn Any = solver;
-        let solver = solver.downcast_mut::<KnapsackBranchAndBound>();
-        match (&self.subset, solver) {
-            (None, Some(solver)) => solver.set_capacity(&self.weights, &self.capacity),
-            _ => false,
-        }
-    }
-
+impl Sensitivity for Knapsack {
     fn relaxation_solver(
         &self,
-        kind: Relaxation,
-        limits: &SearchLimits,
+        _kind: Relaxation,
+        _limits: &SearchLimits,
     ) -> Option<Box<dyn RelaxationSolver>> {
-        if let Some(subset) = &self.subset {
-            return subset.relaxation_solver(kind, limits);
-        }
         Some(self.relaxation())
     }
 
     fn cost_ranging(
         &self,
         kind: CostRangeKind,
-        limits: &SearchLimits,
+        _limits: &SearchLimits,
     ) -> Option<Box<dyn CostRanging>> {
-        if let Some(subset) = &self.subset {
-            return subset.cost_ranging(kind, limits);
-        }
         match kind {
             CostRangeKind::Basis => Some(self.relaxation()),
             CostRangeKind::Exact => None,
         }
     }
 
-    fn adjacent_vertices(&self, limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
-        if let Some(subset) = &self.subset {
-            return subset.adjacent_vertices(limits);
-        }
+    fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
         Some(self.relaxation())
     }
+}
 
+impl DecisionGeometry for Knapsack {
     fn has_cones(&self) -> bool {
         true
     }
 
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
-        if let Some(subset) = &self.subset {
-            return subset.cone(decision);
-        }
         let mut cone = NormalCone::binary(decision, self.num_costs());
         for (weights, capacity) in self.weights.iter().zip(&self.capacity) {
             cone.add_row_if_binding(
@@ -365,19 +368,5 @@ impl ProblemKind for Knapsack {
             );
         }
         Some(cone)
-    }
-
-    fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
-        check_binary(decision, self.num_costs())?;
-        self.subset.check_items(decision)?;
-        for (row, (weights, capacity)) in self.weights.iter().zip(&self.capacity).enumerate() {
-            let load = decision.dot(weights);
-            if load > capacity + LOAD_TOLERANCE * capacity.max(1.0) {
-                return Err(format!(
-                    "load {load} exceeds capacity {capacity} in dimension {row}"
-                ));
-            }
-        }
-        Ok(())
     }
 }

@@ -335,7 +335,12 @@ mod tests {
         let x = build.predicted("x", VariableDomain::Continuous([0.0, 4.0]));
         let y = build.predicted("y", VariableDomain::Continuous([0.0, 4.0]));
         build.row([9.0, f64::INFINITY], [(x, 1.0), (y, 1.0)]);
-        let sentence = build.build().unwrap().infeasibility();
+        let sentence = build
+            .build()
+            .unwrap()
+            .capabilities()
+            .failure_reasons
+            .infeasibility();
         assert_eq!(
             sentence.as_deref(),
             Some("r0, the bounds of x and y cannot hold together")
@@ -344,7 +349,13 @@ mod tests {
         let mut build = LinearBuilder::new("integer", Sense::Minimize);
         let x = build.predicted("x", VariableDomain::Integer([0.0, 4.0]));
         build.row([3.0, 3.0], [(x, 2.0)]);
-        let sentence = build.build().unwrap().infeasibility().unwrap();
+        let sentence = build
+            .build()
+            .unwrap()
+            .capabilities()
+            .failure_reasons
+            .infeasibility()
+            .unwrap();
         assert!(sentence.contains("do not conflict"), "{sentence}");
 
         let mut build = LinearBuilder::new("many", Sense::Minimize);
@@ -352,7 +363,13 @@ mod tests {
             build.predicted(format!("x{column}"), VariableDomain::Binary);
         }
         build.row([13.0, f64::INFINITY], (0..12).map(|column| (column, 1.0)));
-        let sentence = build.build().unwrap().infeasibility().unwrap();
+        let sentence = build
+            .build()
+            .unwrap()
+            .capabilities()
+            .failure_reasons
+            .infeasibility()
+            .unwrap();
         assert!(
             sentence.starts_with("r0, the bounds of x0, x1") && sentence.contains("and 5 others"),
             "{sentence}"

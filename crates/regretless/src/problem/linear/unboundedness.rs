@@ -172,11 +172,25 @@ mod tests {
         build.row([2.0, f64::INFINITY], [(x, 1.0), (y, 1.0)]);
         let problem = build.build().unwrap();
         assert_eq!(
-            problem.unboundedness(&[-1.0, -0.5]).as_deref(),
+            problem
+                .capabilities()
+                .failure_reasons
+                .unboundedness(&[-1.0, -0.5])
+                .as_deref(),
             Some("column y has the cost -0.5 and no upper bound")
         );
-        assert_eq!(problem.unboundedness(&[-1.0, 0.5]), None);
-        let note = problem.unboundedness_note().unwrap();
+        assert_eq!(
+            problem
+                .capabilities()
+                .failure_reasons
+                .unboundedness(&[-1.0, 0.5]),
+            None
+        );
+        let note = problem
+            .capabilities()
+            .failure_reasons
+            .unboundedness_note()
+            .unwrap();
         assert!(
             note.starts_with("column y has no upper bound, and no row limits it: a negative"),
             "{note}"
@@ -198,11 +212,18 @@ mod tests {
         build.row([-1.0, 1.0], [(x, 1.0), (y, -1.0)]);
         let problem = build.build().unwrap();
         // Costs of solvers are minimized: gains of 2 and 1.
-        let reason = problem.unboundedness(&[-2.0, -1.0]).unwrap();
+        let reason = problem
+            .capabilities()
+            .failure_reasons
+            .unboundedness(&[-2.0, -1.0])
+            .unwrap();
         assert!(
             reason.contains("together") && reason.contains("x, y"),
             "{reason}"
         );
-        assert_eq!(problem.unboundedness_note(), None);
+        assert_eq!(
+            problem.capabilities().failure_reasons.unboundedness_note(),
+            None
+        );
     }
 }

@@ -13,7 +13,7 @@ use crate::problem::family::{
     KindField, ProblemFamily, RowPlace, Step, TemplateRules,
 };
 use crate::problem::parametric::{
-    Place, RowBuilder, RowParametric, RowSetter, Template, number_rows, stated_flags,
+    NumberRows, Place, RowParametric, RowSetter, Template, stated_flags,
 };
 use crate::problem::transport::CAPACITY_PLACES;
 use crate::problem::{Problem, ProblemSpec};
@@ -123,12 +123,8 @@ impl KindDefinition for MinCostFlow {
         Ok(Arc::new(self.clone()))
     }
 
-    fn row_builder(
-        &self,
-        template: &Template,
-        _base: &dyn ProblemKind,
-    ) -> Result<Option<Box<dyn RowBuilder>>> {
-        Ok(number_rows(self, template))
+    fn number_rows(&self) -> Option<&dyn NumberRows> {
+        Some(self)
     }
 }
 

@@ -9,7 +9,10 @@ use super::arc_table::ArcTable;
 use super::flexible_fields::PresentList;
 use super::flow_numbers::{FlowBounds, check_number};
 use super::subset::{absences, present_without};
-use super::{ChoiceFixing, EqualityConstraints, ProblemKind, Sense, SolveCostHint, VariableBounds};
+use super::{
+    ChoiceFixing, Choices, CostNaming, DecisionGeometry, EqualityConstraints, FailureReasons,
+    KindCapabilities, ProblemKind, Sense, Sensitivity, SolveCostHint, VariableBounds,
+};
 use crate::data::CostNames;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -289,10 +292,6 @@ impl ProblemKind for MinCostFlow {
         }
     }
 
-    fn solve_cost_hint(&self) -> SolveCostHint {
-        flow_cost_hint(self.network.nodes, self.arcs.len())
-    }
-
     fn sense(&self) -> Sense {
         self.sense
     }
@@ -301,33 +300,12 @@ impl ProblemKind for MinCostFlow {
         self.arcs.len()
     }
 
-    fn cost_names(&self) -> Option<&CostNames> {
-        self.arcs.cost_names()
-    }
-
-    fn may_have_cost_names(&self) -> bool {
-        true
-    }
-
-    fn bounds(&self) -> VariableBounds {
-        VariableBounds::Box {
-            lower: self.limits.lower.clone(),
-            upper: self.limits.upper.clone(),
-        }
-    }
-
     fn present_costs(&self) -> Option<&[bool]> {
         self.present.as_deref()
     }
 
-    /// Without these arcs.
-    fn leave_out(&self, costs: &[u32]) -> ChoiceFixing {
-        let present = present_without(self.present(), self.arcs.len(), costs);
-        match self.with_limits(FlowLimits::clone(&self.stated), Some(present)) {
-            Ok(problem) => ChoiceFixing::restricted_to(problem),
-            // No arc is left.
-            Err(_) => ChoiceFixing::Infeasible,
-        }
+    fn solve_cost_hint(&self) -> SolveCostHint {
+        flow_cost_hint(self.network.nodes, self.arcs.len())
     }
 
     fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
@@ -339,89 +317,6 @@ impl ProblemKind for MinCostFlow {
         solver
             .downcast_mut::<NetworkFlowSolver>()
             .is_some_and(|solver| solver.set_limits(&self.network, &self.limits))
-    }
-
-    fn infeasibility(&self) -> Option<String> {
-        let supply = &self.limits.supply;
-        let total: f64 = supply.iter().map(|supply| supply.abs()).sum();
-        let balance: f64 = supply.iter().sum();
-        if balance.abs() > BALANCE_TOLERANCE * total.max(1.0) {
-            let demand: f64 = supply.iter().filter(|supply| **supply < 0.0).sum();
-            return Some(format!(
-                "supplies sum to {} and demands to {}; they have to be equal",
-                balance - demand,
-                -demand
-            ));
-        }
-        let cut = DemandCut::find(&self.network, &self.limits)?;
-        // With lower bounds, nodes without a demand may have to send more than they get.
-        let has_demand = |node: &usize| supply[*node] < 0.0;
-        let is_shown = |node: &usize| has_demand(node) || !cut.nodes.iter().any(has_demand);
-        let nodes = cut.nodes.iter().copied().filter(is_shown);
-        let names: Vec<&str> = nodes.map(|node| self.arcs.node(node as u32)).collect();
-        let (demand, capacity) = (cut.demand, cut.capacity);
-        Some(match names.as_slice() {
-            [name] => format!("node {name} needs {demand}, but only {capacity} can reach it"),
-            _ => format!(
-                "the nodes {} need {demand} together, but only {capacity} can reach them",
-                first_names(names)
-            ),
-        })
-    }
-
-    fn relaxation_solver(
-        &self,
-        _kind: Relaxation,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn RelaxationSolver>> {
-        Some(Box::new(self.flow_solver()))
-    }
-
-    fn cost_ranging(
-        &self,
-        kind: CostRangeKind,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn CostRanging>> {
-        Some(match kind {
-            CostRangeKind::Basis => Box::new(BasisFlowRanging(self.flow_solver())),
-            CostRangeKind::Exact => Box::new(ExactFlowRanging(self.flow_solver())),
-        })
-    }
-
-    fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
-        Some(Box::new(self.flow_solver()))
-    }
-
-    fn has_cones(&self) -> bool {
-        true
-    }
-
-    fn cone(&self, decision: &Decision) -> Option<NormalCone> {
-        let mut point = vec![0.0; self.num_costs()];
-        decision.write_dense(&mut point);
-        let bounds = self.limits.lower.iter().zip(&self.limits.upper);
-        let bounds: Vec<[f64; 2]> = bounds.map(|(lower, upper)| [*lower, *upper]).collect();
-        let mut cone = NormalCone::new(&point, &bounds);
-        let mut balances = vec![Vec::new(); self.network.nodes];
-        for (arc, [tail, head]) in self.arcs.ends().iter().enumerate() {
-            if self.present().is_none_or(|present| present[arc]) {
-                balances[*tail as usize].push((arc, 1.0));
-                balances[*head as usize].push((arc, -1.0));
-            }
-        }
-        for balance in balances.into_iter().filter(|balance| !balance.is_empty()) {
-            cone.add_equation(balance);
-        }
-        if let Some(present) = &self.present {
-            cone.remove_absent(present);
-        }
-        Some(cone)
-    }
-
-    fn equality_constraints(&self) -> EqualityConstraints {
-        let is_present = |arc: usize| self.present().is_none_or(|present| present[arc]);
-        let ends = self.arcs.ends().iter().copied();
-        EqualityConstraints::flow_balances(self.network.nodes, ends, is_present)
     }
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
@@ -454,6 +349,135 @@ impl ProblemKind for MinCostFlow {
                 self.arcs.node(place)
             )),
             None => Ok(()),
+        }
+    }
+
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
+            names: self,
+            failure_reasons: self,
+            sensitivity: self,
+            geometry: self,
+            choices: self,
+            ..KindCapabilities::NONE
+        }
+    }
+}
+
+impl CostNaming for MinCostFlow {
+    fn cost_names(&self) -> Option<&CostNames> {
+        self.arcs.cost_names()
+    }
+
+    fn may_have_cost_names(&self) -> bool {
+        true
+    }
+}
+
+impl FailureReasons for MinCostFlow {
+    fn infeasibility(&self) -> Option<String> {
+        let supply = &self.limits.supply;
+        let total: f64 = supply.iter().map(|supply| supply.abs()).sum();
+        let balance: f64 = supply.iter().sum();
+        if balance.abs() > BALANCE_TOLERANCE * total.max(1.0) {
+            let demand: f64 = supply.iter().filter(|supply| **supply < 0.0).sum();
+            return Some(format!(
+                "supplies sum to {} and demands to {}; they have to be equal",
+                balance - demand,
+                -demand
+            ));
+        }
+        let cut = DemandCut::find(&self.network, &self.limits)?;
+        // With lower bounds, nodes without a demand may have to send more than they get.
+        let has_demand = |node: &usize| supply[*node] < 0.0;
+        let is_shown = |node: &usize| has_demand(node) || !cut.nodes.iter().any(has_demand);
+        let nodes = cut.nodes.iter().copied().filter(is_shown);
+        let names: Vec<&str> = nodes.map(|node| self.arcs.node(node as u32)).collect();
+        let (demand, capacity) = (cut.demand, cut.capacity);
+        Some(match names.as_slice() {
+            [name] => format!("node {name} needs {demand}, but only {capacity} can reach it"),
+            _ => format!(
+                "the nodes {} need {demand} together, but only {capacity} can reach them",
+                first_names(names)
+            ),
+        })
+    }
+}
+
+impl Sensitivity for MinCostFlow {
+    fn relaxation_solver(
+        &self,
+        _kind: Relaxation,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn RelaxationSolver>> {
+        Some(Box::new(self.flow_solver()))
+    }
+
+    fn cost_ranging(
+        &self,
+        kind: CostRangeKind,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn CostRanging>> {
+        Some(match kind {
+            CostRangeKind::Basis => Box::new(BasisFlowRanging(self.flow_solver())),
+            CostRangeKind::Exact => Box::new(ExactFlowRanging(self.flow_solver())),
+        })
+    }
+
+    fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
+        Some(Box::new(self.flow_solver()))
+    }
+}
+
+impl DecisionGeometry for MinCostFlow {
+    fn has_cones(&self) -> bool {
+        true
+    }
+
+    fn cone(&self, decision: &Decision) -> Option<NormalCone> {
+        let mut point = vec![0.0; self.num_costs()];
+        decision.write_dense(&mut point);
+        let bounds = self.limits.lower.iter().zip(&self.limits.upper);
+        let bounds: Vec<[f64; 2]> = bounds.map(|(lower, upper)| [*lower, *upper]).collect();
+        let mut cone = NormalCone::new(&point, &bounds);
+        let mut balances = vec![Vec::new(); self.network.nodes];
+        for (arc, [tail, head]) in self.arcs.ends().iter().enumerate() {
+            if self.present().is_none_or(|present| present[arc]) {
+                balances[*tail as usize].push((arc, 1.0));
+                balances[*head as usize].push((arc, -1.0));
+            }
+        }
+        for balance in balances.into_iter().filter(|balance| !balance.is_empty()) {
+            cone.add_equation(balance);
+        }
+        if let Some(present) = &self.present {
+            cone.remove_absent(present);
+        }
+        Some(cone)
+    }
+
+    fn equality_constraints(&self) -> EqualityConstraints {
+        let is_present = |arc: usize| self.present().is_none_or(|present| present[arc]);
+        let ends = self.arcs.ends().iter().copied();
+        EqualityConstraints::flow_balances(self.network.nodes, ends, is_present)
+    }
+}
+
+impl Choices for MinCostFlow {
+    fn bounds(&self) -> VariableBounds {
+        VariableBounds::Box {
+            lower: self.limits.lower.clone(),
+            upper: self.limits.upper.clone(),
+        }
+    }
+
+    /// Without these arcs.
+    fn leave_out(&self, costs: &[u32]) -> ChoiceFixing {
+        let present = present_without(self.present(), self.arcs.len(), costs);
+        match self.with_limits(FlowLimits::clone(&self.stated), Some(present)) {
+            Ok(problem) => ChoiceFixing::restricted_to(problem),
+            // No arc is left.
+            Err(_) => ChoiceFixing::Infeasible,
         }
     }
 }

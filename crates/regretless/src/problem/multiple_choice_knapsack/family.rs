@@ -13,7 +13,7 @@ use crate::problem::family::{
 };
 use crate::problem::layout::DecisionLayout;
 use crate::problem::parametric::{
-    Place, RowBuilder, RowParametric, RowSetter, Template, number_rows, stated_flags,
+    NumberRows, Place, RowParametric, RowSetter, Template, stated_flags,
 };
 use crate::problem::{Problem, ProblemSpec};
 
@@ -124,12 +124,8 @@ impl KindDefinition for MultipleChoiceKnapsack {
         Ok(Arc::new(self.clone()))
     }
 
-    fn row_builder(
-        &self,
-        template: &Template,
-        _base: &dyn ProblemKind,
-    ) -> Result<Option<Box<dyn RowBuilder>>> {
-        Ok(number_rows(self, template))
+    fn number_rows(&self) -> Option<&dyn NumberRows> {
+        Some(self)
     }
 
     fn layout(&self) -> Option<DecisionLayout> {

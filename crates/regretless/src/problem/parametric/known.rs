@@ -59,7 +59,7 @@ impl KnownCosts {
         if let Some(ScaledReference { reference, factor }) = ScaledReference::from_value(known) {
             // Costs with names have the columns of their names, in whatever order the table has
             // them.
-            let names = problem.cost_names();
+            let names = problem.names().cost_names();
             let is_pattern = reference.is_plural && reference.pattern.matches('*').count() == 1;
             if let Some(names) = names.filter(|_| is_pattern) {
                 for (cost, name) in names.iter().enumerate() {
@@ -93,7 +93,7 @@ impl KnownCosts {
                 )));
             }
             Value::Object(by_name) => {
-                let Some(names) = problem.cost_names() else {
+                let Some(names) = problem.names().cost_names() else {
                     return Err(Error::setting("known has names, but the costs have none")
                         .with_remedy("write a list with one number per cost"));
                 };

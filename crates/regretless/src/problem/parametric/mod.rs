@@ -13,16 +13,13 @@ use serde_json::Value;
 
 use self::known::KnownCosts;
 use super::{
-    ChoiceFixing, ColumnDomain, EqualityConstraints, FixedChoices, ProblemKind, ProblemSpec,
-    Restriction, Sense, SolveCostHint, SolverThreading, VariableBounds,
+    CostNaming, DecisionGeometry, EqualityConstraints, FailureReasons, KindCapabilities,
+    ProblemKind, ProblemSpec, RowProblems, Sense, SolveCostHint,
 };
 use crate::data::{CostNames, ParameterColumns, in_order_of_costs, matched_by_position};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::solve::cone::NormalCone;
-use crate::solve::relaxation::{
-    AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
-};
 use crate::solve::{SearchLimits, Solver};
 use crate::text::first_names;
 
@@ -35,7 +32,7 @@ mod rows;
 mod template;
 
 pub(super) use self::place::Place;
-pub(super) use self::rows::{RowBuilder, RowParametric, RowSetter, number_rows, stated_flags};
+pub(super) use self::rows::{NumberRows, RowBuilder, RowParametric, RowSetter, stated_flags};
 pub(super) use self::template::{Template, is_template};
 
 /// A problem with parameters per row.
@@ -148,57 +145,6 @@ impl ProblemKind for ParametricProblem {
         }
     }
 
-    fn parameters(&self) -> &[ParameterColumns] {
-        &self.columns
-    }
-
-    fn row_problem(&self, values: &[f64]) -> std::result::Result<Arc<dyn ProblemKind>, String> {
-        if self.ranges.is_empty() {
-            return Ok(Arc::clone(&self.base));
-        }
-        let values = &values[..self.num_set_values()];
-        for (place, range) in self.places() {
-            place.check(&values[range.clone()])?;
-        }
-        self.build_row(values)
-            .map_err(|message| self.explain(&message, values))
-    }
-
-    fn known_costs(&self, values: &[f64]) -> Option<Vec<f64>> {
-        let known = self.known.as_ref()?;
-        Some(known.of_row(&values[self.num_set_values()..]))
-    }
-
-    fn has_known_costs(&self) -> bool {
-        self.known.is_some()
-    }
-
-    fn infeasibility(&self) -> Option<String> {
-        self.common_problem()?.infeasibility()
-    }
-
-    fn unboundedness(&self, costs: &[f64]) -> Option<String> {
-        self.common_problem()?.unboundedness(costs)
-    }
-
-    /// Right-hand sides give no column a bound, whatever they are.
-    fn unboundedness_note(&self) -> Option<String> {
-        let is_known = self.template.has_right_sides_only();
-        is_known.then(|| self.base.unboundedness_note())?
-    }
-
-    fn unusable_costs(&self, costs: &[f64]) -> Option<String> {
-        self.common_problem()?.unusable_costs(costs)
-    }
-
-    fn may_have_absent_costs(&self) -> bool {
-        self.base.may_have_absent_costs() || self.template.has_present()
-    }
-
-    fn present_costs(&self) -> Option<&[bool]> {
-        self.base.present_costs()
-    }
-
     fn sense(&self) -> Sense {
         self.base.sense()
     }
@@ -207,12 +153,49 @@ impl ProblemKind for ParametricProblem {
         self.base.num_costs()
     }
 
+    fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
+        self.base.solver(limits)
+    }
+
+    fn solve_cost_hint(&self) -> SolveCostHint {
+        self.base.solve_cost_hint()
+    }
+
+    fn present_costs(&self) -> Option<&[bool]> {
+        self.base.present_costs()
+    }
+
+    /// Refused where rows have sets of their own: the oracle checks with the row's problem.
+    fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
+        if self.ranges.is_empty() {
+            self.base.check(decision)
+        } else {
+            Err("the feasible set depends on the parameters of the row".into())
+        }
+    }
+
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        let base = self.base.capabilities();
+        KindCapabilities {
+            names: self,
+            row_problems: self,
+            solver_traits: base.solver_traits,
+            failure_reasons: self,
+            sensitivity: base.sensitivity,
+            geometry: self,
+            choices: base.choices,
+            model_parts: base.model_parts,
+        }
+    }
+}
+
+impl CostNaming for ParametricProblem {
     fn cost_names(&self) -> Option<&CostNames> {
-        self.base.cost_names()
+        self.base.names().cost_names()
     }
 
     fn may_have_cost_names(&self) -> bool {
-        self.base.may_have_cost_names()
+        self.base.names().may_have_cost_names()
     }
 
     fn position_note(&self, costs: &CostNames) -> Option<String> {
@@ -222,7 +205,7 @@ impl ProblemKind for ParametricProblem {
         let places = self.template.places().iter();
         let weights: Vec<&Place> = places.filter(|place| place.field() == "weights").collect();
         if weights.is_empty() {
-            return self.base.position_note(costs);
+            return self.base.names().position_note(costs);
         }
         if !weights.iter().all(|place| place.is_one_number()) {
             // In a long table the weight of an item is in the row of the item.
@@ -241,145 +224,83 @@ impl ProblemKind for ParametricProblem {
             "{matched}; give both the same names with another beginning"
         ))
     }
+}
 
-    fn file_hash(&self) -> Option<&str> {
-        self.base.file_hash()
+impl RowProblems for ParametricProblem {
+    fn parameters(&self) -> &[ParameterColumns] {
+        &self.columns
     }
 
-    fn file_content(&self) -> Option<&[u8]> {
-        self.base.file_content()
+    fn row_problem(&self, values: &[f64]) -> std::result::Result<Arc<dyn ProblemKind>, String> {
+        if self.ranges.is_empty() {
+            return Ok(Arc::clone(&self.base));
+        }
+        // Numbers of known costs follow: they change no feasible set.
+        let values = &values[..self.num_set_values()];
+        for (place, range) in self.places() {
+            place.check(&values[range.clone()])?;
+        }
+        self.build_row(values)
+            .map_err(|message| self.explain(&message, values))
     }
 
-    fn bounds(&self) -> VariableBounds {
-        self.base.bounds()
+    fn known_costs(&self, values: &[f64]) -> Option<Vec<f64>> {
+        let known = self.known.as_ref()?;
+        Some(known.of_row(&values[self.num_set_values()..]))
     }
 
-    fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
-        self.base.solver(limits)
+    fn has_known_costs(&self) -> bool {
+        self.known.is_some()
     }
 
-    fn solver_calls(&self) -> SolverThreading {
-        self.base.solver_calls()
+    fn may_have_absent_costs(&self) -> bool {
+        self.base.may_have_absent_costs() || self.template.has_present()
+    }
+}
+
+impl FailureReasons for ParametricProblem {
+    fn infeasibility(&self) -> Option<String> {
+        self.common_problem()?.failure_reasons().infeasibility()
     }
 
-    fn solve_cost_hint(&self) -> SolveCostHint {
-        self.base.solve_cost_hint()
+    fn unboundedness(&self, costs: &[f64]) -> Option<String> {
+        self.common_problem()?
+            .failure_reasons()
+            .unboundedness(costs)
     }
 
-    fn local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
-        self.base.local_search(limits)
+    /// Right-hand sides give no column a bound, whatever they are.
+    fn unboundedness_note(&self) -> Option<String> {
+        let is_known = self.template.has_right_sides_only();
+        is_known.then(|| self.base.failure_reasons().unboundedness_note())?
     }
 
-    fn fast_local_search(&self, limits: &SearchLimits) -> Option<Box<dyn Solver>> {
-        self.base.fast_local_search(limits)
+    fn unusable_costs(&self, costs: &[f64]) -> Option<String> {
+        self.common_problem()?
+            .failure_reasons()
+            .unusable_costs(costs)
     }
+}
 
-    fn fingerprint(&self) -> Vec<u8> {
-        self.base.fingerprint()
-    }
-
-    fn fixed_cost(&self) -> Option<f64> {
-        self.base.fixed_cost()
-    }
-
-    fn fixed_cost_columns(&self) -> Vec<String> {
-        self.base.fixed_cost_columns()
-    }
-
-    fn relaxation_solver(
-        &self,
-        kind: Relaxation,
-        limits: &SearchLimits,
-    ) -> Option<Box<dyn RelaxationSolver>> {
-        self.base.relaxation_solver(kind, limits)
-    }
-
-    fn cost_ranging(
-        &self,
-        kind: CostRangeKind,
-        limits: &SearchLimits,
-    ) -> Option<Box<dyn CostRanging>> {
-        self.base.cost_ranging(kind, limits)
-    }
-
-    fn adjacent_vertices(&self, limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
-        self.base.adjacent_vertices(limits)
-    }
-
+impl DecisionGeometry for ParametricProblem {
+    /// A decision alone does not tell which rows it belongs to, and so not which constraints bind.
     fn cone(&self, _decision: &Decision) -> Option<NormalCone> {
         None
     }
 
     fn has_cones(&self) -> bool {
-        self.base.has_cones()
+        self.base.geometry().has_cones()
     }
 
     fn has_vertex_decisions(&self) -> bool {
-        self.base.has_vertex_decisions()
+        self.base.geometry().has_vertex_decisions()
     }
 
     fn equality_constraints(&self) -> EqualityConstraints {
-        self.base.equality_constraints()
-    }
-
-    fn fix_choices(&self, fixed: &FixedChoices) -> ChoiceFixing {
-        self.base.fix_choices(fixed)
-    }
-
-    fn leave_out(&self, costs: &[u32]) -> ChoiceFixing {
-        self.base.leave_out(costs)
-    }
-
-    fn choices_in_order(&self, decision: &Decision) -> Vec<u32> {
-        self.base.choices_in_order(decision)
-    }
-
-    fn divide_decisions(&self, fixed: &FixedChoices, best: &Decision) -> Option<Vec<FixedChoices>> {
-        self.base.divide_decisions(fixed, best)
+        self.base.geometry().equality_constraints()
     }
 
     fn may_contain_decisions(&self) -> bool {
-        self.base.may_contain_decisions()
-    }
-
-    fn column_domains(&self) -> Option<Vec<ColumnDomain>> {
-        self.base.column_domains()
-    }
-
-    fn restricted(&self, restriction: &Restriction) -> Option<Arc<dyn ProblemKind>> {
-        self.base.restricted(restriction)
-    }
-
-    fn without_fixed_costs(&self) -> Option<Arc<dyn ProblemKind>> {
-        self.base.without_fixed_costs()
-    }
-
-    /// Refused where rows have sets of their own: the oracle checks with the row's problem.
-    fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
-        if self.ranges.is_empty() {
-            self.base.check(decision)
-        } else {
-            Err("the feasible set depends on the parameters of the row".into())
-        }
-    }
-
-    fn auxiliary_names(&self) -> &[String] {
-        self.base.auxiliary_names()
-    }
-
-    fn auxiliary_cost(&self, auxiliary: &[f64]) -> f64 {
-        self.base.auxiliary_cost(auxiliary)
-    }
-
-    fn check_complete(
-        &self,
-        decision: &Decision,
-        auxiliary: &[f64],
-    ) -> std::result::Result<(), String> {
-        if self.ranges.is_empty() {
-            self.base.check_complete(decision, auxiliary)
-        } else {
-            self.check(decision)
-        }
+        self.base.geometry().may_contain_decisions()
     }
 }

@@ -68,7 +68,7 @@ impl Place {
         if !matches!(self.rule.size, FieldSize::Costs) {
             return vec![self];
         }
-        let names = base.cost_names();
+        let names = base.names().cost_names();
         match names.filter(|_| self.columns.pattern.matches('*').count() == 1) {
             Some(names) => names
                 .iter()

@@ -61,31 +61,35 @@ struct Slot<N> {
 
 /// Row problems of a [`RowParametric`].
 #[derive(Debug)]
-struct NumberRows<K: RowParametric> {
+struct FilledRows<K: RowParametric> {
     kind: K,
     numbers: K::Numbers,
     slots: Vec<Slot<K::Numbers>>,
 }
 
-/// The row problems of a kind; `None` where a place needs the problem file.
-pub(in crate::problem) fn number_rows<K: RowParametric>(
-    kind: &K,
-    template: &Template,
-) -> Option<Box<dyn RowBuilder>> {
-    let mut slots = Vec::new();
-    for place in template.places() {
-        let RowSetter { set, first } = kind.row_setter(place)?;
-        let indices = first..first + place.columns.count;
-        slots.extend(indices.map(|index| Slot { set, index }));
-    }
-    Some(Box::new(NumberRows {
-        kind: kind.clone(),
-        numbers: kind.row_numbers(template),
-        slots,
-    }))
+/// A [`RowParametric`] kind whose type is not known.
+pub(in crate::problem) trait NumberRows {
+    /// The row problems of a template; `None` where a place needs the problem file.
+    fn row_builder(&self, template: &Template) -> Option<Box<dyn RowBuilder>>;
 }
 
-impl<K: RowParametric> RowBuilder for NumberRows<K> {
+impl<K: RowParametric> NumberRows for K {
+    fn row_builder(&self, template: &Template) -> Option<Box<dyn RowBuilder>> {
+        let mut slots = Vec::new();
+        for place in template.places() {
+            let RowSetter { set, first } = self.row_setter(place)?;
+            let indices = first..first + place.columns.count;
+            slots.extend(indices.map(|index| Slot { set, index }));
+        }
+        Some(Box::new(FilledRows {
+            kind: self.clone(),
+            numbers: self.row_numbers(template),
+            slots,
+        }))
+    }
+}
+
+impl<K: RowParametric> RowBuilder for FilledRows<K> {
     fn row_problem(&self, values: &[f64]) -> Result<Arc<dyn ProblemKind>, String> {
         let mut numbers = self.numbers.clone();
         for (slot, value) in self.slots.iter().zip(values) {

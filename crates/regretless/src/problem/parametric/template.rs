@@ -262,9 +262,14 @@ impl Template {
             self.places.extend(place.of_costs(base));
         }
         self.expand_names(|names| match names {
-            EntryNames::Rows => vec![base.row_names()],
-            EntryNames::RowsAndColumns => vec![base.row_names(), base.column_names()],
-            _ => vec![base.column_names()],
+            EntryNames::Rows => vec![base.model_parts().row_names()],
+            EntryNames::RowsAndColumns => {
+                vec![
+                    base.model_parts().row_names(),
+                    base.model_parts().column_names(),
+                ]
+            }
+            _ => vec![base.model_parts().column_names()],
         })
     }
 

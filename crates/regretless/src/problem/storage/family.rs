@@ -12,9 +12,7 @@ use crate::problem::family::{
     PLACEHOLDER_KEY, ProblemFamily, RowPlace, TemplateRules,
 };
 use crate::problem::layout::DecisionLayout;
-use crate::problem::parametric::{
-    Place, RowBuilder, RowParametric, RowSetter, Template, number_rows,
-};
+use crate::problem::parametric::{NumberRows, Place, RowParametric, RowSetter, Template};
 use crate::problem::{Problem, ProblemSpec};
 use crate::solve::storage::StorageNumbers;
 
@@ -124,12 +122,8 @@ impl KindDefinition for StorageProblem {
         Ok(Arc::new(self.clone()))
     }
 
-    fn row_builder(
-        &self,
-        template: &Template,
-        _base: &dyn ProblemKind,
-    ) -> Result<Option<Box<dyn RowBuilder>>> {
-        Ok(number_rows(self, template))
+    fn number_rows(&self) -> Option<&dyn NumberRows> {
+        Some(self)
     }
 
     fn layout(&self) -> Option<DecisionLayout> {

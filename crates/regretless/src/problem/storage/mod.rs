@@ -9,7 +9,10 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::flexible_fields::NumberOrList;
-use super::{ProblemKind, Sense, SolveCostHint, VariableBounds};
+use super::{
+    Choices, DecisionGeometry, FailureReasons, KindCapabilities, ProblemKind, Sense, Sensitivity,
+    SolveCostHint, VariableBounds,
+};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits;
@@ -282,13 +285,6 @@ impl ProblemKind for StorageProblem {
         format!("storage over {} steps", self.numbers.steps())
     }
 
-    /// Fitted to medians: 11 µs for 48 steps at prices that are not negative, 150 µs where some
-    /// are; predictions have both signs.
-    fn solve_cost_hint(&self) -> SolveCostHint {
-        let steps = self.numbers.steps() as f64;
-        SolveCostHint::estimated(2e-8 * steps * steps + 1e-6, 0.2)
-    }
-
     fn sense(&self) -> Sense {
         Sense::Minimize
     }
@@ -297,12 +293,11 @@ impl ProblemKind for StorageProblem {
         self.numbers.steps()
     }
 
-    fn bounds(&self) -> VariableBounds {
-        let negative = |limit: &f64| -limit;
-        VariableBounds::Box {
-            lower: self.numbers.discharge_limit.iter().map(negative).collect(),
-            upper: self.numbers.charge_limit.clone(),
-        }
+    /// Fitted to medians: 11 µs for 48 steps at prices that are not negative, 150 µs where some
+    /// are; predictions have both signs.
+    fn solve_cost_hint(&self) -> SolveCostHint {
+        let steps = self.numbers.steps() as f64;
+        SolveCostHint::estimated(2e-8 * steps * steps + 1e-6, 0.2)
     }
 
     fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
@@ -314,47 +309,6 @@ impl ProblemKind for StorageProblem {
         solver
             .downcast_mut::<StorageSolver>()
             .is_some_and(|solver| solver.move_to(&self.numbers))
-    }
-
-    fn infeasibility(&self) -> Option<String> {
-        let numbers = self.numbers.as_ref();
-        let step = self.first_step_without_level(None)?;
-        Some(if step + 1 == numbers.steps() {
-            format!(
-                "the storage cannot have the level final_min = {} after the last step",
-                numbers.final_min
-            )
-        } else {
-            format!(
-                "no level between min_level = {} and capacity = {} can be reached after step \
-                 {step} (counted from 0)",
-                numbers.min_level, numbers.capacity
-            )
-        })
-    }
-
-    /// The relaxation lets a step charge and discharge at once, which pays at negative prices only.
-    fn relaxation_solver(
-        &self,
-        _kind: Relaxation,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn RelaxationSolver>> {
-        Some(self.storage_solver())
-    }
-
-    /// Exact ranges are those of the decision itself, whatever the basis, so that they serve both
-    /// kinds.
-    fn cost_ranging(
-        &self,
-        _kind: CostRangeKind,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn CostRanging>> {
-        Some(self.storage_solver())
-    }
-
-    /// Exclusive modes cut off vertices of the relaxation.
-    fn has_vertex_decisions(&self) -> bool {
-        false
     }
 
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
@@ -383,6 +337,73 @@ impl ProblemKind for StorageProblem {
                 "the level after step {step} is out of its limits (counted from 0)"
             )),
             None => Ok(()),
+        }
+    }
+
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
+            failure_reasons: self,
+            sensitivity: self,
+            geometry: self,
+            choices: self,
+            ..KindCapabilities::NONE
+        }
+    }
+}
+
+impl FailureReasons for StorageProblem {
+    fn infeasibility(&self) -> Option<String> {
+        let numbers = self.numbers.as_ref();
+        let step = self.first_step_without_level(None)?;
+        Some(if step + 1 == numbers.steps() {
+            format!(
+                "the storage cannot have the level final_min = {} after the last step",
+                numbers.final_min
+            )
+        } else {
+            format!(
+                "no level between min_level = {} and capacity = {} can be reached after step \
+                 {step} (counted from 0)",
+                numbers.min_level, numbers.capacity
+            )
+        })
+    }
+}
+
+impl Sensitivity for StorageProblem {
+    /// The relaxation lets a step charge and discharge at once, which pays at negative prices only.
+    fn relaxation_solver(
+        &self,
+        _kind: Relaxation,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn RelaxationSolver>> {
+        Some(self.storage_solver())
+    }
+
+    /// Exact ranges are those of the decision itself, whatever the basis, so that they serve both
+    /// kinds.
+    fn cost_ranging(
+        &self,
+        _kind: CostRangeKind,
+        _limits: &SearchLimits,
+    ) -> Option<Box<dyn CostRanging>> {
+        Some(self.storage_solver())
+    }
+}
+
+impl DecisionGeometry for StorageProblem {
+    /// Exclusive modes cut off vertices of the relaxation.
+    fn has_vertex_decisions(&self) -> bool {
+        false
+    }
+}
+
+impl Choices for StorageProblem {
+    fn bounds(&self) -> VariableBounds {
+        let negative = |limit: &f64| -limit;
+        VariableBounds::Box {
+            lower: self.numbers.discharge_limit.iter().map(negative).collect(),
+            upper: self.numbers.charge_limit.clone(),
         }
     }
 }

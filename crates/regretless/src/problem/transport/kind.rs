@@ -6,7 +6,8 @@ use crate::decision::Decision;
 use crate::problem::min_cost_flow::{FLOW_CHECK_TOLERANCE, flow_cost_hint};
 use crate::problem::subset::present_without;
 use crate::problem::{
-    ChoiceFixing, EqualityConstraints, ProblemKind, Sense, SolveCostHint, VariableBounds,
+    ChoiceFixing, Choices, CostNaming, DecisionGeometry, EqualityConstraints, FailureReasons,
+    KindCapabilities, ProblemKind, Sense, Sensitivity, SolveCostHint, VariableBounds,
 };
 use crate::solve::cone::NormalCone;
 use crate::solve::network_flow::{
@@ -30,10 +31,6 @@ impl ProblemKind for Transport {
         }
     }
 
-    fn solve_cost_hint(&self) -> SolveCostHint {
-        flow_cost_hint(self.lanes.network.nodes, self.num_costs())
-    }
-
     fn sense(&self) -> Sense {
         self.sense
     }
@@ -42,34 +39,12 @@ impl ProblemKind for Transport {
         self.lanes.network.num_costs
     }
 
-    fn cost_names(&self) -> Option<&CostNames> {
-        self.lanes.cost_names.as_ref()
-    }
-
-    fn may_have_cost_names(&self) -> bool {
-        true
-    }
-
-    fn bounds(&self) -> VariableBounds {
-        let count = self.num_costs();
-        VariableBounds::Box {
-            lower: vec![0.0; count],
-            upper: (0..count).map(|lane| self.capacity(lane)).collect(),
-        }
-    }
-
     fn present_costs(&self) -> Option<&[bool]> {
         self.present.as_deref()
     }
 
-    /// Without these lanes.
-    fn leave_out(&self, costs: &[u32]) -> ChoiceFixing {
-        let present = present_without(self.present(), self.num_costs(), costs);
-        match self.with_numbers(TransportNumbers::clone(&self.numbers), Some(present)) {
-            Ok(problem) => ChoiceFixing::restricted_to(problem),
-            // No lane is left.
-            Err(_) => ChoiceFixing::Infeasible,
-        }
+    fn solve_cost_hint(&self) -> SolveCostHint {
+        flow_cost_hint(self.lanes.network.nodes, self.num_costs())
     }
 
     fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
@@ -83,6 +58,66 @@ impl ProblemKind for Transport {
             .is_some_and(|solver| solver.set_limits(&self.lanes.network, &self.limits()))
     }
 
+    fn check(&self, decision: &Decision) -> Result<(), String> {
+        let count = self.num_costs();
+        let TransportNumbers { supply, demand, .. } = &*self.numbers;
+        let numbers = supply.iter().chain(demand);
+        let largest = numbers.fold(1.0_f64, |max, number| max.max(*number));
+        let tolerance = FLOW_CHECK_TOLERANCE * largest;
+        let mut sent = vec![0.0; self.sources()];
+        let mut received = vec![0.0; self.destinations()];
+        for (lane, value) in decision.iter() {
+            if lane >= count {
+                return Err(format!("lane {lane} of {count} does not exist"));
+            }
+            let capacity = self.capacity(lane);
+            if !(value >= -tolerance && value <= capacity + tolerance) {
+                let lane = self.lane(lane);
+                return Err(format!("{lane} carries {value}, not 0 to {capacity}"));
+            }
+            sent[lane / self.destinations()] += value;
+            received[lane % self.destinations()] += value;
+        }
+        for (source, (sent, supply)) in sent.iter().zip(supply).enumerate() {
+            if *sent > supply + tolerance {
+                let source = self.source(source);
+                return Err(format!("source {source} sends {sent} and has {supply}"));
+            }
+        }
+        for (destination, (received, demand)) in received.iter().zip(demand).enumerate() {
+            if (received - demand).abs() > tolerance {
+                let destination = self.destination(destination);
+                return Err(format!(
+                    "destination {destination} gets {received} and needs {demand}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
+            names: self,
+            failure_reasons: self,
+            sensitivity: self,
+            geometry: self,
+            choices: self,
+            ..KindCapabilities::NONE
+        }
+    }
+}
+
+impl CostNaming for Transport {
+    fn cost_names(&self) -> Option<&CostNames> {
+        self.lanes.cost_names.as_ref()
+    }
+
+    fn may_have_cost_names(&self) -> bool {
+        true
+    }
+}
+
+impl FailureReasons for Transport {
     fn infeasibility(&self) -> Option<String> {
         let supply: f64 = self.numbers.supply.iter().sum();
         let demand: f64 = self.numbers.demand.iter().sum();
@@ -105,7 +140,9 @@ impl ProblemKind for Transport {
             cut.demand - cut.capacity
         ))
     }
+}
 
+impl Sensitivity for Transport {
     fn relaxation_solver(
         &self,
         _kind: Relaxation,
@@ -128,7 +165,9 @@ impl ProblemKind for Transport {
     fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
         Some(Box::new(self.flow_solver()))
     }
+}
 
+impl DecisionGeometry for Transport {
     fn has_cones(&self) -> bool {
         true
     }
@@ -184,41 +223,24 @@ impl ProblemKind for Transport {
         }
         EqualityConstraints::from_rows([of_destinations, of_sources].concat())
     }
+}
 
-    fn check(&self, decision: &Decision) -> Result<(), String> {
+impl Choices for Transport {
+    fn bounds(&self) -> VariableBounds {
         let count = self.num_costs();
-        let TransportNumbers { supply, demand, .. } = &*self.numbers;
-        let numbers = supply.iter().chain(demand);
-        let largest = numbers.fold(1.0_f64, |max, number| max.max(*number));
-        let tolerance = FLOW_CHECK_TOLERANCE * largest;
-        let mut sent = vec![0.0; self.sources()];
-        let mut received = vec![0.0; self.destinations()];
-        for (lane, value) in decision.iter() {
-            if lane >= count {
-                return Err(format!("lane {lane} of {count} does not exist"));
-            }
-            let capacity = self.capacity(lane);
-            if !(value >= -tolerance && value <= capacity + tolerance) {
-                let lane = self.lane(lane);
-                return Err(format!("{lane} carries {value}, not 0 to {capacity}"));
-            }
-            sent[lane / self.destinations()] += value;
-            received[lane % self.destinations()] += value;
+        VariableBounds::Box {
+            lower: vec![0.0; count],
+            upper: (0..count).map(|lane| self.capacity(lane)).collect(),
         }
-        for (source, (sent, supply)) in sent.iter().zip(supply).enumerate() {
-            if *sent > supply + tolerance {
-                let source = self.source(source);
-                return Err(format!("source {source} sends {sent} and has {supply}"));
-            }
+    }
+
+    /// Without these lanes.
+    fn leave_out(&self, costs: &[u32]) -> ChoiceFixing {
+        let present = present_without(self.present(), self.num_costs(), costs);
+        match self.with_numbers(TransportNumbers::clone(&self.numbers), Some(present)) {
+            Ok(problem) => ChoiceFixing::restricted_to(problem),
+            // No lane is left.
+            Err(_) => ChoiceFixing::Infeasible,
         }
-        for (destination, (received, demand)) in received.iter().zip(demand).enumerate() {
-            if (received - demand).abs() > tolerance {
-                let destination = self.destination(destination);
-                return Err(format!(
-                    "destination {destination} gets {received} and needs {demand}"
-                ));
-            }
-        }
-        Ok(())
     }
 }

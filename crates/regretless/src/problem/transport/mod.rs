@@ -340,7 +340,7 @@ impl Transport {
         if self.num_costs() > MAX_CHECKED_ARCS {
             return Ok(());
         }
-        match self.infeasibility() {
+        match self.capabilities().failure_reasons.infeasibility() {
             Some(reason) => Err(Error::setting(format!(
                 "no transport is feasible: {reason}"
             ))),

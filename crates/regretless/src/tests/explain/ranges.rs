@@ -70,7 +70,12 @@ pub fn check(drawn: &DrawnCase, explanation: &Explanation) -> usize {
                 if !drawn.has_optimum(&changed) {
                     continue;
                 }
-                let has_no_meaning = drawn.problem.kind().unusable_costs(&changed).is_some();
+                let has_no_meaning = drawn
+                    .problem
+                    .kind()
+                    .failure_reasons()
+                    .unusable_costs(&changed)
+                    .is_some();
                 let found = excess(cost, outside);
                 let is_worse = found > MIN_EXCESS * STEP;
                 assert!(has_no_meaning || is_worse, "{context}: outside {found}");

@@ -11,7 +11,9 @@ use regretless::loss::layer::DecisionLayer;
 use regretless::loss::noise::NoiseSource;
 use regretless::loss::{Loss, LossInput, NoiseKey};
 use regretless::oracle::{CacheAction, Oracle, OracleWorker, TrainingOracle};
-use regretless::problem::{GridPath, Knapsack, ProblemKind, Sense, Tsp};
+use regretless::problem::{
+    DecisionGeometry, GridPath, KindCapabilities, Knapsack, ProblemKind, Sense, Tsp,
+};
 use regretless::solve::cone::NormalCone;
 use regretless::solve::{SearchLimits, Solver};
 use serde_json::Value;
@@ -95,6 +97,19 @@ impl ProblemKind for TspWithSubtours {
         self.tsp.solver(limits)
     }
 
+    fn check(&self, decision: &Decision) -> Result<(), String> {
+        self.tsp.check(decision)
+    }
+
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
+            geometry: self,
+            ..KindCapabilities::NONE
+        }
+    }
+}
+
+impl DecisionGeometry for TspWithSubtours {
     fn has_cones(&self) -> bool {
         true
     }
@@ -102,10 +117,6 @@ impl ProblemKind for TspWithSubtours {
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
         let (_, subtours) = self.subtours.iter().find(|(tour, _)| tour == decision)?;
         Some(self.tsp.cone_with_subtours(decision, subtours))
-    }
-
-    fn check(&self, decision: &Decision) -> Result<(), String> {
-        self.tsp.check(decision)
     }
 }
 

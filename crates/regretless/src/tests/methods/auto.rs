@@ -250,7 +250,6 @@ mod linear {
     use regretless::oracle::Oracle;
     use regretless::problem::{
         ExternalProblem, LinearArrays, LinearColumn, LinearRow, ProblemKind, ProblemSpec, Sense,
-        VariableBounds,
     };
     use regretless::report::{CandidateReport, ScoringKind};
     use regretless::solve::{SearchLimits, Solution, SolveFailure, Solver};
@@ -419,18 +418,19 @@ mod linear {
         fn name(&self) -> String {
             "cheapest item".into()
         }
+
         fn sense(&self) -> Sense {
             Sense::Minimize
         }
+
         fn num_costs(&self) -> usize {
             4
         }
-        fn bounds(&self) -> VariableBounds {
-            VariableBounds::Binary
-        }
+
         fn solver(&self, _limits: &SearchLimits) -> Box<dyn Solver> {
             Box::new(CheapestItemSolver)
         }
+
         fn check(&self, _decision: &Decision) -> Result<(), String> {
             Ok(())
         }

@@ -125,7 +125,12 @@ fn missing_capability(name: &str, fixture: &TrainingFixture) -> Option<&'static 
     };
     let method: &TrainingStage = &stages[0];
     let (problem, limits) = (fixture.oracle.problem(), SearchLimits::default());
-    let has_relaxation = |kind: Relaxation| problem.relaxation_solver(kind, &limits).is_some();
+    let has_relaxation = |kind: Relaxation| {
+        problem
+            .sensitivity()
+            .relaxation_solver(kind, &limits)
+            .is_some()
+    };
     let method_name = method.loss.to_string();
     let relaxations = [method.oracle.relaxation, method.labels.relaxed];
     if relaxations
@@ -134,24 +139,27 @@ fn missing_capability(name: &str, fixture: &TrainingFixture) -> Option<&'static 
         .any(|kind| !has_relaxation(kind))
     {
         Some("a linear relaxation")
-    } else if method_name.contains("CaVE") && !problem.has_vertex_decisions() {
+    } else if method_name.contains("CaVE") && !problem.geometry().has_vertex_decisions() {
         Some("decisions of zeros and ones")
-    } else if method_name.contains("CaVE") && !problem.has_cones() {
+    } else if method_name.contains("CaVE") && !problem.geometry().has_cones() {
         Some("the cone of binding constraints")
-    } else if method_name.contains("LAVA") && problem.adjacent_vertices(&limits).is_none() {
+    } else if method_name.contains("LAVA")
+        && problem.sensitivity().adjacent_vertices(&limits).is_none()
+    {
         Some("adjacent vertices")
     } else if is_equality_invariant(&method.loss)
-        && problem.equality_constraints() == EqualityConstraints::None
+        && problem.geometry().equality_constraints() == EqualityConstraints::None
     {
         Some("equality constraints")
     } else if method_name.contains("O_S")
         && problem
+            .sensitivity()
             .cost_ranging(range_kind(&method_name), &limits)
             .is_none()
     {
         Some("cost ranges")
     } else if method.labels.robust.is_some()
-        && (problem.has_known_costs() || problem.may_have_absent_costs())
+        && (problem.row_problems().has_known_costs() || problem.may_have_absent_costs())
     {
         Some("costs that are predicted as a whole")
     } else {

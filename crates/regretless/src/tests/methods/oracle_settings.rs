@@ -5,7 +5,7 @@ use std::sync::Arc;
 use regretless::loss::{LossInput, LossSpec, NoiseKey};
 use regretless::observer::NoopObserver;
 use regretless::oracle::{CacheSettings, OracleSettings, SolveCounts, TrainingOracle};
-use regretless::problem::{GridPath, ProblemKind, Sense};
+use regretless::problem::{GridPath, KindCapabilities, ProblemKind, Sense, Sensitivity};
 use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::solve::relaxation::{Relaxation, RelaxationSolver};
 use regretless::solve::{SearchLimits, Solution, SolveFailure, Solver};
@@ -60,6 +60,19 @@ impl ProblemKind for RelaxedPath {
         self.0.solver(limits)
     }
 
+    fn check(&self, decision: &Decision) -> Result<(), String> {
+        self.0.check(decision)
+    }
+
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
+            sensitivity: self,
+            ..KindCapabilities::NONE
+        }
+    }
+}
+
+impl Sensitivity for RelaxedPath {
     fn relaxation_solver(
         &self,
         kind: Relaxation,
@@ -68,10 +81,6 @@ impl ProblemKind for RelaxedPath {
         (kind == Relaxation::Plain).then(|| {
             Box::new(ExactAsRelaxation(self.0.solver(limits))) as Box<dyn RelaxationSolver>
         })
-    }
-
-    fn check(&self, decision: &Decision) -> Result<(), String> {
-        self.0.check(decision)
     }
 }
 

@@ -215,7 +215,9 @@ fn relaxations_are_lower_bounds_and_the_plain_one_is_the_degree_relaxation() {
             continue;
         };
         let relaxed = |problem: &dyn ProblemKind, kind| {
-            let solver = problem.relaxation_solver(kind, &SearchLimits::default());
+            let solver = problem
+                .sensitivity()
+                .relaxation_solver(kind, &SearchLimits::default());
             let solution = solver.unwrap().relax(&costs).unwrap();
             assert!(solution.objective - solution.bound <= tolerance);
             assert!(solution.bound <= solution.objective);

@@ -180,7 +180,10 @@ fn dense(decision: &Decision, count: usize) -> Vec<f64> {
 
 /// The relaxed optimum and its adjacent vertices as dense vectors.
 fn adjacent(problem: &dyn ProblemKind, costs: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
-    let mut solver = problem.adjacent_vertices(&SearchLimits::default()).unwrap();
+    let mut solver = problem
+        .sensitivity()
+        .adjacent_vertices(&SearchLimits::default())
+        .unwrap();
     let (solution, deltas) = solver.adjacent_vertices(costs).unwrap();
     assert_eq!(
         solver.adjacent_vertices(costs).unwrap(),
@@ -353,6 +356,8 @@ fn adjacent_vertices_of_large_knapsacks_differ_in_few_entries() {
     let problem = regretless::problem::Knapsack::with_capacity_fraction(weights, 0.1).unwrap();
     let costs: Vec<f64> = (0..300).map(|_| stream.uniform(-5.0, -1.0)).collect();
     let (_, deltas) = problem
+        .capabilities()
+        .sensitivity
         .adjacent_vertices(&SearchLimits::default())
         .unwrap()
         .adjacent_vertices(&costs)
@@ -368,6 +373,8 @@ fn at_most_ten_thousand_adjacent_vertices_of_large_grids_are_listed() {
         .map(|arc| (arc as f64).sin())
         .collect();
     let (solution, deltas) = problem
+        .capabilities()
+        .sensitivity
         .adjacent_vertices(&SearchLimits::default())
         .unwrap()
         .adjacent_vertices(&costs)
@@ -444,6 +451,8 @@ mod linear {
             let costs = costs(&mut stream, &problem, 0);
             let adjacent_points = check(&problem, &polytope, &costs, &format!("case {case}")).1;
             let detours = grid
+                .capabilities()
+                .sensitivity
                 .adjacent_vertices(&SearchLimits::default())
                 .unwrap()
                 .adjacent_vertices(&costs)
@@ -462,6 +471,8 @@ mod linear {
         build.row([1.0, 1.0], [(a, 1.0), (b, 1.0)]);
         let problem = build.build().unwrap();
         let (solution, deltas) = problem
+            .capabilities()
+            .sensitivity
             .adjacent_vertices(&SearchLimits::default())
             .unwrap()
             .adjacent_vertices(&[2.0])

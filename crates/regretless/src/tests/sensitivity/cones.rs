@@ -195,7 +195,7 @@ fn projections_equal_those_by_nonnegative_least_squares() {
             .solve(&costs)
             .unwrap()
             .decision;
-        let cone = problem.cone(&optimal_decision).unwrap();
+        let cone = problem.geometry().cone(&optimal_decision).unwrap();
         num_several_steps += usize::from(assert_nearest(
             &cone,
             &vector(&mut stream, costs.len()),
@@ -244,11 +244,21 @@ fn costs_under_which_a_decision_is_optimal_are_their_own_projection() {
             .unwrap()
             .decision;
         let negated: Vec<f64> = costs.iter().map(|cost| -cost).collect();
-        let actual = problem.cone(&optimal_decision).unwrap().project(&negated);
+        let actual = problem
+            .capabilities()
+            .geometry
+            .cone(&optimal_decision)
+            .unwrap()
+            .project(&negated);
         assert_close(&actual, &negated, 1e-10, &format!("case {case}"));
         // A decision is optimal under the projection of any vector.
         let arbitrary = vector(&mut stream, costs.len());
-        let projection = problem.cone(&optimal_decision).unwrap().project(&arbitrary);
+        let projection = problem
+            .capabilities()
+            .geometry
+            .cone(&optimal_decision)
+            .unwrap()
+            .project(&arbitrary);
         let within: Vec<f64> = projection.iter().map(|entry| -entry).collect();
         let min = problem
             .solver(&SearchLimits::default())
@@ -319,7 +329,12 @@ fn assert_golden(file: &Value, cone: impl Fn(&Decision, &[Vec<f64>]) -> NormalCo
 fn golden_paths_have_their_normals_and_projections() {
     let file = golden("cave_sp4x5_min");
     assert_golden(&file, |optimal_decision, _| {
-        GridPath::new(4, 5).unwrap().cone(optimal_decision).unwrap()
+        GridPath::new(4, 5)
+            .unwrap()
+            .capabilities()
+            .geometry
+            .cone(optimal_decision)
+            .unwrap()
     });
 }
 
@@ -332,7 +347,11 @@ fn golden_knapsacks_have_their_normals_and_projections() {
     )
     .unwrap();
     assert_golden(&file, |optimal_decision, _| {
-        problem.cone(optimal_decision).unwrap()
+        problem
+            .capabilities()
+            .geometry
+            .cone(optimal_decision)
+            .unwrap()
     });
 }
 
@@ -360,7 +379,7 @@ fn subtour_constraints_with_slack_add_nothing_to_the_cone() {
         (6, 7, 6)
     );
     assert_eq!(
-        problem.cone(&tour).unwrap(),
+        problem.capabilities().geometry.cone(&tour).unwrap(),
         problem.cone_with_subtours(&tour, &[])
     );
 }
@@ -385,7 +404,7 @@ fn tours_and_routes_are_optimal_under_projections_onto_their_cones() {
         )) else {
             continue;
         };
-        let cone = problem.cone(&solution.decision).unwrap();
+        let cone = problem.geometry().cone(&solution.decision).unwrap();
         let arbitrary = vector(&mut stream, problem.num_costs());
         assert_nearest(&cone, &arbitrary, &format!("case {case}"));
         let within: Vec<f64> = cone
@@ -395,6 +414,7 @@ fn tours_and_routes_are_optimal_under_projections_onto_their_cones() {
             .collect();
         let min = if case % 2 == 0 {
             problem
+                .sensitivity()
                 .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
                 .unwrap()
                 .relax(&within)
@@ -439,9 +459,13 @@ fn linear_problems_have_the_cone_of_their_relaxed_optimum() {
             continue;
         }
         let mut relaxation_solver = problem
+            .capabilities()
+            .sensitivity
             .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
             .unwrap();
         let cone = problem
+            .capabilities()
+            .geometry
             .cone(&relaxation_solver.relax(&costs).unwrap().decision)
             .unwrap();
         let negated: Vec<f64> = costs.iter().map(|cost| -cost).collect();
@@ -464,5 +488,13 @@ fn linear_problems_with_auxiliary_columns_have_no_cone() {
     let mut build = LinearBuilder::new("shops", Sense::Minimize);
     build.predicted("a", VariableDomain::Binary);
     build.auxiliary("b", VariableDomain::Binary, 3.0);
-    assert_eq!(build.build().unwrap().cone(&Decision::default()), None);
+    assert_eq!(
+        build
+            .build()
+            .unwrap()
+            .capabilities()
+            .geometry
+            .cone(&Decision::default()),
+        None
+    );
 }

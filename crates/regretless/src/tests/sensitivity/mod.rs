@@ -93,6 +93,7 @@ fn costs(stream: &mut RandomStream, problem: &dyn ProblemKind, case: u64) -> Vec
 /// Whether the problem is unbounded.
 fn is_unbounded(problem: &dyn ProblemKind, costs: &[f64]) -> bool {
     let mut relaxation_solver = problem
+        .sensitivity()
         .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
         .unwrap();
     relaxation_solver.relax(costs) == Err(SolveFailure::Unbounded)

@@ -13,6 +13,7 @@ const OFFSET: f64 = 1e-6;
 
 fn ranges(problem: &dyn ProblemKind, kind: CostRangeKind, costs: &[f64]) -> CostRanges {
     problem
+        .sensitivity()
         .cost_ranging(kind, &SearchLimits::default())
         .unwrap()
         .ranges(costs)
@@ -22,6 +23,7 @@ fn ranges(problem: &dyn ProblemKind, kind: CostRangeKind, costs: &[f64]) -> Cost
 /// Excess of the optimum under `costs` over the new optimum when cost `j` becomes `cost`.
 fn excess(problem: &dyn ProblemKind, costs: &[f64], j: usize, cost: f64) -> f64 {
     let mut relaxation_solver = problem
+        .sensitivity()
         .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
         .unwrap();
     let point = relaxation_solver.relax(costs).unwrap().decision;
@@ -198,6 +200,7 @@ fn ranges_of_tours_and_routes_are_valid() {
         for (num_finite_ends, problem) in num_finite_ends.iter_mut().zip(problems) {
             let costs = costs(&mut stream, problem.as_ref(), case);
             let relaxed = problem
+                .sensitivity()
                 .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
                 .unwrap()
                 .relax(&costs);
@@ -250,6 +253,7 @@ fn ranges_and_adjacent_vertices_of_large_models_equal_those_of_the_knapsack_solv
     assert_close(&a.upper, &b.upper, 1e-6, "upper ends");
     let adjacent_vertices = |problem: &dyn ProblemKind| {
         problem
+            .sensitivity()
             .adjacent_vertices(&SearchLimits::default())
             .unwrap()
             .adjacent_vertices(&costs)
@@ -304,6 +308,8 @@ fn golden_grids_have_their_exact_ranges_and_linear_optima() {
     let case = &file["problems"]["SP4x6"];
     let problem = GridPath::new(4, 6).unwrap();
     let mut relaxation_solver = problem
+        .capabilities()
+        .sensitivity
         .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
         .unwrap();
     let (lower, upper) = (
@@ -331,6 +337,8 @@ fn golden_knapsacks_have_their_ranges_and_linear_optima() {
     let capacity = numbers(&case["problem"]["capacity"]);
     let problem = Knapsack::new(rows(&case["problem"]["weights"]), capacity).unwrap();
     let mut relaxation_solver = problem
+        .capabilities()
+        .sensitivity
         .relaxation_solver(Relaxation::Plain, &SearchLimits::default())
         .unwrap();
     let negated = |row: &[f64]| row.iter().map(|value| -value).collect::<Vec<f64>>();

@@ -484,7 +484,7 @@ fn cells_of_wide_long_and_parameter_files_name_nodes() {
         wide(&[], &["*-*"], &["start"]),
     );
     let (problem, data) = table.read_for(path_problem()).unwrap();
-    let columns = problem.kind().parameters();
+    let columns = problem.kind().row_problems().parameters();
     let found = numbers(data.parameters().unwrap(), columns);
     assert_eq!(found, [[1.0], [0.0], [2.0]], "places in the list of nodes");
 
@@ -492,7 +492,10 @@ fn cells_of_wide_long_and_parameter_files_name_nodes() {
     let layout = long(Some("item"));
     let table = source(folder.file("long.csv", text), layout);
     let (problem, data) = table.read_for(path_problem()).unwrap();
-    let found = numbers(data.parameters().unwrap(), problem.kind().parameters());
+    let found = numbers(
+        data.parameters().unwrap(),
+        problem.kind().row_problems().parameters(),
+    );
     assert_eq!(found, [[1.0]]);
 
     let ends = folder.file("ends.csv", "start\nc\na\n");
@@ -503,7 +506,10 @@ fn cells_of_wide_long_and_parameter_files_name_nodes() {
         parameters: vec![ends.display().to_string()],
     };
     let (problem, data) = table.read_for(path_problem()).unwrap();
-    let found = numbers(data.parameters().unwrap(), problem.kind().parameters());
+    let found = numbers(
+        data.parameters().unwrap(),
+        problem.kind().row_problems().parameters(),
+    );
     assert_eq!(found, [[2.0], [0.0]]);
 }
 

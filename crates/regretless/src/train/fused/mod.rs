@@ -136,7 +136,7 @@ fn needs_decision_bits(side: &ErrorSide) -> bool {
 /// Whether all variables are binary, in the problem and in all labels.
 fn has_binary_labels(prepared: &PreparedData<'_>) -> bool {
     let data = prepared.context.data;
-    prepared.context.oracle.problem().bounds() == VariableBounds::Binary
+    prepared.context.oracle.problem().choices().bounds() == VariableBounds::Binary
         && (0..data.len()).all(|row| data.optimal_decision(row).is_binary())
 }
 

@@ -80,28 +80,31 @@ pub(super) fn draw(
             .flat_map(|row| (0..cols).map(move |col| (row, col)))
             .map(at),
     );
-    if cell_width >= MIN_LABELED_CELL_WIDTH {
-        let shared = if view.regret.is_none() {
-            &view.shared
-        } else {
-            &Vec::new()
-        };
-        for (entries, class) in [
-            (shared, "text-color"),
-            (&view.wrong, "wrong"),
-            (&view.missed, "missed"),
-        ] {
-            write_costs(
-                svg,
-                case,
-                entries
-                    .iter()
-                    .filter_map(|entry| Some((*entry, arc(*entry)?))),
-                class,
-                cell_width >= MIN_CELL_WIDTH_OF_THREE_DIGITS,
-            );
-        }
+    if cell_width < MIN_LABELED_CELL_WIDTH {
+        return;
     }
+    for (entries, class) in labeled_arcs(view) {
+        let arcs = entries
+            .iter()
+            .filter_map(|entry| Some((*entry, arc(*entry)?)));
+        let has_three_digits = cell_width >= MIN_CELL_WIDTH_OF_THREE_DIGITS;
+        write_costs(svg, case, arcs, class, has_three_digits);
+    }
+}
+
+/// The arcs with labels, and their class. Costs of shared arcs explain no regret: only the optimal
+/// path has them.
+fn labeled_arcs(view: &DecisionView) -> [(&[u32], &'static str); 3] {
+    let shared: &[u32] = if view.regret.is_none() {
+        &view.shared
+    } else {
+        &[]
+    };
+    [
+        (shared, "text-color"),
+        (&view.wrong, "wrong"),
+        (&view.missed, "missed"),
+    ]
 }
 
 fn draw_nodes(svg: &mut Svg, nodes: impl Iterator<Item = Point>) {

@@ -196,6 +196,21 @@ struct BandLabel {
     text: String,
 }
 
+/// Draws the area between the line from one point to another and the same line below it.
+fn draw_parallelogram(svg: &mut Svg, from: Point, to: Point, thickness: f64, style: &str) {
+    let corners = [
+        from,
+        to,
+        (to.0, to.1 + thickness),
+        (from.0, from.1 + thickness),
+    ];
+    let points = corners.map(|(x, y)| format!("{x:.2},{y:.2}"));
+    svg.tag("polygon")
+        .set("points", &points.join(" "))
+        .set("class", style)
+        .done();
+}
+
 /// Draws the common part of both amounts, and below it what is too much or missing.
 fn draw_band(
     svg: &mut Svg,
@@ -232,17 +247,8 @@ fn draw_band(
     let mut part = |class: &str, offset: f64, thickness: f64, style: &str| {
         svg.group(&format!("{class} mark")).open();
         svg.tip(&tip);
-        let corners = [
-            (from.0, from.1 + offset),
-            (to.0, to.1 + offset),
-            (to.0, to.1 + offset + thickness),
-            (from.0, from.1 + offset + thickness),
-        ];
-        let points = corners.map(|(x, y)| format!("{x:.2},{y:.2}"));
-        svg.tag("polygon")
-            .set("points", &points.join(" "))
-            .set("class", style)
-            .done();
+        let [from, to] = [from, to].map(|(x, y)| (x, y + offset));
+        draw_parallelogram(svg, from, to, thickness, style);
         svg.end();
     };
     if common > 0.0 {

@@ -7,8 +7,9 @@ use crate::data::CostNames;
 use crate::decision::Decision;
 use crate::problem::equality::{EqualityRow, eliminate_auxiliary};
 use crate::problem::{
-    ChoiceFixing, ColumnDomain, EqualityConstraints, FixedChoices, ProblemKind, Restriction, Sense,
-    VariableBounds,
+    ChoiceFixing, Choices, ColumnDomain, CostNaming, DecisionGeometry, EqualityConstraints,
+    FailureReasons, FixedChoices, KindCapabilities, ModelParts, ProblemKind, Restriction, Sense,
+    Sensitivity, VariableBounds,
 };
 use crate::problem::{SolveCostHint, SolveSeconds};
 use crate::solve::cone::NormalCone;
@@ -26,14 +27,6 @@ impl ProblemKind for LinearProblem {
         }
     }
 
-    fn solve_cost_hint(&self) -> SolveCostHint {
-        // Untuned: used until the first solves are counted.
-        SolveCostHint {
-            exact: SolveSeconds::Counted(1e-2),
-            relaxed_ratio: SolveCostHint::UNKNOWN.relaxed_ratio,
-        }
-    }
-
     fn sense(&self) -> Sense {
         self.parts.sense
     }
@@ -42,74 +35,16 @@ impl ProblemKind for LinearProblem {
         self.parts.predicted.len()
     }
 
-    fn cost_names(&self) -> Option<&CostNames> {
-        self.parts.cost_names.as_ref()
-    }
-
-    fn may_have_cost_names(&self) -> bool {
-        self.parts.could_name_costs
-    }
-
-    fn file_hash(&self) -> Option<&str> {
-        self.parts.file.as_ref().map(|file| file.hash.as_str())
-    }
-
-    fn file_content(&self) -> Option<&[u8]> {
-        self.parts.file.as_ref().map(|file| &*file.content)
-    }
-
     fn present_costs(&self) -> Option<&[bool]> {
         self.present.as_deref()
     }
 
-    fn row_names(&self) -> &[String] {
-        &self.model.row_names
-    }
-
-    fn column_names(&self) -> &[String] {
-        &self.model.column_names
-    }
-
-    fn bounds(&self) -> VariableBounds {
-        let bounds = |column: &usize| self.model.column_bounds[*column];
-        if self
-            .parts
-            .predicted
-            .iter()
-            .all(|column| self.model.integer[*column] && bounds(column) == [0.0, 1.0])
-        {
-            return VariableBounds::Binary;
+    fn solve_cost_hint(&self) -> SolveCostHint {
+        // Untuned: used until the first solves are counted.
+        SolveCostHint {
+            exact: SolveSeconds::Counted(1e-2),
+            relaxed_ratio: SolveCostHint::UNKNOWN.relaxed_ratio,
         }
-        let lower = self.parts.predicted.iter().map(|column| bounds(column)[0]);
-        let upper = self.parts.predicted.iter().map(|column| bounds(column)[1]);
-        let (lower, upper) = (lower.collect(), upper.collect());
-        VariableBounds::Box { lower, upper }
-    }
-
-    fn fingerprint(&self) -> Vec<u8> {
-        // The debug format of a model contains all of its values exactly.
-        let content = format!(
-            "{:?} {:?} {:?}",
-            self.parts.sense, self.model, self.parts.predicted
-        );
-        blake3::hash(content.as_bytes()).as_bytes().to_vec()
-    }
-
-    fn fixed_cost(&self) -> Option<f64> {
-        let known = self.model.cost.iter().any(|cost| *cost != 0.0);
-        (!known).then_some(self.model.offset)
-    }
-
-    fn fixed_cost_columns(&self) -> Vec<String> {
-        let mut names = Vec::new();
-        for (column, cost) in self.model.cost.iter().enumerate() {
-            // A column that is fixed, such as the constant of an objective, changes no decision.
-            let [lower, upper] = self.model.column_bounds[column];
-            if *cost != 0.0 && lower < upper {
-                names.push(self.model.column_names[column].clone());
-            }
-        }
-        names
     }
 
     fn solver(&self, limits: &SearchLimits) -> Box<dyn Solver> {
@@ -118,6 +53,57 @@ impl ProblemKind for LinearProblem {
         Box::new(solver.with_present(self.present.clone()))
     }
 
+    fn reuse_solver(&self, solver: &mut dyn Solver) -> bool {
+        let solver: &mut dyn std::any::Any = solver;
+        solver.downcast_mut::<LinearSolver>().is_some_and(|solver| {
+            solver.move_to(&self.model, &self.parts.predicted, self.present.clone())
+        })
+    }
+
+    /// Auxiliary columns are not part of a decision: rows with auxiliary columns are checked
+    /// against the best that their bounds allow. The solver checks its full solution before it
+    /// returns.
+    fn check(&self, decision: &Decision) -> Result<(), String> {
+        if let Some(last) = decision
+            .indices()
+            .last()
+            .filter(|last| **last as usize >= self.num_costs())
+        {
+            return Err(format!(
+                "variable {last} of {} does not exist",
+                self.num_costs()
+            ));
+        }
+        let mut values = vec![0.0; self.num_costs()];
+        decision.write_dense(&mut values);
+        self.model
+            .check_partial(|column| self.parts.cost_index[column].map(|cost| values[cost]))
+    }
+
+    fn capabilities(&self) -> KindCapabilities<'_> {
+        KindCapabilities {
+            names: self,
+            failure_reasons: self,
+            sensitivity: self,
+            geometry: self,
+            choices: self,
+            model_parts: self,
+            ..KindCapabilities::NONE
+        }
+    }
+}
+
+impl CostNaming for LinearProblem {
+    fn cost_names(&self) -> Option<&CostNames> {
+        self.parts.cost_names.as_ref()
+    }
+
+    fn may_have_cost_names(&self) -> bool {
+        self.parts.could_name_costs
+    }
+}
+
+impl FailureReasons for LinearProblem {
     fn infeasibility(&self) -> Option<String> {
         self.explain_infeasibility()
     }
@@ -129,14 +115,9 @@ impl ProblemKind for LinearProblem {
     fn unboundedness_note(&self) -> Option<String> {
         self.note_unbounded_columns()
     }
+}
 
-    fn reuse_solver(&self, solver: &mut dyn Solver) -> bool {
-        let solver: &mut dyn std::any::Any = solver;
-        solver.downcast_mut::<LinearSolver>().is_some_and(|solver| {
-            solver.move_to(&self.model, &self.parts.predicted, self.present.clone())
-        })
-    }
-
+impl Sensitivity for LinearProblem {
     fn relaxation_solver(
         &self,
         _kind: Relaxation,
@@ -159,7 +140,9 @@ impl ProblemKind for LinearProblem {
     fn adjacent_vertices(&self, limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
         Some(self.relaxation(limits))
     }
+}
 
+impl DecisionGeometry for LinearProblem {
     /// There is none with auxiliary columns: a decision does not contain their values, and their
     /// costs shift the cone away from the origin.
     fn cone(&self, decision: &Decision) -> Option<NormalCone> {
@@ -230,6 +213,24 @@ impl ProblemKind for LinearProblem {
         }
         eliminate_auxiliary(rows)
     }
+}
+
+impl Choices for LinearProblem {
+    fn bounds(&self) -> VariableBounds {
+        let bounds = |column: &usize| self.model.column_bounds[*column];
+        if self
+            .parts
+            .predicted
+            .iter()
+            .all(|column| self.model.integer[*column] && bounds(column) == [0.0, 1.0])
+        {
+            return VariableBounds::Binary;
+        }
+        let lower = self.parts.predicted.iter().map(|column| bounds(column)[0]);
+        let upper = self.parts.predicted.iter().map(|column| bounds(column)[1]);
+        let (lower, upper) = (lower.collect(), upper.collect());
+        VariableBounds::Box { lower, upper }
+    }
 
     /// By the bounds of the columns. The costs would not do: those of auxiliary columns count too.
     fn fix_choices(&self, fixed: &FixedChoices) -> ChoiceFixing {
@@ -253,6 +254,50 @@ impl ProblemKind for LinearProblem {
     fn leave_out(&self, costs: &[u32]) -> ChoiceFixing {
         self.with_fixed_columns(costs.iter().map(|cost| (*cost, 0.0)))
     }
+}
+
+impl ModelParts for LinearProblem {
+    fn row_names(&self) -> &[String] {
+        &self.model.row_names
+    }
+
+    fn column_names(&self) -> &[String] {
+        &self.model.column_names
+    }
+
+    fn file_hash(&self) -> Option<&str> {
+        self.parts.file.as_ref().map(|file| file.hash.as_str())
+    }
+
+    fn file_content(&self) -> Option<&[u8]> {
+        self.parts.file.as_ref().map(|file| &*file.content)
+    }
+
+    fn fingerprint(&self) -> Vec<u8> {
+        // The debug format of a model contains all of its values exactly.
+        let content = format!(
+            "{:?} {:?} {:?}",
+            self.parts.sense, self.model, self.parts.predicted
+        );
+        blake3::hash(content.as_bytes()).as_bytes().to_vec()
+    }
+
+    fn fixed_cost(&self) -> Option<f64> {
+        let known = self.model.cost.iter().any(|cost| *cost != 0.0);
+        (!known).then_some(self.model.offset)
+    }
+
+    fn fixed_cost_columns(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for (column, cost) in self.model.cost.iter().enumerate() {
+            // A column that is fixed, such as the constant of an objective, changes no decision.
+            let [lower, upper] = self.model.column_bounds[column];
+            if *cost != 0.0 && lower < upper {
+                names.push(self.model.column_names[column].clone());
+            }
+        }
+        names
+    }
 
     fn column_domains(&self) -> Option<Vec<ColumnDomain>> {
         Some(self.domains())
@@ -271,26 +316,6 @@ impl ProblemKind for LinearProblem {
         Some(Arc::new(self.with_free_auxiliary_columns()))
     }
 
-    /// Auxiliary columns are not part of a decision: rows with auxiliary columns are checked
-    /// against the best that their bounds allow. The solver checks its full solution before it
-    /// returns.
-    fn check(&self, decision: &Decision) -> Result<(), String> {
-        if let Some(last) = decision
-            .indices()
-            .last()
-            .filter(|last| **last as usize >= self.num_costs())
-        {
-            return Err(format!(
-                "variable {last} of {} does not exist",
-                self.num_costs()
-            ));
-        }
-        let mut values = vec![0.0; self.num_costs()];
-        decision.write_dense(&mut values);
-        self.model
-            .check_partial(|column| self.parts.cost_index[column].map(|cost| values[cost]))
-    }
-
     fn auxiliary_names(&self) -> &[String] {
         &self.parts.auxiliary_names
     }
@@ -303,8 +328,7 @@ impl ProblemKind for LinearProblem {
         fixed
     }
 
-    fn check_complete(&self, decision: &Decision, auxiliary: &[f64]) -> Result<(), String> {
-        self.check(decision)?;
+    fn check_auxiliary(&self, decision: &Decision, auxiliary: &[f64]) -> Result<(), String> {
         if auxiliary.len() != self.parts.auxiliary.len() {
             let (found, expected) = (auxiliary.len(), self.parts.auxiliary.len());
             return Err(format!(

@@ -1,7 +1,5 @@
 //! Absent items, nodes and customers: every result is that of the smaller problem built by hand.
 
-use std::sync::Arc;
-
 use regretless::Decision;
 use regretless::problem::{Knapsack, ProblemKind, ProblemSpec, Sense, TopK, Tsp};
 use regretless::random::{Purpose, RandomStream};
@@ -10,8 +8,11 @@ use regretless::solve::SolveFailure;
 use regretless::solve::relaxation::{CostRangeKind, Relaxation, RelaxationSolver};
 use regretless::solve::warm_start::WarmStart;
 use regretless::solve::{SearchLimits, Solution, Solver};
-
 use serde_json::{Value, json};
+use std::sync::Arc;
+
+mod brute_force;
+mod fields;
 
 /// A problem with absent items, and the problem of the present ones.
 struct Case {
@@ -268,10 +269,13 @@ fn solutions_are_those_of_the_smaller_problem() {
             smaller.solver(&limits),
         );
         let searches = [
-            (full.local_search(&limits), smaller.local_search(&limits)),
             (
-                full.fast_local_search(&limits),
-                smaller.fast_local_search(&limits),
+                full.solver_traits().local_search(&limits),
+                smaller.solver_traits().local_search(&limits),
+            ),
+            (
+                full.solver_traits().fast_local_search(&limits),
+                smaller.solver_traits().fast_local_search(&limits),
             ),
         ];
         for (full, smaller) in searches {
@@ -289,8 +293,16 @@ fn a_search_from_another_decision_is_that_of_the_smaller_problem() {
     let mut stream = stream(7);
     let limits = SearchLimits::default();
     let case = tsp_case(40, 30, &mut stream);
-    let mut full = case.full.fast_local_search(&limits).unwrap();
-    let mut smaller = case.smaller.fast_local_search(&limits).unwrap();
+    let mut full = case
+        .full
+        .solver_traits()
+        .fast_local_search(&limits)
+        .unwrap();
+    let mut smaller = case
+        .smaller
+        .solver_traits()
+        .fast_local_search(&limits)
+        .unwrap();
     let mut differs = false;
     for _ in 0..20 {
         let [other, _] = case.draw_costs(&mut stream);
@@ -347,8 +359,8 @@ fn warm_starts_are_those_of_the_smaller_problem() {
 /// The relaxations of both problems, if they have this one.
 fn relaxations(case: &Case, kind: Relaxation) -> Option<[Box<dyn RelaxationSolver>; 2]> {
     let limits = SearchLimits::default();
-    let full = case.full.relaxation_solver(kind, &limits);
-    let smaller = case.smaller.relaxation_solver(kind, &limits);
+    let full = case.full.sensitivity().relaxation_solver(kind, &limits);
+    let smaller = case.smaller.sensitivity().relaxation_solver(kind, &limits);
     assert_eq!(full.is_some(), smaller.is_some());
     Some([full?, smaller?])
 }
@@ -393,8 +405,8 @@ fn ranges_are_those_of_the_smaller_problem_and_unbounded_for_absent_costs() {
     let (limits, mut compared) = (SearchLimits::default(), 0);
     for case in cases() {
         for kind in [CostRangeKind::Basis, CostRangeKind::Exact] {
-            let full = case.full.cost_ranging(kind, &limits);
-            let smaller = case.smaller.cost_ranging(kind, &limits);
+            let full = case.full.sensitivity().cost_ranging(kind, &limits);
+            let smaller = case.smaller.sensitivity().cost_ranging(kind, &limits);
             assert_eq!(full.is_some(), smaller.is_some());
             let (Some(mut full), Some(mut smaller)) = (full, smaller) else {
                 continue;
@@ -415,8 +427,8 @@ fn ranges_are_those_of_the_smaller_problem_and_unbounded_for_absent_costs() {
 fn adjacent_vertices_are_those_of_the_smaller_problem() {
     let (limits, mut compared) = (SearchLimits::default(), 0);
     for case in cases() {
-        let full = case.full.adjacent_vertices(&limits);
-        let smaller = case.smaller.adjacent_vertices(&limits);
+        let full = case.full.sensitivity().adjacent_vertices(&limits);
+        let smaller = case.smaller.sensitivity().adjacent_vertices(&limits);
         assert_eq!(full.is_some(), smaller.is_some());
         let (Some(mut full), Some(mut smaller)) = (full, smaller) else {
             continue;
@@ -435,15 +447,22 @@ fn adjacent_vertices_are_those_of_the_smaller_problem() {
 #[test]
 fn cones_are_those_of_the_smaller_problem_and_hold_any_absent_cost() {
     for case in cases() {
-        assert_eq!(case.full.has_cones(), case.smaller.has_cones());
-        let is_vertex = case.full.has_vertex_decisions();
-        assert_eq!(is_vertex, case.smaller.has_vertex_decisions());
+        assert_eq!(
+            case.full.geometry().has_cones(),
+            case.smaller.geometry().has_cones()
+        );
+        let is_vertex = case.full.geometry().has_vertex_decisions();
+        assert_eq!(is_vertex, case.smaller.geometry().has_vertex_decisions());
         let mut stream = stream(8);
         let [costs, _] = case.draw_costs(&mut stream);
         let limits = SearchLimits::default();
         let decision = case.smaller.solver(&limits).solve(&costs).unwrap().decision;
-        let smaller = case.smaller.cone(&decision).unwrap();
-        let full = case.full.cone(&case.decision_to_full(&decision)).unwrap();
+        let smaller = case.smaller.geometry().cone(&decision).unwrap();
+        let full = case
+            .full
+            .geometry()
+            .cone(&case.decision_to_full(&decision))
+            .unwrap();
         assert_eq!(full.num_rows(), smaller.num_rows());
         assert_eq!(
             full.mean_normal(),
@@ -492,7 +511,10 @@ fn descriptions_of_a_problem_are_those_of_the_full_one_without_the_absent() {
         assert_eq!(present.len(), case.full.num_costs());
         assert!(case.full.may_have_absent_costs());
         assert_eq!(case.full.sense(), case.smaller.sense());
-        assert_eq!(case.full.fixed_cost(), case.smaller.fixed_cost());
+        assert_eq!(
+            case.full.model_parts().fixed_cost(),
+            case.smaller.model_parts().fixed_cost()
+        );
         assert_eq!(case.full.solve_cost_hint(), case.smaller.solve_cost_hint());
         assert!(case.full.name().ends_with(" present)"));
         assert_eq!(case.smaller.present_costs(), None);
@@ -511,7 +533,10 @@ fn an_absent_edge_is_not_used_even_once() {
     }));
     let upper = vec![2.0, 0.0, 2.0, 0.0, 1.0, 0.0];
     let lower = vec![0.0; 6];
-    assert_eq!(routes.bounds(), VariableBounds::Box { lower, upper });
+    assert_eq!(
+        routes.choices().bounds(),
+        VariableBounds::Box { lower, upper }
+    );
 }
 
 #[cfg(feature = "highs")]
@@ -527,409 +552,18 @@ fn routes_that_cannot_exist_are_infeasible_for_a_reason() {
         let problem = routes(present);
         let solved = problem.solver(&SearchLimits::default()).solve(&[1.0; 10]);
         assert_eq!(solved.unwrap_err(), SolveFailure::Infeasible);
-        assert!(problem.infeasibility().unwrap().contains(reason));
+        assert!(
+            problem
+                .failure_reasons()
+                .infeasibility()
+                .unwrap()
+                .contains(reason)
+        );
     };
     refused(
         [0, 1, 1, 1],
         "demand 18, and 2 vehicles of capacity 8 carry 16",
     );
     refused([0, 1, 0, 0], "there is one customer");
-    assert_eq!(routes([1, 0, 1, 0]).infeasibility(), None);
-}
-
-/// The smallest cost of all choices of items that an independent condition accepts.
-fn best_choice(costs: &[f64], accepts: impl Fn(&[usize]) -> bool) -> f64 {
-    let choices = (0_u32..1 << costs.len()).map(|bits| {
-        let chosen = (0..costs.len()).filter(|j| bits >> j & 1 == 1);
-        chosen.collect::<Vec<_>>()
-    });
-    choices
-        .filter(|chosen| accepts(chosen))
-        .map(|chosen| chosen.iter().map(|j| costs[*j]).sum())
-        .fold(f64::INFINITY, f64::min)
-}
-
-fn optimum(problem: &dyn ProblemKind, costs: &[f64]) -> f64 {
-    let solution = problem.solver(&SearchLimits::default()).solve(costs);
-    let solution = solution.unwrap();
-    problem.check(&solution.decision).unwrap();
-    assert!((solution.decision.dot(costs) - solution.objective).abs() < 1e-9);
-    solution.objective
-}
-
-#[test]
-fn choices_of_items_are_the_best_of_all() {
-    let mut stream = stream(9);
-    for round in 0..30 {
-        let items = 8;
-        let present = draw_present(items, 3, &mut stream);
-        let weights: Vec<f64> = (0..items).map(|_| stream.uniform(1.0, 5.0)).collect();
-        let costs: Vec<f64> = (0..items).map(|_| stream.uniform(-5.0, 1.0)).collect();
-        let is_present = |chosen: &[usize]| chosen.iter().all(|item| present[*item]);
-
-        let knapsack = Knapsack::new(vec![weights.clone()], vec![9.0]).unwrap();
-        let knapsack = knapsack.with_present(present.clone()).unwrap();
-        let fits = |chosen: &[usize]| chosen.iter().map(|j| weights[*j]).sum::<f64>() <= 9.0;
-        let best = best_choice(&costs, |chosen| is_present(chosen) && fits(chosen));
-        assert!((optimum(&knapsack, &costs) - best).abs() < 1e-9, "{round}");
-
-        let top = TopK::new(items, 3, Sense::Minimize).unwrap();
-        let top = top.with_present(present.clone()).unwrap();
-        let best = best_choice(&costs, |chosen| is_present(chosen) && chosen.len() == 3);
-        assert!((optimum(&top, &costs) - best).abs() < 1e-9, "{round}");
-
-        let top = TopK::at_most(items, 5, Sense::Minimize).unwrap();
-        let top = top.with_present(present.clone()).unwrap();
-        let best = best_choice(&costs, |chosen| is_present(chosen) && chosen.len() <= 5);
-        assert!((optimum(&top, &costs) - best).abs() < 1e-9, "{round}");
-    }
-}
-
-/// All orders of some nodes.
-fn orders(nodes: &[usize]) -> Vec<Vec<usize>> {
-    if nodes.is_empty() {
-        return vec![Vec::new()];
-    }
-    let mut all = Vec::new();
-    for (position, first) in nodes.iter().enumerate() {
-        let others = [&nodes[..position], &nodes[position + 1..]].concat();
-        for mut order in orders(&others) {
-            order.push(*first);
-            all.push(order);
-        }
-    }
-    all
-}
-
-/// The cost of a closed walk, by a matrix of costs.
-fn walk_cost(order: &[usize], matrix: &[Vec<f64>]) -> f64 {
-    let next = order.iter().cycle().skip(1);
-    order.iter().zip(next).map(|(i, j)| matrix[*i][*j]).sum()
-}
-
-/// Costs of edges in lexicographic order, and the same as a matrix.
-fn draw_edges(nodes: usize, stream: &mut RandomStream) -> (Vec<f64>, Vec<Vec<f64>>) {
-    let (mut costs, mut matrix) = (Vec::new(), vec![vec![0.0; nodes]; nodes]);
-    let pairs = (0..nodes).flat_map(|i| (i + 1..nodes).map(move |j| (i, j)));
-    for (i, j) in pairs {
-        let cost = stream.uniform(-1.0, 9.0);
-        costs.push(cost);
-        (matrix[i][j], matrix[j][i]) = (cost, cost);
-    }
-    (costs, matrix)
-}
-
-#[test]
-fn tours_are_the_best_of_all_orders_of_the_present_nodes() {
-    let mut stream = stream(10);
-    for round in 0..30 {
-        let (costs, matrix) = draw_edges(8, &mut stream);
-        let present = draw_present(8, 3, &mut stream);
-        let tsp = Tsp::new(8).unwrap().with_present(present.clone()).unwrap();
-        let tours = orders(&present_items(&present));
-        let costs_of_tours = tours.iter().map(|order| walk_cost(order, &matrix));
-        let best = costs_of_tours.fold(f64::INFINITY, f64::min);
-        assert!((optimum(&tsp, &costs) - best).abs() < 1e-9, "{round}");
-        let solver = tsp.solver(&SearchLimits::default()).solve(&costs);
-        let order = Tsp::tour_order(8, &solver.unwrap().decision);
-        let order: Vec<usize> = order.iter().map(|node| *node as usize).collect();
-        assert_eq!(Some(order[0]), present.iter().position(|flag| *flag));
-        assert!((walk_cost(&order, &matrix) - best).abs() < 1e-9, "{round}");
-    }
-}
-
-#[cfg(feature = "highs")]
-#[test]
-fn routes_are_the_best_of_all_orders_and_divisions_of_the_present_customers() {
-    use regretless::problem::Cvrp;
-    let mut stream = stream(11);
-    for round in 0..20 {
-        let (costs, matrix) = draw_edges(8, &mut stream);
-        let present = draw_present(7, 4, &mut stream);
-        let demands: Vec<f64> = (0..7).map(|_| stream.uniform(1.0, 4.0)).collect();
-        let customers: Vec<usize> = present_items(&present).iter().map(|i| i + 1).collect();
-        let load = |route: &[usize]| route.iter().map(|node| demands[node - 1]).sum::<f64>();
-        for single in [false, true] {
-            let is_route = |route: &&[usize]| load(route) <= 8.0 && (single || route.len() > 1);
-            let mut best = f64::INFINITY;
-            for order in orders(&customers) {
-                for cuts in 0_u32..1 << (order.len() - 1) {
-                    let mut routes = Vec::new();
-                    let mut first = 0;
-                    for end in 1..=order.len() {
-                        if end == order.len() || cuts >> (end - 1) & 1 == 1 {
-                            routes.push(&order[first..end]);
-                            first = end;
-                        }
-                    }
-                    if routes.len() <= 3 && routes.iter().all(is_route) {
-                        let cost = |route: &&[usize]| walk_cost(&[&[0], *route].concat(), &matrix);
-                        best = best.min(routes.iter().map(cost).sum());
-                    }
-                }
-            }
-            let cvrp = Cvrp::new(demands.clone(), 8.0, 3).unwrap();
-            // The order of both calls does not matter.
-            let cvrp = if round % 2 == 0 {
-                let cvrp = cvrp.with_present(present.clone()).unwrap();
-                cvrp.with_single_customer_routes(single)
-            } else {
-                let cvrp = cvrp.with_single_customer_routes(single);
-                cvrp.with_present(present.clone()).unwrap()
-            };
-            if best == f64::INFINITY {
-                assert!(cvrp.solver(&SearchLimits::default()).solve(&costs).is_err());
-            } else {
-                assert!((optimum(&cvrp, &costs) - best).abs() < 1e-9, "{round}");
-            }
-        }
-    }
-}
-
-fn complaint(problem: &dyn ProblemKind, chosen: &[u32]) -> String {
-    let decision = Decision::from_indices(chosen.iter().copied());
-    problem.check(&decision).unwrap_err()
-}
-
-#[test]
-fn decisions_with_absent_items_are_refused_and_items_keep_their_numbers() {
-    let knapsack = build(json!({
-        "kind": "knapsack", "weights": [2, 3, 4, 5], "capacity": 8, "present": [1, 0, 1, 1],
-    }));
-    assert_eq!(
-        complaint(&*knapsack, &[0, 1]),
-        "item 1 is chosen, but it is absent"
-    );
-    assert!(complaint(&*knapsack, &[2, 3]).contains("load 9 exceeds capacity 8"));
-    assert!(knapsack.check(&Decision::from_indices([0, 2])).is_ok());
-    assert!(knapsack.cone(&Decision::from_indices([1])).is_none());
-
-    let top = build(json!({
-        "kind": "top_k", "items": 4, "k": 2, "sense": "minimize", "present": [0, 1, 1, 1],
-    }));
-    assert_eq!(
-        complaint(&*top, &[0, 1]),
-        "item 0 is chosen, but it is absent"
-    );
-    assert!(complaint(&*top, &[1]).contains("2 needed"));
-    assert!(top.check(&Decision::from_indices([1, 3])).is_ok());
-
-    // Edges of five nodes: 0-1 0-2 0-3 0-4 1-2 1-3 1-4 2-3 2-4 3-4.
-    let tsp = build(json!({"kind": "tsp", "nodes": 5, "present": [0, 1, 1, 1, 1]}));
-    assert!(tsp.check(&Decision::from_indices([4, 7, 9, 6])).is_ok());
-    assert_eq!(
-        complaint(&*tsp, &[0, 3, 4, 7, 9]),
-        "the tour visits node 0, which is absent"
-    );
-    assert_eq!(
-        complaint(&*tsp, &[4, 5, 7]),
-        "node 4 has fewer than two edges"
-    );
-    let larger = build(json!({"kind": "tsp", "nodes": 7, "present": [0, 1, 1, 1, 1, 1, 1]}));
-    // 1-2 1-3 2-3 and 4-5 4-6 5-6.
-    assert_eq!(
-        complaint(&*larger, &[6, 7, 11, 18, 19, 20]),
-        "the tour of node 1 visits 3 of 6 nodes"
-    );
-}
-
-#[test]
-fn routes_with_absent_customers_are_refused() {
-    let routes: regretless::problem::Cvrp = serde_json::from_value(json!({
-        "demands": [4, 4, 4, 4], "capacity": 8, "vehicles": 2, "present": [1, 1, 0, 1],
-        "single_customer_routes": true,
-    }))
-    .unwrap();
-    // Edges of five nodes: 0-1 0-2 0-3 0-4 1-2 1-3 1-4 2-3 2-4 3-4.
-    let check = |dense: [f64; 10]| routes.check_routes(&Decision::from_dense(&dense));
-    let served = [1.0, 1.0, 0.0, 2.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-    assert_eq!(check(served), Ok(()));
-    let absent = [1.0, 1.0, 2.0, 2.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-    let message = check(absent).unwrap_err();
-    assert_eq!(message, "a route serves customer 3, who is absent");
-    let without_last = [1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-    let message = check(without_last).unwrap_err();
-    assert_eq!(message, "customer 4 has degree 0, not 2");
-}
-
-/// One problem of each kind as a specification without `present`, and the length of that list.
-fn plain_specs() -> Vec<(Value, usize)> {
-    vec![
-        (
-            json!({"kind": "knapsack", "weights": [[2.0, 3.0, 4.0]], "capacity": [5.0]}),
-            3,
-        ),
-        (
-            json!({"kind": "top_k", "items": 4, "k": 2, "at_most": false, "sense": "minimize"}),
-            4,
-        ),
-        (json!({"kind": "tsp", "nodes": 5}), 5),
-        (
-            json!({
-                "kind": "cvrp", "demands": [1.0, 2.0, 3.0], "capacity": 6.0, "vehicles": 2,
-                "single_customer_routes": true,
-            }),
-            3,
-        ),
-    ]
-}
-
-fn with_field(spec: &Value, field: &str, value: Value) -> Value {
-    let mut spec = spec.clone();
-    spec[field] = value;
-    spec
-}
-
-#[test]
-fn a_problem_of_which_everything_is_present_is_the_problem_without_the_field() {
-    for (plain, count) in plain_specs() {
-        let parsed: ProblemSpec = serde_json::from_value(plain.clone()).unwrap();
-        assert_eq!(serde_json::to_value(&parsed).unwrap(), plain);
-        let all = with_field(&plain, "present", json!(vec![1; count]));
-        let all: ProblemSpec = serde_json::from_value(all).unwrap();
-        assert_eq!(all, parsed);
-        assert_eq!(serde_json::to_value(&all).unwrap(), plain);
-        if !cfg!(feature = "highs") && plain["kind"] == "cvrp" {
-            continue;
-        }
-        assert_eq!(all.build().unwrap().present_costs(), None);
-    }
-}
-
-#[test]
-fn the_field_survives_writing_and_distinguishes_problems() {
-    for (plain, count) in plain_specs() {
-        let mut flags = vec![1; count];
-        flags[1] = 0;
-        let spec = with_field(&plain, "present", json!(flags));
-        let parsed: ProblemSpec = serde_json::from_value(spec.clone()).unwrap();
-        assert_eq!(serde_json::to_value(&parsed).unwrap(), spec);
-        let text = toml::to_string(&parsed).unwrap();
-        assert_eq!(toml::from_str::<ProblemSpec>(&text).unwrap(), parsed);
-        let plain: ProblemSpec = serde_json::from_value(plain).unwrap();
-        assert_ne!(parsed, plain);
-        for written in [json!(1.0), json!(true)] {
-            let mut flags = vec![written.clone(); count];
-            flags[1] = if written.is_boolean() {
-                json!(false)
-            } else {
-                json!(0.0)
-            };
-            let other = with_field(&spec, "present", json!(flags));
-            assert_eq!(
-                serde_json::from_value::<ProblemSpec>(other).unwrap(),
-                parsed
-            );
-        }
-    }
-}
-
-fn refusal(spec: Value) -> String {
-    serde_json::from_value::<ProblemSpec>(spec)
-        .unwrap_err()
-        .to_string()
-}
-
-#[test]
-fn bad_lists_are_refused() {
-    for ((plain, count), item) in plain_specs()
-        .into_iter()
-        .zip(["item", "item", "node", "customer"])
-    {
-        let refused = |present: Value, expected: &str| {
-            let message = refusal(with_field(&plain, "present", present));
-            assert!(message.contains(expected), "{message}");
-        };
-        refused(
-            json!(vec![1; count + 1]),
-            &format!("`present` has {} values for {count} {item}s", count + 1),
-        );
-        refused(json!([]), "`present` has 0 values");
-        refused(json!(vec![0; count]), &format!("no {item} is present"));
-        refused(
-            json!(vec![2; count]),
-            "a value of `present` is 2; each is 0 or 1",
-        );
-        refused(json!(vec![0.5; count]), "is 0.5; each is 0 or 1");
-        refused(json!(vec![-1; count]), "is -1; each is 0 or 1");
-        refused(json!(vec!["yes"; count]), "expected 0 or 1 in `present`");
-        refused(json!(1), "invalid type");
-    }
-    let two = json!({"kind": "tsp", "nodes": 5, "present": [1, 0, 0, 1, 0]});
-    assert!(refusal(two).contains("a tour needs 3 present nodes; of 5 nodes, 2 are present"));
-    let few = json!({
-        "kind": "top_k", "items": 4, "k": 2, "sense": "minimize", "present": [0, 0, 1, 0],
-    });
-    assert!(refusal(few.clone()).contains("top_k cannot choose k = 2 of 1 present items"));
-    build(with_field(&few, "at_most", json!(true)));
-}
-
-#[test]
-fn weights_of_absent_items_do_not_count() {
-    let spec = r#"
-        kind = "knapsack"
-        weights = [2.0, nan, 4.0, -1.0]
-        capacity = 5.0
-        present = [1, 0, 1, 0]
-    "#;
-    let problem: ProblemSpec = toml::from_str(spec).unwrap();
-    let problem_again = serde_json::to_string(&problem).unwrap();
-    assert_eq!(
-        serde_json::from_str::<ProblemSpec>(&problem_again).unwrap(),
-        problem
-    );
-    let value = optimum(&*problem.build().unwrap(), &[-1.0, -9.0, -2.0, -9.0]);
-    assert_eq!(value, -2.0);
-    let message = toml::from_str::<ProblemSpec>(&spec.replace("[1, 0, 1, 0]", "[1, 0, 1, 1]"));
-    let message = message.unwrap_err().to_string();
-    assert!(message.contains("weight -1 of item 3"), "{message}");
-}
-
-#[test]
-fn a_knapsack_of_one_dimension_needs_no_nested_lists() {
-    let nested = json!({"kind": "knapsack", "weights": [[2.0, 3.0, 4.0]], "capacity": [5.0]});
-    let expected: ProblemSpec = serde_json::from_value(nested.clone()).unwrap();
-    for (weights, capacity) in [
-        (json!([2, 3.0, 4]), json!(5)),
-        (json!([[2, 3, 4]]), json!(5.0)),
-        (json!([2.0, 3.0, 4.0]), json!([5])),
-    ] {
-        let flat = json!({"kind": "knapsack", "weights": weights, "capacity": capacity});
-        let flat: ProblemSpec = serde_json::from_value(flat).unwrap();
-        assert_eq!(flat, expected);
-        assert_eq!(serde_json::to_value(&flat).unwrap(), nested);
-    }
-    let refused = |weights: Value, capacity: Value, expected: &str| {
-        let message = refusal(json!({
-            "kind": "knapsack", "weights": weights, "capacity": capacity,
-        }));
-        assert!(message.contains(expected), "{message}");
-    };
-    refused(
-        json!([2, [3]]),
-        json!(5),
-        "numbers and lists of numbers are mixed",
-    );
-    refused(json!("2"), json!(5), "invalid type");
-    refused(
-        json!([2, "3"]),
-        json!(5),
-        "expected a number or a list of numbers",
-    );
-    refused(
-        json!([2, 3]),
-        json!("5"),
-        "expected a number or a list of numbers",
-    );
-    refused(
-        json!([2, 3]),
-        json!([5, 6]),
-        "2 capacities for 1 rows of weights",
-    );
-    refused(
-        json!([[2, 3], [4, 5]]),
-        json!(5),
-        "1 capacities for 2 rows of weights",
-    );
-    refused(json!([]), json!(5), "1 to 30 dimensions, not 0");
+    assert_eq!(routes([1, 0, 1, 0]).failure_reasons().infeasibility(), None);
 }
