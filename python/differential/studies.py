@@ -256,10 +256,13 @@ def add_ranges(numbers, result, points, costs, sign):
         place = one["index"]
         others = objectives[points[:, place] != decision[place]]
         room = others.min() - costs @ decision if len(others) else np.inf
-        # A chosen cost may rise by that much, another one may fall; both mirrored in a maximization.
+        # A chosen cost may rise by that much, another one may fall; a maximization mirrors both.
         is_upper = (decision[place] > 0.5) == (sign > 0)
-        moved = one["predicted"] + (room if is_upper else -room)
-        expected = {"lower": -np.inf, "upper": np.inf, "upper" if is_upper else "lower": moved}
+        expected = {"lower": -np.inf, "upper": np.inf}
+        if is_upper:
+            expected["upper"] = one["predicted"] + room
+        else:
+            expected["lower"] = one["predicted"] - room
         for end in ("lower", "upper"):
             what, actual = f"{end} end of the range of {one['name']}", one["range"][end]
             actual = np.nan if actual is None else actual

@@ -161,7 +161,7 @@ def test_a_wrong_prediction_is_reported(tmp_path):
 
 def change_an_interval(numbers):
     """Move the first end that lies between two others; returns whether there is one."""
-    for place, (what, actual, expected, tolerance) in enumerate(numbers.entries):
+    for place, (what, _, expected, tolerance) in enumerate(numbers.entries):
         if " end of " in what and tolerance > 0 and np.isfinite(expected):
             numbers.entries[place] = (what, expected + 1.5 * tolerance, expected, tolerance)
             return True
