@@ -197,6 +197,20 @@ fn a_comparison_in_order_of_time_states_no_interval_and_claims_nothing() {
     }
 }
 
+/// A small part of the suite above.
+#[test]
+fn the_intervals_of_compare_hold_with_and_without_a_difference() {
+    for has_signal in [false, true] {
+        let verdicts = [StatedVerdict::Compare];
+        for (name, tally) in simulate(400, &verdicts, RowRelation::Independent, has_signal) {
+            println!("{name}, signal {has_signal}: {tally:?}");
+            assert!(tally.intervals >= tally.tables, "{name}: {tally:?}");
+            assert!(tally.coverage() > 0.9, "{name}: {tally:?}");
+            assert!(tally.false_fraction() < 0.05, "{name}: {tally:?}");
+        }
+    }
+}
+
 /// A small part of the suite above. With a percentile bootstrap of the regrets that chose the
 /// candidates, three of four intervals contained the truth, and a sixth of the tables had a false
 /// claim.
