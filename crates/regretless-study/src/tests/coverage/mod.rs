@@ -202,7 +202,7 @@ fn a_comparison_in_order_of_time_states_no_interval_and_claims_nothing() {
 fn the_intervals_of_compare_hold_with_and_without_a_difference() {
     for has_signal in [false, true] {
         let verdicts = [StatedVerdict::Compare];
-        for (name, tally) in simulate(400, &verdicts, RowRelation::Independent, has_signal) {
+        for (name, tally) in simulate(48, &verdicts, RowRelation::Independent, has_signal) {
             println!("{name}, signal {has_signal}: {tally:?}");
             assert!(tally.intervals >= tally.tables, "{name}: {tally:?}");
             assert!(tally.coverage() > 0.9, "{name}: {tally:?}");
