@@ -265,9 +265,10 @@ mod tests {
     fn a_kind_that_does_not_exist_is_refused_before_its_fields() {
         let message = |text: &str| ProblemSpec::from_toml(text).unwrap_err().to_string();
         let found = message("kind = 'knapsak'\nweights = { columns = 'w_*' }\nbeer = 3");
-        assert_eq!(found, "unknown kind 'knapsak'; did you mean 'knapsack'?");
+        let expected = "unknown kind 'knapsak'; did you mean 'knapsack'?";
+        assert!(found.starts_with(expected), "{found}");
         let found = message("kind = 'travelling'");
-        assert!(found.contains("kinds are knapsack, "), "{found}");
+        assert!(found.contains("choose one of: knapsack, "), "{found}");
         assert!(!found.contains("parametric"), "{found}");
     }
 
