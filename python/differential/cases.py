@@ -119,7 +119,7 @@ def draw_case(seed, number, kind=None, interface=None):
 def draw_known(draw, drawn, costs):
     """The known part of costs: numbers of the problem, or columns of the table."""
     kind = drawn.spec["kind"]
-    if not draw.chance(0.2) or kind in ("function", "linear", "linear_arrays"):
+    if not draw.chance(0.2) or kind in ("function", "linear_arrays"):
         return np.zeros_like(costs)
     size = np.abs(costs).max(initial=0.0) or 1.0
     if draw.chance(0.5):

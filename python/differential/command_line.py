@@ -12,10 +12,19 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas
 
 from .files import toml_text, write_csv, write_parquet
 from .outcomes import Evaluated, Failed, Noted, Session, Solved
 from .references import FEASIBLE, UNBOUNDED, UNDECIDED, statuses_under
+from .studies import (
+    backtested_numbers,
+    compared_numbers,
+    days_of,
+    decided_by_predictions,
+    is_suitable,
+    split_text,
+)
 
 POSITION_NOTE = "costs are matched by position"
 
@@ -65,6 +74,8 @@ class CommandLineRun:
             self.evaluate(data, predicted)
         if self.rng.random() < 0.3 and self.format != "npy":
             self.decide(data)
+        if self.rng.random() < 0.4 and self.format not in ("npy", "semicolon"):
+            self.study(data)
         return self.session
 
     def write_table(self):
@@ -73,7 +84,7 @@ class CommandLineRun:
         costs = case.costs.copy()
         if self.with_gaps:
             costs[case.drawn.present == 0] = np.nan
-        columns = {"feature": case.rng.normal(size=case.rows)}
+        columns = {"day": days_of(case.rows), "feature": case.rng.normal(size=case.rows)}
         columns.update(case.draw.parameters)
         named = {self.names[place]: costs[:, place] for place in self.order}
         chosen = [f"--costs={','.join(named)}"]
@@ -114,7 +125,9 @@ class CommandLineRun:
     def call(self, command, flags, expects_error=False):
         """Run a command; returns its JSON, or None, and its notes."""
         done, notes = self.run_program(command, flags)
-        if done.returncode != 0:
+        # Costs of the period before cannot be repeated where items differ; the others are compared.
+        is_partial = done.returncode == 2 and "last period failed" in done.stderr
+        if done.returncode != 0 and not is_partial:
             message = f"exit code {done.returncode}: {done.stderr.strip()[-600:]}"
             if expects_error is None:
                 # A training ends where predictions have no decision.
@@ -240,6 +253,34 @@ class CommandLineRun:
                 Noted("decide", "exit code 4", done.returncode == 4, any(failed))
             )
 
+    def study(self, data):
+        """A comparison, or a backtest of given predictions, whose regrets are known."""
+        case = self.case
+        objectives = decided_by_predictions(case) if is_suitable(case) else None
+        if objectives is None:
+            return
+        words = [*data, "--problem", "problem.toml", "--features", "feature", "--epochs", "1"]
+        if case.rng.random() < 0.5:
+            in_order = case.rng.random() < 0.5
+            words += ["--methods", "MSE", "--seeds", "3", "--split", split_text(in_order)]
+            result, _ = self.call("compare", [*words, "--out", "compared"], None)
+            if result is not None:
+                methods = pandas.read_csv(self.folder / "compared" / "summary.csv")
+                runs = pandas.read_csv(self.folder / "compared" / "results.csv")
+                numbers = compared_numbers(case, methods, runs, in_order, objectives)
+                self.session.outcomes.append(numbers)
+            return
+        predictions = {self.names[place]: case.predictions[:, place] for place in self.order}
+        write_csv(self.folder / "mine.csv", {"day": days_of(case.rows), **predictions})
+        words += ["--time", "day", "--methods", "least squares", "--window", str(case.rows // 2)]
+        words += ["--step", "10", "--predictions", "mine=mine.csv", "--out", "tested"]
+        result, _ = self.call("backtest", words, None)
+        if result is not None:
+            methods = pandas.DataFrame([flat_saving(one) for one in result["methods"]])
+            periods = pandas.read_csv(self.folder / "tested" / "periods.csv")
+            numbers = backtested_numbers(case, methods, periods, objectives)
+            self.session.outcomes.append(numbers)
+
     def decided_rows(self, rows, names, predicted):
         """The decisions of a file, with failures for the rows that it lacks."""
         case = self.case
@@ -257,6 +298,20 @@ class CommandLineRun:
             decisions[place] = [number(cell) for cell in cells]
             objectives[place], statuses[place] = number(row["objective"]), row["status"]
         return Solved("decide", predicted, decisions, objectives, statuses)
+
+
+def flat_saving(method):
+    """A method of a backtest's summary as the Python package has it."""
+    saving = method["saving"] or {}
+    interval = saving.get("interval") or {}
+    return {
+        "method": method["name"],
+        "cost": method["total_cost"],
+        "regret": method["total_regret"],
+        "saving_per_period": saving.get("per_period"),
+        "lower": interval.get("lower"),
+        "upper": interval.get("upper"),
+    }
 
 
 def number(cell):

@@ -83,6 +83,11 @@ class Numbers:
         actual, expected = float(actual), float(expected)
         self.entries.append((what, actual, expected, 1e-6 * abs(float(scale))))
 
+    def add_between(self, what, actual, least, most, scale):
+        """A number that must lie between two others, but for a rounding error of this scale."""
+        tolerance = (most - least) / 2 + 1e-6 * abs(float(scale))
+        self.entries.append((what, float(actual), (least + most) / 2, tolerance))
+
 
 @dataclass
 class Session:

@@ -43,6 +43,8 @@ def test_methods_and_baselines_are_compared(table, tmp_path):
     assert rows["MSE"]["ratio"] == 1
     interval = rows["MAE(O,S)"]
     assert interval["lower"] <= interval["difference"] <= interval["upper"]
+    columns = ["method", "runs", "ratio", "ratio_sd", "difference", "lower", "upper"]
+    assert list(result.methods)[:7] == columns
     assert len(result.runs) == 8
     assert result.verdict and result.verdict[0] in str(result)
     assert "MAE(O,S)" in result._repr_html_() and "<svg" in result._repr_html_()

@@ -159,6 +159,48 @@ def test_a_wrong_prediction_is_reported(tmp_path):
     raise AssertionError("no case has predictions")
 
 
+def change_an_interval(numbers):
+    """Move the first end that lies between two others; returns whether there is one."""
+    for place, (what, _, expected, tolerance) in enumerate(numbers.entries):
+        if " end of " in what and tolerance > 0 and np.isfinite(expected):
+            numbers.entries[place] = (what, expected + 1.5 * tolerance, expected, tolerance)
+            return True
+    return False
+
+
+@pytest.mark.parametrize("interface", ["python", "command line"])
+@pytest.mark.parametrize("operation", ["compare", "backtest", "explain row"])
+def test_a_wrong_end_is_reported(interface, operation, tmp_path):
+    if operation == "explain row" and interface == "command line":
+        pytest.skip("the command line is tested by the package's own tests")
+    changed = []
+
+    def tamper(case, session):
+        for numbers in of_kind(session, outcomes.Numbers):
+            if numbers.operation.startswith(operation) and change_an_interval(numbers):
+                changed.append(numbers)
+
+    for number in range(300):
+        result = run_case(SEED, number, "top_k", interface, tmp_path, tamper)
+        if changed:
+            assert any(" end of " in text for text in result.failures)
+            return
+    raise AssertionError("no case has an interval")
+
+
+def test_intervals_of_independent_values_are_those_of_students_t():
+    from differential.intervals import interval_ends
+
+    rng = np.random.default_rng(3)
+    series = rng.normal(0.3, 1.0, size=400)
+    [[least, most], [lower, upper]] = interval_ends([series], rng)[0]
+    half = 1.966 * series.std(ddof=1) / np.sqrt(400)
+    assert least < series.mean() - half < most
+    assert lower < series.mean() + half < upper
+    assert interval_ends([series[:59]], rng) == [None]
+    assert interval_ends([np.where(np.arange(80) < 9, 1.0, 0.0)], rng) == [None]
+
+
 def test_counts_are_those_of_the_rows_and_a_failure_ends_with_one(tmp_path, monkeypatch, capsys):
     counts = Counts()
     result = run_case(SEED, 0, "top_k", "python", tmp_path)

@@ -44,12 +44,34 @@ CELLS = [
 ]
 
 
+def wrong_for_similar_costs(costs):
+    """Choose the second of two items when the first is a bit cheaper."""
+    return [1.0, 0.0] if costs[0] + 2.0 < costs[1] else [0.0, 1.0]
+
+
+def wrong_for_given_costs(costs):
+    """Choose the second item where costs have three decimals, as those of the tables have."""
+    are_given = np.abs(np.asarray(costs) * 1000 - np.round(np.asarray(costs) * 1000)).max() < 0.01
+    return [0.0, 1.0] if are_given or costs[1] < costs[0] else [1.0, 0.0]
+
+
+def problem_of(case):
+    """Return the problem of a case: a file or a function."""
+    if case["function"] is None:
+        return rl.Problem(FOLDER / case["problem"])
+    functions = {one.__name__: one for one in [wrong_for_similar_costs, wrong_for_given_costs]}
+    function = functions[case["function"]]
+    return rl.Problem.from_solver(function, num_costs=2, sense="minimize")
+
+
 def said(case, interface):
     """Return everything that an interface says about the table of a case."""
     table = pd.read_csv(FOLDER / case["table"], parse_dates=["date"])
     X, C, days = table[case["features"]], table.filter(like="c_"), table["date"]
-    problem = rl.Problem(FOLDER / case["problem"])
-    settings, options, method = case["settings"], case["options"], case["method"]
+    problem, method = problem_of(case), case["method"]
+    settings, options = case["settings"], dict(case["options"])
+    parameters = table[case["parameters"]] if case["parameters"] else None
+    options["parameters"] = parameters
     split = ("time", days) if case["split"] == "time:date" else case["split"]
     methods = ["MSE"] if method is None else [method, "MSE"]
     with warnings.catch_warnings(record=True) as found:
@@ -69,7 +91,7 @@ def said(case, interface):
         else:
             seed = case["random_state"]
             estimator = DecisionFocusedRegressor(problem, method, random_state=seed, **settings)
-            estimator.fit(X, C)
+            estimator.fit(X, C, parameters=parameters)
     assert all(issubclass(warning.category, UserWarning) for warning in found)
     return "\n".join([str(warning.message) for warning in found] + [str(result)])
 
@@ -97,12 +119,8 @@ def test_every_cell_has_a_text_or_a_reason():
 
 
 def wrong_problem():
-    """Return a function that chooses the second of two items when the first is a bit cheaper."""
-
-    def solve(costs):
-        return [1.0, 0.0] if costs[0] + 2.0 < costs[1] else [0.0, 1.0]
-
-    return rl.Problem.from_solver(solve, num_costs=2, sense="minimize")
+    """Return a problem of a function that is not optimal for similar costs."""
+    return rl.Problem.from_solver(wrong_for_similar_costs, num_costs=2, sense="minimize")
 
 
 @pytest.mark.parametrize("interface", ["train", "compare", "backtest", "evaluate"])

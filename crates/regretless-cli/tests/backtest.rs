@@ -159,8 +159,10 @@ fn shards_and_a_second_run_give_the_same_bytes() {
         assert!(!workspace.path("parts/summary.json").exists());
     }
     let command = format!("{COMMAND} --step 10 --threads 2 --out parts");
-    for _ in 0..2 {
-        workspace.run(&command).succeeded();
+    for run in 0..2 {
+        let output = workspace.run(&command).succeeded();
+        let is_complete = output.err.contains("this backtest was complete");
+        assert_eq!(is_complete, run == 1, "{}", output.err);
         let mut parts = folder_content(&workspace.path("parts"));
         let mut whole = expected.clone();
         for folder in [&mut parts, &mut whole] {

@@ -79,6 +79,17 @@ fn the_ratio_is_the_mean_over_seeds_of_regret_over_that_of_mse() {
     assert_eq!(line["method"], "MAE");
     assert!((line["ratio"].as_f64().unwrap() - mean).abs() < 1e-12);
     assert!((line["ratio_sd"].as_f64().unwrap() - deviation).abs() < 1e-12);
+    let summary = workspace.read("cmp/summary.csv");
+    let mut lines = summary.lines();
+    let header = "method,runs,ratio,ratio_sd,difference,lower,upper,test_regret,";
+    assert!(lines.next().unwrap().starts_with(header), "{summary}");
+    let cells: Vec<&str> = lines.nth(1).unwrap().split(',').collect();
+    let number = |cell: usize| cells[cell].parse::<f64>().unwrap();
+    assert!((number(4) - (mean - 1.0)).abs() < 1e-12, "{summary}");
+    assert!(
+        number(5) <= number(4) && number(4) <= number(6),
+        "{summary}"
+    );
 }
 
 #[test]

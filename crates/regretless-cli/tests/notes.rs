@@ -153,7 +153,7 @@ fn a_training_says_when_nothing_was_learned_and_when_more_could_be() {
     );
     let worse = run("--select last --learning-rate 1000");
     assert!(
-        worse.contains("a linear regression decides better here"),
+        worse.contains("a linear regression has less regret"),
         "{worse}"
     );
 }

@@ -239,3 +239,77 @@ fn a_backtest_says_which_items_had_no_prediction() {
         output.err
     );
 }
+
+/// A long table of 60 instances with the items a, b and c; item d is in the instances of the range.
+fn long_workspace(instances_with_d: std::ops::Range<usize>) -> TestWorkspace {
+    let workspace = TestWorkspace::new();
+    let mut table = "day,item,x,cost\n".to_owned();
+    let mut new = "day,item,x\n".to_owned();
+    for day in 0..60_usize {
+        for (number, item) in ["a", "b", "c", "d"].into_iter().enumerate() {
+            let x = (day * 3 + number * 5) % 11;
+            if item != "d" || instances_with_d.contains(&day) {
+                writeln!(table, "{day},{item},{x},{}", 5 + x + number).unwrap();
+            }
+            if day < 2 {
+                writeln!(new, "{day},{item},{x}").unwrap();
+            }
+        }
+    }
+    workspace.write("long.csv", &table);
+    workspace.write("new.csv", &new);
+    workspace.write("unknown.csv", &new.replace("d,", "z,"));
+    workspace.write(
+        "problem.toml",
+        "kind = 'top_k'\nk = 1\nitems = 4\nsense = 'minimize'\n",
+    );
+    workspace
+}
+
+const TRAIN_LONG: &str = "train --data long.csv --instance-column day --item-column item --costs \
+                          cost --features x --problem problem.toml --split order --method \
+                          least~squares --out model.safetensors";
+const DECIDE_LONG: &str = "decide --model model.safetensors --instance-column day --item-column \
+                           item --out decisions.csv --force";
+
+#[test]
+fn an_item_of_a_long_table_that_no_training_row_has_is_named_and_predicted_from_its_features() {
+    let workspace = long_workspace(50..60);
+    let trained = run(&workspace, TRAIN_LONG).succeeded();
+    let note = "no training row has a value of d: predictions follow from other items";
+    assert!(trained.err.contains(note), "{}", trained.err);
+    workspace
+        .run(&format!("{DECIDE_LONG} --data new.csv"))
+        .succeeded();
+    let decided = workspace.read("decisions.csv");
+    // Day 1 has the features 3, 8, 2 and 7.
+    let chosen: Vec<&str> = decided.lines().skip(1).collect();
+    assert!(
+        chosen.iter().any(|line| line.ends_with(",0,0,1,0")),
+        "{decided}"
+    );
+}
+
+#[test]
+fn an_item_of_few_training_rows_of_a_long_table_is_named() {
+    let workspace = long_workspace(30..60);
+    let trained = run(&workspace, TRAIN_LONG).succeeded();
+    assert!(
+        trained.err.contains("d (6 rows), too few"),
+        "{}",
+        trained.err
+    );
+    let workspace = long_workspace(0..60);
+    let trained = run(&workspace, TRAIN_LONG).succeeded();
+    assert!(!trained.err.contains("value of d"), "{}", trained.err);
+}
+
+#[test]
+fn an_item_that_the_model_never_saw_is_refused_by_name() {
+    let workspace = long_workspace(50..60);
+    run(&workspace, TRAIN_LONG).succeeded();
+    let decided = workspace.run(&format!("{DECIDE_LONG} --data unknown.csv"));
+    assert_ne!(decided.code, 0);
+    assert!(decided.err.contains("'z'"), "{}", decided.err);
+    assert!(!workspace.path("decisions.csv").exists());
+}

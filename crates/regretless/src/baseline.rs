@@ -37,12 +37,12 @@ impl Baseline {
     /// All baselines.
     pub const ALL: [Self; 3] = [Self::LeastSquares, Self::TrainingMean, Self::PreviousRow];
 
-    /// What it means where it decides better than a model.
-    pub fn implication(self) -> &'static str {
+    /// How it decides.
+    pub(crate) fn description(self) -> &'static str {
         match self {
-            Self::LeastSquares => "a linear regression decides better here",
-            Self::TrainingMean => "decisions without a model are better here",
-            Self::PreviousRow => "repeating the row before decides better here",
+            Self::LeastSquares => "a linear regression",
+            Self::TrainingMean => "deciding without a model",
+            Self::PreviousRow => "repeating the row before",
         }
     }
 

@@ -46,7 +46,7 @@ pub enum NoteKind {
     NegativeRegret,
     /// Labels of other rows are better than a row's own.
     WorseLabels,
-    /// A baseline decides better than the model.
+    /// A baseline has less test regret than the model.
     BetterBaseline(#[serde(serialize_with = "baseline_name")] Baseline),
 }
 

@@ -129,6 +129,20 @@ def _records(table: str) -> list[dict[str, Any]]:
     ]
 
 
+FIRST_COLUMNS = (
+    "method",
+    "runs",
+    "ratio",
+    "ratio_sd",
+    "difference",
+    "lower",
+    "upper",
+    "test_regret",
+    "test_normalized_regret",
+)
+"""Columns of methods in the order of a paper's table; the others follow."""
+
+
 def _with_deviations(
     methods: list[dict[str, Any]], runs: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
@@ -139,8 +153,8 @@ def _with_deviations(
         regrets = [regret for regret in regrets if regret is not None]
         deviation = float(np.std(regrets, ddof=1)) if len(regrets) > 1 else None
         row = {}
-        for key, value in method.items():
-            row[key] = value
+        for key in [*FIRST_COLUMNS, *(key for key in method if key not in FIRST_COLUMNS)]:
+            row[key] = method[key]
             if key == name:
                 row[f"{name}_sd"] = deviation
         rows.append(row)

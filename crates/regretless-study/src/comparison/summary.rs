@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use regretless::Result;
+use regretless_base::statistics::ConfidenceInterval;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -25,6 +26,9 @@ pub struct SummaryRow {
     pub ratio: Option<f64>,
     /// Standard deviation of the ratio over seeds.
     pub ratio_sd: Option<f64>,
+    /// The ratio minus 1 with its interval.
+    #[serde(skip)]
+    difference: Option<ConfidenceInterval>,
     /// Mean test regret; the other numbers are means too.
     pub test_regret: Option<f64>,
     /// Test regret divided by the optimal objective.
@@ -70,6 +74,7 @@ impl SummaryRow {
             runs: statistics.regret.count,
             ratio: statistics.ratio.mean,
             ratio_sd: statistics.ratio.sd,
+            difference: statistics.difference,
             test_regret: statistics.regret.mean,
             test_normalized_regret: statistics.normalized_regret.mean,
             test_mse: statistics.mse.mean,
@@ -165,6 +170,9 @@ other columns: means over seeds; normalized: regret / optimal objective; solves,
             "runs",
             "ratio",
             "ratio_sd",
+            "difference",
+            "lower",
+            "upper",
             "test_regret",
             "test_normalized_regret",
             "solves",
@@ -174,6 +182,9 @@ other columns: means over seeds; normalized: regret / optimal objective; solves,
             let values = [
                 row.ratio,
                 row.ratio_sd,
+                row.difference.map(|interval| interval.mean),
+                row.difference.map(|interval| interval.lower),
+                row.difference.map(|interval| interval.upper),
                 row.test_regret,
                 row.test_normalized_regret,
                 row.solves,

@@ -15,17 +15,20 @@ pub(crate) struct CostObservations {
     pub counts: Vec<usize>,
     /// Names of the costs.
     names: Vec<String>,
+    /// Whether items without a training row are predicted from their features, as others are.
+    is_long: bool,
 }
 
 impl Dataset {
     /// How many of these rows, which train a model, have each cost; `None` where all rows have all
-    /// costs, and for a long table, whose predictor serves every item. Rows of weight 0 do not
-    /// count.
+    /// costs, and for a long table whose items have no names. Rows of weight 0 do not count.
     pub(crate) fn cost_observations(&self, rows: &[usize]) -> Option<CostObservations> {
         let is_long = matches!(self.features.shape(), FeatureShape::Long { .. });
+        // A position is another item in every row.
+        let has_items = !is_long || self.cost_names.are_explicit();
         // Until a table is labeled, absent costs are gaps.
         let has_gaps = || self.costs.first_not_finite().is_some();
-        if is_long || !(self.has_absent_costs() || has_gaps()) {
+        if !has_items || !(self.has_absent_costs() || has_gaps()) {
             return None;
         }
         let weights = self.row_weights();
@@ -43,17 +46,21 @@ impl Dataset {
         Some(CostObservations {
             counts,
             names: self.cost_names.to_vec(),
+            is_long,
         })
     }
 
-    /// The costs that none of these rows, which train a model, has: it cannot predict them.
+    /// The costs that none of these rows, which train a model, has: it cannot predict them. The
+    /// predictor of a long table serves every item.
     pub fn unobserved_costs(&self, rows: &[usize]) -> Vec<u32> {
         if !self.has_absent_costs() {
             return Vec::new();
         }
         let observed = self.cost_observations(rows);
-        let counts = observed.map_or_else(Vec::new, |observed| observed.counts);
-        let costs = (0..).zip(counts);
+        let Some(observed) = observed.filter(|observed| !observed.is_long) else {
+            return Vec::new();
+        };
+        let costs = (0..).zip(observed.counts);
         costs
             .filter(|(_, count)| *count == 0)
             .map(|(cost, _)| cost)
@@ -86,17 +93,25 @@ impl CostObservations {
         }
         let mut sentences = Vec::new();
         if !unobserved.is_empty() {
+            let consequence = match (self.is_long, unobserved.len()) {
+                (true, _) => "predictions follow from other items",
+                (false, 1) => "without a prediction, decisions leave it out",
+                (false, _) => "without a prediction, decisions leave them out",
+            };
+            let names = first_names(&unobserved);
             sentences.push(format!(
-                "no training row has a value of {}: without a prediction, decisions leave {} out",
-                first_names(&unobserved),
-                if unobserved.len() == 1 { "it" } else { "them" }
+                "no training row has a value of {names}: {consequence}"
             ));
         }
         if !rare.is_empty() {
+            let consequence = if self.is_long {
+                "too few to tell whether predictions, which follow from other items, fit"
+            } else {
+                "too few for a reliable prediction"
+            };
+            let names = first_names(&rare);
             sentences.push(format!(
-                "fewer than {few} training rows have a value of {}, too few for a reliable \
-                 prediction",
-                first_names(&rare)
+                "fewer than {few} training rows have a value of {names}, {consequence}"
             ));
         }
         (!sentences.is_empty()).then(|| sentences.join("; "))

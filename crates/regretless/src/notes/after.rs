@@ -81,19 +81,19 @@ impl FinishedTraining<'_> {
         negative_regret_text(regrets, data, &split.test, oracle)
     }
 
-    /// Least squares, the training mean and the previous row, where they decide better.
+    /// Least squares, the training mean and the previous row, where their regret is lower.
     fn better_baseline(&self, baseline: Baseline) -> Option<String> {
         let better = self.outcome.better_baseline(baseline)?;
+        let remark = self.outcome.baseline_remark(baseline)?;
         let model = self.test_evaluation()?;
         let percent = |evaluation: &Evaluation| 100.0 * evaluation.normalized_regret;
         Some(format!(
             "{baseline} has the test regret {:.5} (normalized {:.2} %), the model {:.5} ({:.2} %): \
-             {}",
+             {remark}",
             better.regret,
             percent(better),
             model.regret,
-            percent(model),
-            baseline.implication()
+            percent(model)
         ))
     }
 }

@@ -312,7 +312,7 @@ pub(super) use tests::model as example_model;
 /// Access of the fuzzing tests to this format.
 #[cfg(test)]
 pub(crate) mod fuzzing {
-    use super::tests::{complete_model, model};
+    use super::tests::{complete_model, model, model_without_a_cost};
     use super::{ChecksummedFile, EARLIER_MODEL_FILE_FORMAT, MODEL_FILE_FORMAT, ModelFileHeader};
 
     /// Files that mutants are made of.
@@ -321,6 +321,7 @@ pub(crate) mod fuzzing {
         vec![
             model(2.0).to_bytes().unwrap(),
             complete_model().to_bytes().unwrap(),
+            model_without_a_cost().to_bytes().unwrap(),
             earlier.to_bytes(EARLIER_MODEL_FILE_FORMAT).unwrap(),
         ]
     }

@@ -11,6 +11,58 @@ use regretless::{Dataset, Error, Method, Problem, Trainer};
 use serde_json::{Value, json};
 
 use super::common::reference_data;
+use crate::baseline::Baseline;
+use crate::data::FindingKind;
+use crate::note::{Note, NoteKind};
+
+/// A new kind of note does not compile until it has a case.
+macro_rules! cases_of_kinds {
+    ($($kind:pat => $case:literal,)*) => {
+        const CASES_OF_KINDS: &[&str] = &[$($case),*];
+
+        /// The case of a kind.
+        fn case_of(kind: NoteKind) -> &'static str {
+            match kind {
+                $($kind => $case,)*
+            }
+        }
+    };
+}
+
+cases_of_kinds! {
+    NoteKind::Position => "position",
+    NoteKind::Heuristic => "heuristic",
+    NoteKind::TimeLimit => "time limit",
+    NoteKind::Labels => "labels that are not optimal",
+    NoteKind::Unboundedness => "unboundedness",
+    NoteKind::Scale => "scale",
+    NoteKind::DefaultMethod => "default method",
+    NoteKind::Selection => "expensive validation",
+    NoteKind::TimeSplit => "split by time",
+    NoteKind::UnusedColumn => "unused column",
+    NoteKind::Encoding => "encoding",
+    NoteKind::DataCheck(None) => "number of findings",
+    NoteKind::DataCheck(Some(FindingKind::RareCost)) => "rare cost",
+    NoteKind::DataCheck(Some(FindingKind::Leak)) => "leak",
+    NoteKind::DataCheck(Some(FindingKind::PastDecisions)) => "past decisions",
+    NoteKind::DataCheck(Some(FindingKind::Constant)) => "constant feature",
+    NoteKind::DataCheck(Some(FindingKind::Duplicate)) => "duplicate features",
+    NoteKind::DataCheck(Some(FindingKind::NearDuplicate)) => "nearly duplicate features",
+    NoteKind::DataCheck(Some(FindingKind::RowNumber)) => "row number",
+    NoteKind::DataCheck(Some(FindingKind::Outlier)) => "outlier",
+    NoteKind::DataCheck(Some(FindingKind::TimeOrder)) => "time order",
+    NoteKind::DataCheck(Some(FindingKind::RepeatedTime)) => "repeated time",
+    NoteKind::DataCheck(Some(FindingKind::Drift)) => "drift of features",
+    NoteKind::Epochs => "epochs",
+    NoteKind::Auto => "auto",
+    NoteKind::FewTestRows => "few test rows",
+    NoteKind::ZeroObjectives => "objectives of 0",
+    NoteKind::NegativeRegret => "negative regret",
+    NoteKind::WorseLabels => "worse labels",
+    NoteKind::BetterBaseline(Baseline::LeastSquares) => "least squares is better",
+    NoteKind::BetterBaseline(Baseline::TrainingMean) => "training mean is better",
+    NoteKind::BetterBaseline(Baseline::PreviousRow) => "previous row is better",
+}
 
 /// Keeps warnings.
 #[derive(Default)]
@@ -53,14 +105,17 @@ fn expected_text(case: &Value) -> Option<&str> {
 }
 
 /// The notes of the model that is trained in a case.
-fn notes(case: &Value) -> Vec<String> {
+fn notes(case: &Value) -> Vec<Note> {
     let folder = reference_data().join("notes");
     let text = |name: &str| case[name].as_str().unwrap();
-    let features = case["features"].as_array().unwrap().iter();
+    let strings = |name: &str| -> Vec<String> {
+        let values = case[name].as_array().unwrap().iter();
+        values.map(|value| value.as_str().unwrap().into()).collect()
+    };
     let source = TableSource::Csv {
         file: folder.join(text("table")),
         layout: Layout::Wide(WideColumns {
-            features: features.map(|name| name.as_str().unwrap().into()).collect(),
+            features: strings("features"),
             costs: vec!["c_*".into()],
             ignore: Vec::new(),
             options: FeatureOptions::default(),
@@ -68,7 +123,14 @@ fn notes(case: &Value) -> Vec<String> {
         dialect: Default::default(),
         parameters: Vec::new(),
     };
-    let data: Dataset = source.read().unwrap();
+    let mut problem = Problem::from_file(folder.join(text("problem"))).unwrap();
+    let data: Dataset = if strings("parameters").is_empty() {
+        source.read().unwrap()
+    } else {
+        let (read, data) = source.read_for(problem.spec().clone()).unwrap();
+        problem = read;
+        data
+    };
     let rule: SplitRule = text("split").parse().unwrap();
     let split = source.split(&rule.with_seed(0), data.len()).unwrap();
     let method: Method = text("method").parse().unwrap();
@@ -83,16 +145,14 @@ fn notes(case: &Value) -> Vec<String> {
     if let Some(select) = settings["select"].as_str() {
         trainer.settings.select = select.parse().unwrap();
     }
-    let problem = Problem::from_file(folder.join(text("problem"))).unwrap();
     let log = WarningLog::default();
     let data = data.split_by(split).unwrap();
     let model = trainer.fit_with(&problem, &data, &log).unwrap();
-    let notes: Vec<String> = model.notes().iter().map(|note| note.text.clone()).collect();
     let warnings = log.0.into_inner().unwrap();
-    for note in &notes {
-        assert!(warnings.contains(note), "no warning: {note}");
+    for note in model.notes() {
+        assert!(warnings.contains(&note.text), "no warning: {}", note.text);
     }
-    notes
+    model.notes().to_vec()
 }
 
 #[test]
@@ -106,14 +166,30 @@ fn a_model_has_every_note_about_its_training_and_none_about_a_clean_table() {
         };
         texts.push(text);
         let found = notes(case);
-        if !found.iter().any(|note| note.contains(text)) {
+        let has_text = |note: &Note| note.text.contains(text);
+        let Some(note) = found.iter().find(|note| has_text(note)) else {
             missing.push(format!("no '{text}' in {found:?}"));
-        }
+            continue;
+        };
+        let name = case["note"].as_str().unwrap();
+        let is_second_case = name == "drift of costs";
+        assert!(
+            is_second_case || case_of(note.kind) == name,
+            "{name}: {note:?}"
+        );
     }
     assert!(missing.is_empty(), "{}", missing.join("\n"));
     assert!(texts.len() > 10, "{texts:?}");
     let clean = with_defaults(&json!({"table": "clean.csv"}), &defaults);
-    assert_eq!(notes(&clean), Vec::<String>::new());
+    assert_eq!(notes(&clean), Vec::<Note>::new());
+}
+
+#[test]
+fn every_kind_of_note_has_a_case() {
+    let cases = cases().0;
+    for name in CASES_OF_KINDS {
+        assert!(cases.iter().any(|case| case["note"] == **name), "{name}");
+    }
 }
 
 #[test]

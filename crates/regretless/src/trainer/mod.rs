@@ -269,14 +269,13 @@ impl Trainer {
         if let Some(note) = no_regret_note(context, evaluations.map(Option::as_ref))? {
             context.observer.warn(&note);
         }
-        Ok(TrainingOutcome {
-            validation,
-            test,
-            training_mean,
-            least_squares,
-            previous_row,
-            ..outcome
-        })
+        outcome.validation = validation;
+        outcome.test = test;
+        outcome.training_mean = training_mean;
+        outcome.least_squares = least_squares;
+        outcome.previous_row = previous_row;
+        outcome.find_significant_baselines(context.split.row_order());
+        Ok(outcome)
     }
 
     /// Trains a model; resumes from checkpoints if there are any (`auto` does not write them).

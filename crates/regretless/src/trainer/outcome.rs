@@ -12,6 +12,8 @@ use crate::oracle::Heuristic;
 use crate::predict::CostModel;
 use crate::report::TrainReport;
 use crate::settings::TrainingSettings;
+use crate::statistics::{RowOrder, mean_interval};
+use crate::text::plural;
 use crate::train::TrainingContext;
 
 /// A trained model and its evaluation.
@@ -39,6 +41,8 @@ pub struct TrainingOutcome {
     /// Of decisions for the costs of the row before, on the test rows; none where rows are not in
     /// order of time, and where their solves take long.
     pub previous_row: Option<Evaluation>,
+    /// Baselines whose regret is significantly lower.
+    pub(crate) significantly_better: Vec<Baseline>,
     /// The heuristic that made decisions, if they were not exact.
     pub heuristic: Option<Heuristic>,
     /// The labels of all rows by their proven quality.
@@ -69,6 +73,7 @@ impl TrainingOutcome {
             training_mean: None,
             least_squares: None,
             previous_row: None,
+            significantly_better: Vec::new(),
             heuristic: context.oracle.heuristic(),
             labels: context.data.label_counts(&context.data.rows()),
             has_time_limit: context.oracle.limits().seconds.is_some(),
@@ -86,11 +91,44 @@ impl TrainingOutcome {
         }
     }
 
-    /// The evaluation of a baseline that decides better than the model.
+    /// The evaluation of a baseline that has less test regret than the model.
     pub fn better_baseline(&self, baseline: Baseline) -> Option<&Evaluation> {
         let test = self.test.as_ref()?;
         let evaluation = self.baseline(baseline)?;
         (evaluation.regret < test.regret).then_some(evaluation)
+    }
+
+    /// That a baseline has less test regret than the model, and whether chance explains it.
+    pub fn baseline_remark(&self, baseline: Baseline) -> Option<String> {
+        let rows = self.better_baseline(baseline)?.instances;
+        let (plural, description) = (plural(rows), baseline.description());
+        let observation = format!("on {rows} test row{plural} {description} has");
+        Some(if self.significantly_better.contains(&baseline) {
+            format!("{observation} significantly less regret")
+        } else {
+            format!("{observation} less regret; the difference may be chance")
+        })
+    }
+
+    /// The baselines whose lower regret chance does not explain: those with an interval of the
+    /// difference above 0.
+    pub(super) fn find_significant_baselines(&mut self, order: RowOrder) {
+        let Some(test) = &self.test else {
+            return;
+        };
+        let mut significant = Vec::new();
+        for baseline in Baseline::ALL {
+            let Some(better) = self.better_baseline(baseline) else {
+                continue;
+            };
+            let pairs = test.regrets.iter().zip(&better.regrets);
+            let differences: Vec<f64> = pairs.map(|(own, other)| own - other).collect();
+            let interval = mean_interval(&differences, order, 1.0);
+            if interval.is_some_and(|interval| interval.lower > 0.0) {
+                significant.push(baseline);
+            }
+        }
+        self.significantly_better = significant;
     }
 
     /// Whether the same command trains the same model again.

@@ -34,6 +34,8 @@ mod report;
 use given::DecisionColumns;
 
 const SETTINGS_FILE_NAME: &str = "settings.toml";
+/// The last file of the results.
+const SUMMARY_FILE_NAME: &str = "summary.json";
 
 /// The labeled history with its folds.
 struct History {
@@ -129,7 +131,12 @@ pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<Comman
             let results = backtest.run(&history.table(), &given, &context.progress);
             let results = results.map_err(explain)?;
             write_settings(&folder, &options)?;
+            let summary = folder.join(SUMMARY_FILE_NAME);
+            let earlier = std::fs::read(&summary).ok();
             results.write(&folder)?;
+            if earlier.is_some() && earlier == std::fs::read(&summary).ok() {
+                context.warn("note: this backtest was complete; its results are unchanged");
+            }
             let mut report = report::report(&results, &history, &folder)?;
             if page.is_wanted() {
                 let facts = facts(&options, &page, &folder, &history, context);

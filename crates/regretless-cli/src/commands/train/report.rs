@@ -203,8 +203,8 @@ impl TrainText<'_> {
             Baseline::PreviousRow,
         ] {
             if let Some(better) = self.outcome.better_baseline(baseline) {
-                let remark = format!(": {}", baseline.implication());
-                add(&baseline.to_string(), better, &remark);
+                let remark = self.outcome.baseline_remark(baseline).unwrap_or_default();
+                add(&baseline.to_string(), better, &format!(": {remark}"));
             } else if let (Baseline::TrainingMean, Some(mean)) =
                 (baseline, &self.outcome.training_mean)
             {

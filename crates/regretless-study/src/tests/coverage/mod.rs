@@ -15,7 +15,7 @@ use verdicts::{Observation, StatedVerdict};
 
 /// Smallest fraction of intervals that contain the truth.
 const MIN_COVERAGE: f64 = 0.93;
-/// Largest upper end of the interval of the fraction of tables with a false claim.
+/// Largest upper end of the interval of the fraction of false claims, and of false losses.
 const MAX_FALSE_CLAIMS: f64 = 0.075;
 
 /// What was observed of a verdict.
@@ -26,6 +26,8 @@ struct Tally {
     covered: u32,
     claims: u32,
     false_claims: u32,
+    losses: u32,
+    false_losses: u32,
 }
 
 impl Tally {
@@ -34,6 +36,9 @@ impl Tally {
         if let Some([lower, upper]) = observed.interval {
             self.intervals += 1;
             self.covered += u32::from(lower <= observed.truth && observed.truth <= upper);
+            let is_loss = observed.is_saving && upper < 0.0;
+            self.losses += u32::from(is_loss);
+            self.false_losses += u32::from(is_loss && observed.truth >= 0.0);
         }
         self.claims += u32::from(observed.is_claim);
         self.false_claims += u32::from(observed.is_claim && observed.truth <= 0.0);
@@ -45,6 +50,8 @@ impl Tally {
         self.covered += other.covered;
         self.claims += other.claims;
         self.false_claims += other.false_claims;
+        self.losses += other.losses;
+        self.false_losses += other.false_losses;
     }
 
     fn coverage(&self) -> f64 {
@@ -55,14 +62,24 @@ impl Tally {
         f64::from(self.false_claims) / f64::from(self.tables.max(1))
     }
 
-    /// The upper end of the 95 % interval of Wilson (1927) of the fraction of false claims.
+    /// The upper end of the interval of the fraction of tables with a false claim.
     fn upper_false_fraction(&self) -> f64 {
-        let (count, z) = (f64::from(self.tables.max(1)), 1.96_f64);
-        let fraction = self.false_fraction();
-        let center = fraction + z * z / (2.0 * count);
-        let spread = (fraction * (1.0 - fraction) / count + z * z / (4.0 * count * count)).sqrt();
-        (center + z * spread) / (1.0 + z * z / count)
+        upper_fraction(self.false_claims, self.tables)
     }
+
+    /// The upper end of the interval of the fraction of intervals that falsely state a loss.
+    fn upper_false_loss_fraction(&self) -> f64 {
+        upper_fraction(self.false_losses, self.intervals)
+    }
+}
+
+/// The upper end of the 95 % interval of Wilson (1927) of a fraction.
+fn upper_fraction(part: u32, whole: u32) -> f64 {
+    let (count, z) = (f64::from(whole.max(1)), 1.96_f64);
+    let fraction = f64::from(part) / count;
+    let center = fraction + z * z / (2.0 * count);
+    let spread = (fraction * (1.0 - fraction) / count + z * z / (4.0 * count * count)).sqrt();
+    (center + z * spread) / (1.0 + z * z / count)
 }
 
 /// What is observed of so many tables, by verdict.
@@ -106,6 +123,7 @@ fn simulate(
 /// a table, and returns what is beyond its limit.
 fn failures_of(tables: u64, verdicts: &[StatedVerdict]) -> Vec<String> {
     let mut failures = Vec::new();
+    let mut losses = Tally::default();
     println!(
         "| verdict and its tables | tables | intervals | covered % | claims | false % | at most % |"
     );
@@ -132,15 +150,23 @@ fn failures_of(tables: u64, verdicts: &[StatedVerdict]) -> Vec<String> {
                     100.0 * tally.false_fraction(),
                     100.0 * tally.upper_false_fraction()
                 );
+                losses.merge(&tally);
                 if tally.intervals > 0 && tally.coverage() < MIN_COVERAGE {
                     failures.push(format!("{name}: {covered} % covered"));
                 }
                 if tally.upper_false_fraction() > MAX_FALSE_CLAIMS {
                     failures.push(format!("{name}: {} false claims", tally.false_claims));
                 }
+                if tally.intervals > 0 && tally.upper_false_loss_fraction() > MAX_FALSE_CLAIMS {
+                    failures.push(format!("{name}: {} false losses", tally.false_losses));
+                }
             }
         }
     }
+    println!(
+        "{} intervals state a loss, {} of them falsely",
+        losses.losses, losses.false_losses
+    );
     failures
 }
 
@@ -151,6 +177,38 @@ fn stated_intervals_hold_and_claims_are_rarely_false() {
     let failures = failures_of(tables, &StatedVerdict::ALL);
     println!("suite summary: {} instances, - optimal", 4 * tables);
     assert!(failures.is_empty(), "{failures:#?}");
+}
+
+/// All seeds of a comparison in order of time are tested on the same rows.
+#[test]
+fn a_comparison_in_order_of_time_states_no_interval_and_claims_nothing() {
+    for has_signal in [false, true] {
+        let tallies = simulate(
+            4,
+            &[StatedVerdict::Compare],
+            RowRelation::InTime,
+            has_signal,
+        );
+        assert_eq!(tallies.len(), 2);
+        for (name, tally) in tallies {
+            assert_eq!(tally.tables, 4, "{name}");
+            assert_eq!([tally.intervals, tally.claims], [0, 0], "{name}");
+        }
+    }
+}
+
+/// A small part of the suite above.
+#[test]
+fn the_intervals_of_compare_hold_with_and_without_a_difference() {
+    for has_signal in [false, true] {
+        let verdicts = [StatedVerdict::Compare];
+        for (name, tally) in simulate(48, &verdicts, RowRelation::Independent, has_signal) {
+            println!("{name}, signal {has_signal}: {tally:?}");
+            assert!(tally.intervals >= tally.tables, "{name}: {tally:?}");
+            assert!(tally.coverage() > 0.9, "{name}: {tally:?}");
+            assert!(tally.false_fraction() < 0.05, "{name}: {tally:?}");
+        }
+    }
 }
 
 /// A small part of the suite above. With a percentile bootstrap of the regrets that chose the

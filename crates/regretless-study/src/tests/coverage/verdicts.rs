@@ -1,6 +1,7 @@
 //! What each verdict states about a simulated table, next to the truth.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use regretless::data::SplitIndices;
 use regretless::evaluate::Evaluation;
@@ -8,6 +9,7 @@ use regretless::label::LabeledDataset;
 use regretless::method::Method;
 use regretless::observer::NoopObserver;
 use regretless::predict::PredictorSpec;
+use regretless::problem::Problem;
 use regretless::settings::TrainingSettings;
 use regretless::train::{TrainingContext, linear_fit};
 use regretless::trainer::{Trainer, TrainingOutcome};
@@ -15,9 +17,10 @@ use regretless_study::experiment::MeanAndDeviation;
 
 use super::tables::{RowRelation, World};
 use crate::backtest::{Backtest, BacktestFold, BacktestTable, Periods, RollingOrigin};
-use crate::experiment::SeedDesign;
+use crate::experiment::{CellData, SeedDesign};
 use crate::review::RowSaving;
 use regretless::baseline::{Baseline, mean_costs};
+use regretless_base::statistics::ConfidenceInterval;
 
 const ROWS: usize = 160;
 const ROWS_OF_TRAINING: usize = 320;
@@ -53,8 +56,14 @@ pub(super) struct Observation {
     pub(super) interval: Option<[f64; 2]>,
     /// The number that the interval is about; an improvement where something is claimed.
     pub(super) truth: f64,
+    /// Whether a number below 0 is a loss.
+    pub(super) is_saving: bool,
     /// Whether an improvement is claimed.
     pub(super) is_claim: bool,
+}
+
+fn ends(interval: Option<ConfidenceInterval>) -> Option<[f64; 2]> {
+    interval.map(|interval| [interval.lower, interval.upper])
 }
 
 /// A search of `auto` with a number of folds that its budget allows.
@@ -154,8 +163,9 @@ fn train(world: &World, table: u64) -> Vec<Observation> {
     vec![Observation {
         name: "train",
         is_first: true,
-        interval: interval.map(|interval| [interval.lower, interval.upper]),
+        interval: ends(interval),
         truth,
+        is_saving: true,
         is_claim: interval.is_some_and(|interval| interval.lower > 0.0),
     }]
 }
@@ -194,6 +204,7 @@ fn auto(world: &World, table: u64, search: &AutoSetting) -> Vec<Observation> {
             is_first: true,
             interval: report.interval,
             truth: world.normalized(own),
+            is_saving: false,
             is_claim: false,
         },
         Observation {
@@ -201,6 +212,7 @@ fn auto(world: &World, table: u64, search: &AutoSetting) -> Vec<Observation> {
             is_first: true,
             interval: report.improvement,
             truth: world.normalized_difference(improvement),
+            is_saving: true,
             is_claim: report.improvement.is_some_and(|[lower, _]| lower > 0.0),
         },
     ]
@@ -225,33 +237,35 @@ fn lowest(all: &[Compared]) -> &Compared {
 
 /// The verdict of `compare` over seeds: whether the best method beats the best baseline.
 fn compare(world: &World, table: u64) -> Vec<Observation> {
-    if world.relation == RowRelation::InTime {
-        // All seeds test the same rows: nothing is claimed.
-        return Vec::new();
+    let data = Arc::new(world.table(table, ROWS));
+    let mut seeds = Vec::new();
+    for seed in 0..SEEDS {
+        let problem = Problem::from_spec(world.problem.clone()).unwrap();
+        let split = split(world, data.len(), u64::from(seed));
+        seeds.push(CellData::new(problem, data.clone(), split).unwrap());
     }
-    let data = &world.table(table, ROWS);
     let mut methods = Vec::new();
     for method in METHODS {
-        methods.push(compared(world, data, |context, seed| {
+        methods.push(compared(world, &seeds, |context, seed| {
             let model = fit(context, world, method, u64::from(seed)).model;
             let rows = &context.split.test;
-            let test = Evaluation::of_model(&model, data, rows, &world.oracle, &NoopObserver);
+            let test = Evaluation::of_model(&model, &data, rows, &world.oracle, &NoopObserver);
             [test.unwrap().regret, world.expected_regret(&model)]
         }));
     }
-    let least_squares = compared(world, data, |context, _| {
+    let least_squares = compared(world, &seeds, |context, _| {
         let model = linear_fit(context, &world.problem, 0.0).unwrap();
         let test = Baseline::LeastSquares.evaluate(context, &world.problem);
         [test.unwrap().regret, world.expected_regret(&model)]
     });
-    let mean = compared(world, data, |context, _| {
+    let mean = compared(world, &seeds, |context, _| {
         let test = Baseline::TrainingMean.evaluate(context, &world.problem);
         let truth = world.expected_regret_of_constant(&mean_costs(context));
         [test.unwrap().regret, truth]
     });
     let baselines = [least_squares, mean];
     let (method, baseline) = (lowest(&methods), lowest(&baselines));
-    let design = SeedDesign::OneTable { test_ratio: 0.25 };
+    let design = SeedDesign::of(&seeds);
     let difference = |method: &Compared, baseline: &Compared, best_of: usize| {
         let pairs = method.regrets.values().zip(baseline.regrets.values());
         let differences: Vec<f64> = pairs.map(|(own, base)| base - own).collect();
@@ -262,8 +276,9 @@ fn compare(world: &World, table: u64) -> Vec<Observation> {
     let mut all = vec![Observation {
         name: "compare, best method",
         is_first: true,
-        interval: None,
+        interval: ends(interval),
         truth: baseline.truth - method.truth,
+        is_saving: true,
         is_claim: claims && method.mean() < baseline.mean(),
     }];
     for (number, method) in methods.iter().enumerate() {
@@ -271,8 +286,9 @@ fn compare(world: &World, table: u64) -> Vec<Observation> {
         all.push(Observation {
             name: "compare, each method",
             is_first: number == 0,
-            interval: interval.map(|interval| [interval.lower, interval.upper]),
+            interval: ends(interval),
             truth: baselines[0].truth - method.truth,
+            is_saving: true,
             is_claim: false,
         });
     }
@@ -281,14 +297,13 @@ fn compare(world: &World, table: u64) -> Vec<Observation> {
 
 fn compared(
     world: &World,
-    data: &LabeledDataset,
+    seeds: &[CellData],
     run: impl Fn(&TrainingContext<'_>, u32) -> [f64; 2],
 ) -> Compared {
     let mut regrets = BTreeMap::new();
     let mut truth = 0.0;
-    for seed in 0..SEEDS {
-        let split = split(world, data.len(), u64::from(seed));
-        let [regret, expected] = run(&context(world, data, &split), seed);
+    for (seed, data) in (0..SEEDS).zip(seeds) {
+        let [regret, expected] = run(&context(world, &data.data, &data.split), seed);
         regrets.insert(seed, regret);
         truth += expected / f64::from(SEEDS);
     }
@@ -343,10 +358,9 @@ fn backtest(world: &World, table: u64) -> Vec<Observation> {
         all.push(Observation {
             name: "backtest",
             is_first: all.is_empty(),
-            interval: stated
-                .interval
-                .map(|interval| [interval.lower, interval.upper]),
+            interval: ends(stated.interval),
             truth: truth.per_period,
+            is_saving: true,
             is_claim: best.is_some_and(|best| best.name == stated.name),
         });
     }

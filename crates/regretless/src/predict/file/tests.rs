@@ -62,6 +62,21 @@ pub(super) fn complete_model() -> CostModel {
     model
 }
 
+/// A model of two costs of which no training row had the second.
+pub(super) fn model_without_a_cost() -> CostModel {
+    let mut model = model(2.0);
+    model.metadata.unobserved = vec![1];
+    model
+}
+
+#[test]
+fn costs_without_a_prediction_are_read_again() {
+    let bytes = model_without_a_cost().to_bytes().unwrap();
+    let read = CostModel::from_bytes(&bytes).unwrap();
+    assert_eq!(read.metadata.unobserved, [1]);
+    assert_eq!(read.to_bytes().unwrap(), bytes);
+}
+
 /// The best objective is 0 in all rows where not to act is best.
 #[test]
 fn a_regret_relative_to_zero_is_read_again() {

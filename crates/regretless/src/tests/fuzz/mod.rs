@@ -1,5 +1,6 @@
 //! Fuzzing of every reader of files: 10,000 mutants per reader, or as many as
-//! `REGRETLESS_FUZZ_CASES` says (`scripts/fuzz` runs a million).
+//! `REGRETLESS_FUZZ_CASES` says (`scripts/fuzz` runs a million), from the number
+//! `REGRETLESS_FUZZ_FIRST_CASE` on.
 //!
 //! Each reader runs in a process of its own with limited memory. It must return a value or an
 //! error: no panic, no abort, no case that takes long. Errors have to name the file, and what is
@@ -99,15 +100,19 @@ fn case_file(reader: &Reader, parent: u32) -> PathBuf {
 }
 
 fn run_cases(reader: &Reader) {
-    let cases = std::env::var("REGRETLESS_FUZZ_CASES");
-    let cases = cases.map_or(DEFAULT_CASES, |number| number.parse().unwrap());
+    let number = |variable: &str| -> Option<u64> {
+        let text = std::env::var(variable).ok()?;
+        Some(text.parse().unwrap())
+    };
+    let cases = number("REGRETLESS_FUZZ_CASES").unwrap_or(DEFAULT_CASES);
+    let first = number("REGRETLESS_FUZZ_FIRST_CASE").unwrap_or(0);
     let corpus = reader.corpus();
     let path = case_file(reader, parent_id());
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     limit_memory();
     std::thread::spawn(watch_time);
     let mut accepted = 0_u64;
-    for case in 0..cases {
+    for case in first..first + cases {
         let mutant = mutant(reader, &corpus, &mut Rng::with_seed(case));
         fs::write(&path, &mutant).unwrap();
         CASE.store(case + 1, Ordering::Relaxed);

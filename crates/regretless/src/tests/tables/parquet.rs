@@ -105,17 +105,24 @@ fn pages_and_footer(file: &[u8]) -> (&[u8], &[u8]) {
     content.split_at(content.len() - length)
 }
 
-/// Why a file with this footer is refused.
-fn refusal(pages: &[u8], footer: &[u8]) -> String {
+/// Reads a file with this footer; the error names the file.
+fn read_crafted(pages: &[u8], footer: &[u8]) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("crafted.parquet");
     let length = (footer.len() as u32).to_le_bytes();
     fs::write(&file, [pages, footer, &length, b"PAR1"].concat()).unwrap();
     let costs = layout(&["visitors", "share"]);
-    let error = csv::read(&file, &costs, CsvDialect::default()).unwrap_err();
-    let message = error.to_string();
-    assert!(message.contains("crafted.parquet"), "{message}");
-    message
+    let read = csv::read(&file, &costs, CsvDialect::default());
+    read.map(|_| ()).map_err(|error| {
+        let message = error.to_string();
+        assert!(message.contains("crafted.parquet"), "{message}");
+        message
+    })
+}
+
+/// Why a file with this footer is refused.
+fn refusal(pages: &[u8], footer: &[u8]) -> String {
+    read_crafted(pages, footer).unwrap_err()
 }
 
 /// An integer in the footer: seven bits per byte, the lowest first.
@@ -170,6 +177,24 @@ fn a_footer_that_states_more_elements_than_bytes_is_refused_at_once() {
         read(footer),
         "an unknown field"
     );
+}
+
+/// The lowest bit of an integer in the footer is its sign: every byte of the footer gets it. The
+/// decoder panics at a negative offset ("column start and length should not be negative").
+#[test]
+fn a_footer_with_a_negative_offset_is_refused() {
+    let mut refused = 0;
+    for name in PARQUET_FILES {
+        let bytes = fs::read(table(name)).unwrap();
+        let (pages, footer) = pages_and_footer(&bytes);
+        for place in 0..footer.len() {
+            let mut damaged = footer.to_vec();
+            damaged[place] |= 1;
+            let message = read_crafted(pages, &damaged).err().unwrap_or_default();
+            refused += usize::from(message.contains("a column has a negative place or size"));
+        }
+    }
+    assert!(refused >= 80, "{refused}");
 }
 
 /// The list of columns begins with the table itself, whose fifth field is their number.
