@@ -89,13 +89,10 @@ impl Problem {
             }
             return Ok(());
         }
-        if let Some(error) = error {
-            return Err(error);
+        match error {
+            Some(error) => Err(error),
+            None => Ok(()),
         }
-        if let Some(note) = Note::of_worse_labels(labeled, oracle) {
-            observer.warn(&note.text);
-        }
-        Ok(())
     }
 
     /// Solves one or two rows whose decisions are given and not found by the function.

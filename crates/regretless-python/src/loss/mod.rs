@@ -26,7 +26,7 @@ use crate::call_observer::{PyCall, detached};
 use crate::columns::training_features;
 use crate::error::to_py_err;
 use crate::keywords::seed_number;
-use crate::label::{costs_only, given_labels, with_labels};
+use crate::label::{costs_only, given_labels, labeled_table};
 use crate::names::check_order_of_table;
 use crate::notes::raise_notes;
 use crate::parameters::ParameterList;
@@ -84,18 +84,13 @@ impl Loss {
         let py_problem = problem;
         let problem = py_problem.get();
         let call = PyCall::new(progress);
-        let data = costs_only(problem, C, parameters, ArrayOwnership::Copy)?;
+        let table = costs_only(problem, C, parameters, ArrayOwnership::Copy)?;
+        let (limits, row_parameters) = (SearchLimits::default(), table.data().parameters());
         let oracle = problem
-            .oracle(
-                &call,
-                threads,
-                None,
-                SearchLimits::default(),
-                data.parameters(),
-            )
+            .oracle(&call, threads, None, limits, row_parameters)
             .map_err(to_py_err)?;
         stage.check_problem(&oracle).map_err(to_py_err)?;
-        let data = with_labels(py, problem, &call, &oracle, data, labels)?;
+        let data = labeled_table(py, problem, &call, &oracle, table, labels)?.rows;
         let (data, loss, pool) = call.run(py, |observer| {
             let rows = data.rows();
             let changed = stage.training_labels(&data, &rows, &oracle, observer)?;

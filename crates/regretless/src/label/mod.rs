@@ -27,7 +27,7 @@ pub(crate) use data_split::FeatureLayout;
 pub use data_split::{DataPart, DataSplit, Row};
 pub(crate) use knn_robust::KnnRobustCosts;
 pub use label_counts::LabelCounts;
-pub use labeled_split::{EncodedSplits, LabeledSplit};
+pub use labeled_split::LabeledSplit;
 pub use shard::Shard;
 pub use store::{LabelReport, LabelStore};
 pub(crate) use training::TrainingLabels;
