@@ -212,7 +212,7 @@ impl EvaluatedTable {
             let row_regret = self.evaluation.regrets[position];
             regret[row] = row_regret;
             objective[row] = self.evaluation.objectives[position];
-            optimal_objective[row] = self.data.sense().convert(best);
+            optimal_objective[row] = self.data.stated_optimal_objective(row);
             relative_regret[row] = Evaluation::relative_regret_of(row_regret, best);
             decision_status[row] = self.evaluation.statuses[position].describe(self.is_heuristic);
             label_status[row] = self.data.solution(row).status.describe(self.is_heuristic);

@@ -69,7 +69,7 @@ impl Labels {
             )
             .map_err(to_py_err)?;
         let labeled = call.run(py, |observer| {
-            let minimized = problem.minimized_costs(&oracle, data.costs().clone())?;
+            let minimized = oracle.minimized_totals(data.costs().clone())?;
             let mut solutions = Vec::with_capacity(data.len());
             for row in 0..decisions.rows().min(data.len()) {
                 let row_problem = oracle.row_problem(row);
@@ -124,7 +124,7 @@ impl Labels {
         let data = &self.labeled;
         let objective = |row| {
             if self.has(row) {
-                data.sense().convert(data.optimal_objective(row))
+                data.stated_optimal_objective(row)
             } else {
                 f64::NAN
             }

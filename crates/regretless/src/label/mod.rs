@@ -18,6 +18,7 @@ mod no_choice;
 mod segments;
 mod shard;
 mod solving;
+mod stated;
 mod store;
 pub(crate) mod time_estimate;
 mod training;
