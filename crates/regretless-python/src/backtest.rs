@@ -9,10 +9,11 @@ use pyo3::types::PyDict;
 use regretless::data::{DataCheck, Dataset, Finding, Matrix, NamedCosts};
 use regretless::label::Shard;
 use regretless::method::Method;
+use regretless::observer::Observer;
 use regretless::{Decision, Split};
 use regretless_study::backtest::{
-    Backtest, BacktestFold, BacktestHistory, BacktestResults, GivenMethod, Periods, RollingOrigin,
-    TrainingWindow,
+    Backtest, BacktestFold, BacktestHistory, BacktestResults, BacktestTable, GivenMethod, Periods,
+    RollingOrigin, TrainingWindow,
 };
 use regretless_study::decision_page::{BacktestFacts, BacktestPage};
 use serde::{Deserialize, Serialize};
@@ -282,18 +283,9 @@ pub fn run_backtest<'py>(
         backtest.prepare(&history, &oracle, is_selection_given, check)
     })?;
     raise_notes(py, problem, &prepared.notes)?;
-    // None for a shard, whose results are those of the call without one.
     let results = call.run(py, |observer| {
         let table = history.table(&oracle);
-        if let Some(shard) = shard {
-            backtest.run_shard(&table, &given, shard, observer)?;
-            return Ok(None);
-        }
-        let results = backtest.run(&table, &given, observer)?;
-        if let Some(folder) = &plan.out {
-            results.write(folder)?;
-        }
-        Ok(Some(results))
+        run_cells(&backtest, &table, &given, shard, observer)
     })?;
     let Some(results) = results else {
         return Ok(py.None().into_bound(py));
@@ -308,6 +300,26 @@ pub fn run_backtest<'py>(
         results,
     };
     source.into_fields(py, notes)
+}
+
+/// The results, which are written to the folder of the backtest if it has one; none for a shard,
+/// whose results are those of the call without one.
+fn run_cells(
+    backtest: &Backtest,
+    table: &BacktestTable<'_>,
+    given: &[GivenMethod],
+    shard: Option<Shard>,
+    observer: &dyn Observer,
+) -> regretless::Result<Option<BacktestResults>> {
+    if let Some(shard) = shard {
+        backtest.run_shard(table, given, shard, observer)?;
+        return Ok(None);
+    }
+    let results = backtest.run(table, given, observer)?;
+    if let Some(folder) = &backtest.folder {
+        results.write(folder)?;
+    }
+    Ok(Some(results))
 }
 
 /// The periods of the rows of a table.

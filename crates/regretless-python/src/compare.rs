@@ -207,7 +207,6 @@ pub fn run_comparison<'py>(
     })?;
     raise_notes(py, problem, &prepared.notes)?;
     let predictor = plan.predictor()?;
-    let facts = plan.facts();
     let compared = call.run(py, |observer| {
         let input = ComparisonInput {
             table: TableReport::with_findings(prepared.findings),
@@ -218,7 +217,7 @@ pub fn run_comparison<'py>(
             predictor,
             training: trainer.settings,
             threads: Threads::new(options.threads.unwrap_or(0))?,
-            facts,
+            facts: plan.facts(),
         };
         compare_cells(input, plan.command, plan.out.as_deref(), observer)
     })?;

@@ -105,8 +105,8 @@ pub struct Solutions {
 }
 
 impl Solutions {
-    /// Results of an oracle for a problem, which are minimized; `cost_names` are the names of the costs, if they have
-    /// any.
+    /// Results of an oracle for a problem, which are minimized; `cost_names` are the names of the
+    /// costs, if they have any.
     pub fn new(
         results: Vec<CompleteResult>,
         problem: &dyn ProblemKind,

@@ -166,7 +166,7 @@ const TEMP_FILE_PREFIX: &str = ".regretless-";
 const TEMP_FILE_SUFFIX: &str = ".tmp";
 
 /// The path of a lock file that is removed like a temporary file once its process has ended.
-pub fn temp_file_path(folder: &Path, name: &str) -> PathBuf {
+pub(crate) fn temp_file_path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{TEMP_FILE_PREFIX}{name}{TEMP_FILE_SUFFIX}"))
 }
 
@@ -222,7 +222,7 @@ fn remove_stale_temp_files_once(folder: &Path) {
 
 /// Removes temporary files in a folder whose processes have ended. Files that cannot be removed
 /// stay; they do no harm.
-pub fn remove_stale_temp_files(folder: &Path) {
+pub(crate) fn remove_stale_temp_files(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let is_ours = name.to_str().is_some_and(|name| {
@@ -248,7 +248,7 @@ pub fn remove_stale_temp_files(folder: &Path) {
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn lock_file(path: &Path) -> io::Result<Option<File>> {
+pub(crate) fn lock_file(path: &Path) -> io::Result<Option<File>> {
     for _ in 0..MAX_TEMP_FILE_ATTEMPTS {
         let file = File::options()
             .create(true)

@@ -23,7 +23,6 @@ mod store;
 pub(crate) mod time_estimate;
 mod training;
 
-pub use comparison::LabelComparison;
 pub(crate) use data_split::FeatureLayout;
 pub use data_split::{DataPart, DataSplit, Row};
 pub(crate) use knn_robust::KnnRobustCosts;

@@ -14,7 +14,7 @@ mod findings;
 mod optimality;
 mod table;
 
-pub use after::FinishedTraining;
+pub(crate) use after::FinishedTraining;
 pub use before::PlannedTraining;
 pub use findings::findings_of_split;
 pub use optimality::{negative_regret_sentence, negative_regrets};

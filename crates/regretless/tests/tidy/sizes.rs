@@ -16,9 +16,9 @@ const MAX_TEST_LINES: usize = 800;
 /// Most lines of a function.
 const MAX_FUNCTION_LINES: usize = 70;
 /// Files that are longer. A change may only lower the number.
-const LONG_FILES: usize = 5;
+const LONG_FILES: usize = 2;
 /// Functions that are longer. A change may only lower the number.
-const LONG_FUNCTIONS: usize = 16;
+const LONG_FUNCTIONS: usize = 9;
 
 /// A rule that some places break already: their number may only fall.
 pub fn check_number(rule: &str, found: &BTreeSet<String>, known: usize) {
