@@ -6,13 +6,14 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use regretless::data::{DataCheck, FeatureOptions, Finding, Matrix, NamedCosts};
+use regretless::data::{DataCheck, Dataset, Finding, Matrix, NamedCosts};
 use regretless::label::Shard;
 use regretless::method::Method;
+use regretless::observer::Observer;
 use regretless::{Decision, Split};
 use regretless_study::backtest::{
-    Backtest, BacktestFold, BacktestHistory, BacktestResults, GivenMethod, Periods, RollingOrigin,
-    TrainingWindow,
+    Backtest, BacktestFold, BacktestHistory, BacktestResults, BacktestTable, GivenMethod, Periods,
+    RollingOrigin, TrainingWindow,
 };
 use regretless_study::decision_page::{BacktestFacts, BacktestPage};
 use serde::{Deserialize, Serialize};
@@ -22,14 +23,14 @@ use crate::call_observer::{PyCall, warn};
 use crate::compare::figures_dict;
 use crate::error::to_py_err;
 use crate::keywords::SolveOptions;
-use crate::label::{given_labels, with_labels, with_parameters};
+use crate::label::{given_labels, labeled_table};
 use crate::loss::parse_method;
-use crate::names::{match_table, reorder_numbers, warn_about_names_beside_none};
+use crate::names::{reorder_numbers, warn_about_names_beside_none};
 use crate::notes::raise_notes;
-use crate::parameters::{ParameterList, row_parameters};
+use crate::parameters::ParameterList;
 use crate::problem::Problem;
 use crate::results::to_python;
-use crate::train::{dataset, parse_settings};
+use crate::train::{names_selection, parse_settings, study_table};
 
 /// The scalar settings of a backtest, as JSON.
 #[derive(Deserialize)]
@@ -259,47 +260,14 @@ pub fn run_backtest<'py>(
     let plan = BacktestPlan::parse(plan)?;
     let mut backtest = plan.backtest(&methods, settings)?;
     let shard: Option<Shard> = shard.map(str::parse).transpose().map_err(to_py_err)?;
-    let mut data = dataset(problem, X, C, None, None, FeatureOptions::default())?;
-    let parameters = row_parameters(problem, parameters, data.len(), ArrayOwnership::Copy)?;
-    data = with_parameters(data, parameters)?;
-    match_table(py, problem, &mut data)?;
-    problem.check_width(data.costs().cols())?;
-    if times.len() != data.len() {
-        return Err(PyValueError::new_err(format!(
-            "time has {} entries, X has {} rows",
-            times.len(),
-            data.len()
-        )));
-    }
-    let periods = Periods::from_times(&times).map_err(to_py_err)?;
-    let target = NamedCosts::new("C", data.cost_names());
-    let mut given = Vec::new();
-    for (name, values) in &predictions {
-        warn_about_names_beside_none(values, name, problem, data.cost_names())?;
-        given.push(GivenMethod::Predictions {
-            name: name.clone(),
-            costs: Arc::new(given_matrix(values, name, target)?),
-        });
-    }
-    if let Some((name, values)) = &decisions {
-        // The columns with known costs follow those with predicted costs.
-        let all_names = data
-            .cost_names()
-            .followed_by(problem.problem.model_parts().auxiliary_names());
-        let target = NamedCosts::new("the problem", &all_names);
-        warn_about_names_beside_none(values, name, problem, data.cost_names())?;
-        let values = given_matrix(values, name, target)?;
-        given.push(GivenMethod::Decisions {
-            name: name.clone(),
-            columns: values.cols(),
-            decisions: Arc::new(decisions_of(&values)),
-        });
-    }
+    let table = study_table(problem, X, C, parameters)?;
+    let periods = periods_of(&times, table.data().len())?;
+    let given = given_methods(problem, &predictions, decisions.as_ref(), table.data())?;
     let call = PyCall::new(options.progress);
     let oracle = options
-        .oracle(problem, &call, data.parameters())
+        .oracle(problem, &call, table.data().parameters())
         .map_err(to_py_err)?;
-    let data = with_labels(py, problem, &call, &oracle, data, labels)?;
+    let data = labeled_table(py, problem, &call, &oracle, table, labels)?.rows;
     let halves = Split::by_time("time").validation(0.0).test(0.5);
     let halves = halves.apply_to_times(&times).map_err(to_py_err)?;
     let folds = divided_by(folds, &plan)?;
@@ -309,46 +277,91 @@ pub fn run_backtest<'py>(
     for note in &notes {
         warn(py, &format!("time: {note}"))?;
     }
-    let is_selection_given =
-        settings.is_some_and(|settings| settings.contains("select").unwrap_or(false));
-    let table = history.table(&oracle);
+    let is_selection_given = names_selection(settings);
     let prepared = call.run(py, |_| {
         let check = |check: DataCheck<'_>| check.run_with_times(&times);
         backtest.prepare(&history, &oracle, is_selection_given, check)
     })?;
     raise_notes(py, problem, &prepared.notes)?;
-    let findings = prepared.findings;
-    // None for a shard, whose results are those of the call without one.
     let results = call.run(py, |observer| {
-        if let Some(shard) = shard {
-            backtest.run_shard(&table, &given, shard, observer)?;
-            return Ok(None);
-        }
-        let results = backtest.run(&table, &given, observer)?;
-        if let Some(folder) = &plan.out {
-            results.write(folder)?;
-        }
-        Ok(Some(results))
+        let table = history.table(&oracle);
+        run_cells(&backtest, &table, &given, shard, observer)
     })?;
     let Some(results) = results else {
         return Ok(py.None().into_bound(py));
     };
-    for failure in &results.failures {
-        warn(py, &format!("{} failed: {}", failure.name, failure.error))?;
-    }
-    let tables = BacktestTables::new(&results, notes).map_err(to_py_err)?;
-    let found = to_python(py, &tables)?;
     let source = BacktestSource {
         problem: owner,
         plan,
         options,
         backtest,
         history,
-        findings,
+        findings: prepared.findings,
         results,
     };
-    found.set_item("page", Bound::new(py, source)?)?;
-    Ok(found)
+    source.into_fields(py, notes)
+}
+
+/// The results, which are written to the folder of the backtest if it has one; none for a shard,
+/// whose results are those of the call without one.
+fn run_cells(
+    backtest: &Backtest,
+    table: &BacktestTable<'_>,
+    given: &[GivenMethod],
+    shard: Option<Shard>,
+    observer: &dyn Observer,
+) -> regretless::Result<Option<BacktestResults>> {
+    if let Some(shard) = shard {
+        backtest.run_shard(table, given, shard, observer)?;
+        return Ok(None);
+    }
+    let results = backtest.run(table, given, observer)?;
+    if let Some(folder) = &backtest.folder {
+        results.write(folder)?;
+    }
+    Ok(Some(results))
+}
+
+/// The periods of the rows of a table.
+fn periods_of(times: &[String], rows: usize) -> PyResult<Periods> {
+    if times.len() != rows {
+        return Err(PyValueError::new_err(format!(
+            "time has {} entries, X has {rows} rows",
+            times.len(),
+        )));
+    }
+    Periods::from_times(times).map_err(to_py_err)
+}
+
+/// Predictions and decisions of the user's, in the order of the problem's costs.
+fn given_methods(
+    problem: &Problem,
+    predictions: &[(String, Bound<'_, PyAny>)],
+    decisions: Option<&(String, Bound<'_, PyAny>)>,
+    data: &Dataset,
+) -> PyResult<Vec<GivenMethod>> {
+    let costs = data.cost_names();
+    let mut given = Vec::new();
+    for (name, values) in predictions {
+        warn_about_names_beside_none(values, name, problem, costs)?;
+        given.push(GivenMethod::Predictions {
+            name: name.clone(),
+            costs: Arc::new(given_matrix(values, name, NamedCosts::new("C", costs))?),
+        });
+    }
+    if let Some((name, values)) = decisions {
+        // The columns with known costs follow those with predicted costs.
+        let all_names = costs.followed_by(problem.problem.model_parts().auxiliary_names());
+        let target = NamedCosts::new("the problem", &all_names);
+        warn_about_names_beside_none(values, name, problem, costs)?;
+        let values = given_matrix(values, name, target)?;
+        given.push(GivenMethod::Decisions {
+            name: name.clone(),
+            columns: values.cols(),
+            decisions: Arc::new(decisions_of(&values)),
+        });
+    }
+    Ok(given)
 }
 
 /// A finished backtest with everything that its page is drawn from.
@@ -361,6 +374,19 @@ pub struct BacktestSource {
     history: BacktestHistory,
     findings: Vec<Finding>,
     results: BacktestResults,
+}
+
+impl BacktestSource {
+    /// The results as columns of tables, with the source of the page; failures raise warnings.
+    fn into_fields<'py>(self, py: Python<'py>, notes: Vec<String>) -> PyResult<Bound<'py, PyAny>> {
+        for failure in &self.results.failures {
+            warn(py, &format!("{} failed: {}", failure.name, failure.error))?;
+        }
+        let tables = BacktestTables::new(&self.results, notes).map_err(to_py_err)?;
+        let found = to_python(py, &tables)?;
+        found.set_item("page", Bound::new(py, self)?)?;
+        Ok(found)
+    }
 }
 
 #[pymethods]

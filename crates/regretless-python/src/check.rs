@@ -5,7 +5,7 @@ use regretless::data::{DataCheck, FeatureOptions};
 
 use crate::call_observer::PyCall;
 use crate::label::given_labels;
-use crate::names::match_table;
+use crate::names::open_table;
 use crate::problem::Problem;
 use crate::results::to_python;
 use crate::train::{check_table, dataset, split_of};
@@ -24,12 +24,13 @@ pub fn check<'py>(
     seed: u32,
 ) -> PyResult<Bound<'py, PyAny>> {
     let problem = problem.get();
-    let mut data = dataset(problem, X, C, None, None, FeatureOptions::default())?;
-    match_table(py, problem, &mut data)?;
+    let data = dataset(problem, X, C, None, None, FeatureOptions::default())?;
+    let table = open_table(py, problem, data)?;
+    let data = table.data();
     let split = split_of(split, times.as_deref(), data.len(), u64::from(seed))?;
-    let objectives = given_labels(labels)?.map(|labels| labels.get().best_objectives());
+    let objectives = given_labels(labels)?.map(|labels| labels.get().labeled.best_objectives());
     let findings = PyCall::new(false).run(py, |_| {
-        let mut check = DataCheck::new(&data).with_split(&split);
+        let mut check = DataCheck::new(data).with_split(&split);
         if let Some(objectives) = &objectives {
             check = check.with_objectives(objectives);
         }

@@ -9,33 +9,35 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regretless::Trainer;
-use regretless::data::{FeatureOptions, NamedCosts, SplitIndices};
+use regretless::data::{CostNames, NamedCosts, SplitIndices};
 use regretless::job::TrainingJob;
-use regretless::label::EncodedSplits;
 use regretless::method::Method;
 use regretless::parallel::Threads;
+use regretless::predict::PredictorSpec;
 use regretless_study::comparison::{
-    ComparisonFacts, ComparisonInput, compare_cells, default_methods, reference,
+    ComparedCells, ComparisonFacts, ComparisonInput, compare_cells, default_methods, reference,
 };
 use regretless_study::decision_page::DecisionPage;
 use regretless_study::experiment::CellMethod;
 use regretless_study::table_report::TableReport;
 use serde::Deserialize;
 
-use crate::arrays::ArrayOwnership;
 use crate::backtest::given_matrix;
 use crate::call_observer::PyCall;
 use crate::columns::in_features;
 use crate::error::to_py_err;
 use crate::keywords::SolveOptions;
-use crate::label::{given_labels, with_labels, with_parameters};
+use crate::label::{given_labels, labeled_table};
 use crate::loss::parse_method;
-use crate::names::{match_table, warn_about_names_beside_none};
+use crate::names::warn_about_names_beside_none;
 use crate::notes::raise_notes;
-use crate::parameters::{ParameterList, row_parameters};
+use crate::parameters::ParameterList;
 use crate::problem::Problem;
 use crate::results::to_python;
-use crate::train::{check_table, dataset, parse_settings, split_by_rows, split_of};
+use crate::train::{
+    check_table, names_selection, parse_settings, split_by_rows, split_of, study_table,
+    suggested_split,
+};
 
 /// The scalar settings of a comparison, as JSON.
 #[derive(Deserialize)]
@@ -47,6 +49,28 @@ struct ComparisonPlan {
     /// The call, for the page.
     command: String,
     out: Option<PathBuf>,
+}
+
+impl ComparisonPlan {
+    fn parse(text: &str) -> PyResult<Self> {
+        serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    fn predictor(&self) -> PyResult<Option<PredictorSpec>> {
+        let predictor = self.predictor.as_deref().map(str::parse);
+        predictor.transpose().map_err(to_py_err)
+    }
+
+    fn facts(&self) -> ComparisonFacts {
+        ComparisonFacts {
+            name: "table".into(),
+            table: "this table".into(),
+            origin: Vec::new(),
+            first_seed: self.seed,
+            profile: self.profile.clone(),
+            unit: String::new(),
+        }
+    }
 }
 
 /// The rows for training, validation and test of each seed.
@@ -78,6 +102,12 @@ fn splits_of(
     (first..past).map(divide).collect()
 }
 
+/// The splits of folds that the user gives as lists of rows.
+fn splits_by_rows(folds: &[Vec<Bound<'_, PyAny>>], rows: usize) -> PyResult<Vec<SplitIndices>> {
+    let splits = folds.iter().map(|fold| split_by_rows(fold, rows));
+    splits.collect()
+}
+
 /// The methods of a comparison: each once, and the reference first where it is not among them.
 fn methods_of(methods: Option<Vec<Bound<'_, PyAny>>>) -> PyResult<Vec<Method>> {
     let Some(listed) = methods else {
@@ -95,6 +125,29 @@ fn methods_of(methods: Option<Vec<Bound<'_, PyAny>>>) -> PyResult<Vec<Method>> {
         methods.insert(0, reference());
     }
     Ok(methods)
+}
+
+/// Predictions of the user's, one table per seed, in the order of the problem's costs.
+fn given_methods(
+    problem: &Problem,
+    predictions: &[(String, Vec<Bound<'_, PyAny>>)],
+    first_seed: u32,
+    costs: &CostNames,
+) -> PyResult<Vec<CellMethod>> {
+    let target = NamedCosts::new("C", costs);
+    let mut given = Vec::new();
+    for (name, by_seed) in predictions {
+        let mut matrices = BTreeMap::new();
+        for (seed, values) in (first_seed..).zip(by_seed) {
+            warn_about_names_beside_none(values, name, problem, costs)?;
+            matrices.insert(seed, given_matrix(values, name, target)?);
+        }
+        given.push(CellMethod::Given {
+            name: name.clone(),
+            predictions: Arc::new(matrices),
+        });
+    }
+    Ok(given)
 }
 
 /// Runs a comparison; `regretless.compare` documents it.
@@ -119,89 +172,60 @@ pub fn run_comparison<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let labels = given_labels(labels)?;
     let problem = problem.get();
-    let plan: ComparisonPlan =
-        serde_json::from_str(plan).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let plan = ComparisonPlan::parse(plan)?;
     let training = parse_settings(settings, &plan.profile, 0)?;
     let methods = methods_of(methods)?;
-    let mut data = dataset(problem, X, C, None, None, FeatureOptions::default())?;
-    let parameters = row_parameters(problem, parameters, data.len(), ArrayOwnership::Copy)?;
-    data = with_parameters(data, parameters)?;
-    match_table(py, problem, &mut data)?;
-    problem.check_width(data.costs().cols())?;
-    let has_random_split = folds.is_none();
+    let table = study_table(problem, X, C, parameters)?;
+    let is_split_given = split.is_some() || folds.is_some();
     let splits = match folds {
-        Some(folds) => {
-            let splits = folds.iter().map(|fold| split_by_rows(fold, data.len()));
-            splits.collect::<PyResult<Vec<_>>>()?
-        }
-        None => splits_of(split, times.as_deref(), data.len(), seeds, plan.seed)?,
+        Some(folds) => splits_by_rows(&folds, table.data().len())?,
+        None => splits_of(
+            split,
+            times.as_deref(),
+            table.data().len(),
+            seeds,
+            plan.seed,
+        )?,
     };
-    let target = NamedCosts::new("C", data.cost_names());
-    let mut given = Vec::new();
-    for (name, by_seed) in &predictions {
-        let mut matrices = BTreeMap::new();
-        for (seed, values) in (plan.seed..).zip(by_seed) {
-            warn_about_names_beside_none(values, name, problem, data.cost_names())?;
-            matrices.insert(seed, given_matrix(values, name, target)?);
-        }
-        given.push(CellMethod::Given {
-            name: name.clone(),
-            predictions: Arc::new(matrices),
-        });
-    }
+    let given = given_methods(problem, &predictions, plan.seed, table.data().cost_names())?;
     let call = PyCall::new(options.progress);
     let oracle = options
-        .oracle(problem, &call, data.parameters())
+        .oracle(problem, &call, table.data().parameters())
         .map_err(to_py_err)?;
-    let encoded = EncodedSplits::new(&data, splits).map_err(in_features)?;
-    let data = with_labels(py, problem, &call, &oracle, data, labels)?;
-    let built = problem.built(&oracle);
-    let cells = encoded.with_labels(&built, &data).map_err(to_py_err)?;
-    let first = &cells[0];
-    let date_column = if split.is_none() && has_random_split {
-        first.data.data().features().date_column()
-    } else {
-        None
-    };
-    let suggested = date_column.map(|column| format!("split=\"time:{column}\""));
-    let is_selection_given = plan.profile != "default"
-        || settings.is_some_and(|settings| settings.contains("select").unwrap_or(false));
+    let table = table.divided(splits).map_err(in_features)?;
+    let cells = labeled_table(py, problem, &call, &oracle, table, labels)?.splits;
+    let suggested = (!is_split_given).then(|| suggested_split(&cells[0]));
+    let is_selection_given = plan.profile != "default" || names_selection(settings);
     let mut trainer = Trainer::new(reference()).settings(training);
     let prepared = call.run(py, |observer| {
         let job = TrainingJob {
-            time_split: suggested.as_deref(),
-            ..TrainingJob::new(first, &oracle, &methods, observer)
+            time_split: suggested.as_ref().and_then(Option::as_deref),
+            ..TrainingJob::new(&cells[0], &oracle, &methods, observer)
         };
         let select = (!is_selection_given).then_some(&mut trainer);
         job.prepare(select, |check| check_table(times.as_deref(), check))
     })?;
     raise_notes(py, problem, &prepared.notes)?;
-    let predictor = match &plan.predictor {
-        Some(name) => Some(name.parse().map_err(to_py_err)?),
-        None => None,
-    };
-    let facts = ComparisonFacts {
-        name: "table".into(),
-        table: "this table".into(),
-        origin: Vec::new(),
-        first_seed: plan.seed,
-        profile: plan.profile.clone(),
-        unit: String::new(),
-    };
+    let predictor = plan.predictor()?;
     let compared = call.run(py, |observer| {
         let input = ComparisonInput {
             table: TableReport::with_findings(prepared.findings),
-            data: cells.clone(),
+            data: cells,
             oracle: &oracle,
             methods,
             given,
             predictor,
             training: trainer.settings,
             threads: Threads::new(options.threads.unwrap_or(0))?,
-            facts,
+            facts: plan.facts(),
         };
         compare_cells(input, plan.command, plan.out.as_deref(), observer)
     })?;
+    comparison_fields(py, compared)
+}
+
+/// The fields of `regretless.Comparison`.
+fn comparison_fields<'py>(py: Python<'py>, compared: ComparedCells) -> PyResult<Bound<'py, PyAny>> {
     let result = to_python(py, &compared.json)?;
     result.set_item("text", compared.text)?;
     result.set_item("runs_csv", compared.runs_csv)?;

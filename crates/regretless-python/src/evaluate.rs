@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regretless::data::{Dataset, Matrix, RowParameters};
 use regretless::evaluate::{Evaluation, MissingPredictions, TrainingOverlap};
+use regretless::job::MatchedTable;
 use regretless::label::LabeledDataset;
 use regretless::notes::Note;
 use regretless::observer::Observer;
@@ -19,8 +20,8 @@ use crate::columns::model_features;
 use crate::error::to_py_err;
 use crate::keywords::SolveOptions;
 use crate::label::{
-    FailedRows, Labels, costs_in_column_order, costs_only, given_labels, with_labels,
-    with_labels_and_failures, with_parameters,
+    FailedRows, Labels, costs_in_column_order, costs_only, given_labels, labeled_table,
+    with_parameters,
 };
 use crate::names::{match_table_of_model, reorder_to_costs};
 use crate::notes::raise_notes;
@@ -49,10 +50,10 @@ impl<'py> EvaluationArgs<'_, 'py> {
         costs: &Bound<'py, PyAny>,
     ) -> PyResult<EvaluatedTable> {
         let (problem, parameters) = (self.problem, self.parameters.take());
-        let data = costs_only(problem, costs, parameters, ArrayOwnership::Borrow)?;
-        let names = data.cost_names();
+        let table = costs_only(problem, costs, parameters, ArrayOwnership::Borrow)?;
+        let names = table.data().cost_names();
         let predictions = reorder_to_costs(predictions, "predictions", problem, names)?;
-        self.evaluate_matrix(costs.py(), &predictions, MissingPredictions::Refused, data)
+        self.evaluate_matrix(costs.py(), &predictions, MissingPredictions::Refused, table)
     }
 
     /// Evaluates a model.
@@ -79,7 +80,8 @@ impl<'py> EvaluationArgs<'_, 'py> {
                 .map_err(|error| PyValueError::new_err(format!("predictions: {error}")))?;
         }
         let data = with_features(data, x, model)?;
-        let evaluated = self.evaluate_matrix(py, &predictions, missing, data)?;
+        let table = MatchedTable::new(data);
+        let evaluated = self.evaluate_matrix(py, &predictions, missing, table)?;
         let names = evaluated.data.data().cost_names();
         if let Some(note) = evaluated.evaluation.unpredicted.note(names) {
             warn(py, &note)?;
@@ -116,7 +118,8 @@ impl<'py> EvaluationArgs<'_, 'py> {
             .options
             .oracle(self.problem, &call, data.parameters())
             .map_err(to_py_err)?;
-        let data = with_labels(py, self.problem, &call, &oracle, data, self.labels)?;
+        let table = MatchedTable::new(data);
+        let data = labeled_table(py, self.problem, &call, &oracle, table, self.labels)?.rows;
         call.run(py, |observer: &dyn Observer| {
             let rows = data.rows();
             model.permutation_importance(&data, &rows, &oracle, repeats, seed, observer)
@@ -128,23 +131,23 @@ impl<'py> EvaluationArgs<'_, 'py> {
         py: Python<'py>,
         predictions: &Matrix,
         missing: MissingPredictions,
-        data: Dataset,
+        table: MatchedTable,
     ) -> PyResult<EvaluatedTable> {
         self.problem.check_width(predictions.cols())?;
-        if predictions.rows() != data.len() {
+        let rows = table.data().len();
+        if predictions.rows() != rows {
             return Err(PyValueError::new_err(format!(
-                "{} rows of predictions for {} instances",
+                "{} rows of predictions for {rows} instances",
                 predictions.rows(),
-                data.len()
             )));
         }
         let call = PyCall::new(self.options.progress);
         let oracle = self
             .options
-            .oracle(self.problem, &call, data.parameters())
+            .oracle(self.problem, &call, table.data().parameters())
             .map_err(to_py_err)?;
-        let (data, failed) =
-            with_labels_and_failures(py, self.problem, &call, &oracle, data, self.labels)?;
+        let labeled = labeled_table(py, self.problem, &call, &oracle, table, self.labels)?;
+        let (data, failed) = (labeled.rows, labeled.report.failed);
         let evaluation = call.run(py, |observer: &dyn Observer| {
             let rows = data.rows();
             let predict = |rows: &[usize]| data.select_predictions(predictions, rows);
@@ -209,7 +212,7 @@ impl EvaluatedTable {
             let row_regret = self.evaluation.regrets[position];
             regret[row] = row_regret;
             objective[row] = self.evaluation.objectives[position];
-            optimal_objective[row] = self.data.sense().convert(best);
+            optimal_objective[row] = self.data.stated_optimal_objective(row);
             relative_regret[row] = Evaluation::relative_regret_of(row_regret, best);
             decision_status[row] = self.evaluation.statuses[position].describe(self.is_heuristic);
             label_status[row] = self.data.solution(row).status.describe(self.is_heuristic);

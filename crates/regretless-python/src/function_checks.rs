@@ -89,13 +89,10 @@ impl Problem {
             }
             return Ok(());
         }
-        if let Some(error) = error {
-            return Err(error);
+        match error {
+            Some(error) => Err(error),
+            None => Ok(()),
         }
-        if let Some(note) = Note::of_worse_labels(labeled, oracle) {
-            observer.warn(&note.text);
-        }
-        Ok(())
     }
 
     /// Solves one or two rows whose decisions are given and not found by the function.
@@ -122,7 +119,7 @@ impl Problem {
                 let message = format!(
                     "the function returns objectives that are more than costs times decision (row \
                      {row}: by {}), and given decisions do not contain the difference",
-                    labeled.sense().convert(solution.decision.fixed())
+                    labeled.stated_fixed_cost(&solution.decision)
                 );
                 let remedy = "find the labels with regretless.label(problem, C)";
                 return Err(Error::data(message).with_remedy(remedy));
@@ -169,11 +166,7 @@ fn known_costs_error(
     if function.parameters.is_empty()
         && let Some((first, second)) = rows_with_other_known_costs(labeled, &rows)
     {
-        let amount = |row: usize| {
-            labeled
-                .sense()
-                .convert(labeled.solution(row).decision.fixed())
-        };
+        let amount = |row: usize| labeled.stated_fixed_cost(&labeled.solution(row).decision);
         return Ok(Some(changing_known_costs(&format!(
             "rows {first} and {second} have the same decision, and {} and {}",
             amount(first),
@@ -185,15 +178,14 @@ fn known_costs_error(
     };
     let label = &labeled.solution(row).decision;
     let (fixed, other) = (label.fixed(), scaled.decision.fixed());
+    let amounts = [label, &scaled.decision].map(|decision| labeled.stated_fixed_cost(decision));
     let is_same_decision = *label == scaled.decision.with_fixed(fixed);
     let scale = PROBED_COST_FACTOR * size_of_terms(labeled, row);
     if is_same_decision && !is_same_amount(fixed, other, scale) {
-        let sense = labeled.sense();
         return Ok(Some(changing_known_costs(&format!(
             "row {row} has {}, and the same decision has {} where all costs are \
              {PROBED_COST_FACTOR} times as high",
-            sense.convert(fixed),
-            sense.convert(other)
+            amounts[0], amounts[1]
         ))));
     }
     Ok(None)
@@ -323,14 +315,13 @@ fn repeat_answer(
             RepeatedAnswer::OtherDecision
         });
     }
-    let sense = labeled.sense();
     let then = match again {
-        Ok(again) => sense.convert(again.objective).to_string(),
+        Ok(again) => labeled.stated_objective(&again.decision, row).to_string(),
         Err(failure) => failure.to_string(),
     };
     Ok(RepeatedAnswer::OtherObjective(format!(
         "the function returned another decision for the same costs (row {row}: {}, then \
          {then}): its answer must depend on the costs alone",
-        sense.convert(first)
+        labeled.stated_optimal_objective(row)
     )))
 }

@@ -19,10 +19,10 @@ use regretless::problem::{
     SolverThreading, SolverTraits, VariableBounds,
 };
 use regretless::solve::{SearchLimits, Solution, SolveFailure, SolveStatus, Solver};
-use serde_json::Value;
 
 use crate::arrays::{array1, vector};
 use crate::call::CallState;
+use crate::known_part::KnownPart;
 use crate::solutions::SolveResult;
 
 /// Relative difference between the returned objective and costs times decision that counts as
@@ -66,102 +66,6 @@ impl RowValues {
             }
         }
         Ok(dict)
-    }
-}
-
-/// The known part of the costs of a function's problem.
-#[derive(Debug, Clone)]
-pub struct KnownPart {
-    /// As the user gave it, in the words of problem files.
-    pub description: Value,
-    /// The fixed part of each cost.
-    fixed: Vec<f64>,
-    columns: Vec<ParameterColumns>,
-    /// The cost that each number of a row is added to, and its factor.
-    targets: Vec<(usize, f64)>,
-}
-
-/// The column of a reference, and the factor of its numbers.
-fn column_reference(value: &Value) -> Option<(&str, f64)> {
-    let object = value.as_object()?;
-    let name = object.get("column").or_else(|| object.get("columns"))?;
-    let factor = match object.get("factor") {
-        Some(factor) => factor.as_f64()?,
-        None => 1.0,
-    };
-    Some((name.as_str()?, factor))
-}
-
-impl KnownPart {
-    /// Reads known costs as problem files have them: a list of numbers and columns, columns for all
-    /// costs, or numbers and columns by the names of costs.
-    pub fn new(description: Value, problem: &ExternalProblem) -> PyResult<Self> {
-        let count = problem.costs;
-        let mut known = Self {
-            description: description.clone(),
-            fixed: vec![0.0; count],
-            columns: Vec::new(),
-            targets: Vec::new(),
-        };
-        if let Some((name, factor)) = column_reference(&description) {
-            known.columns.push(ParameterColumns {
-                pattern: name.to_owned(),
-                count,
-                names: None,
-            });
-            known.targets = (0..count).map(|cost| (cost, factor)).collect();
-            return Ok(known);
-        }
-        match &description {
-            Value::Array(entries) if entries.len() == count => {
-                for (cost, entry) in entries.iter().enumerate() {
-                    known.add(cost, entry)?;
-                }
-            }
-            Value::Object(by_name) => {
-                for (name, entry) in by_name {
-                    let mut names = problem.cost_names.iter().flat_map(CostNames::iter);
-                    let cost = names.position(|cost| cost == name.as_str());
-                    let unknown =
-                        || PyValueError::new_err(format!("known: no cost is called '{name}'"));
-                    known.add(cost.ok_or_else(unknown)?, entry)?;
-                }
-            }
-            _ => {
-                return Err(PyValueError::new_err(format!(
-                    "known is one number or column per cost, and there are {count} costs"
-                )));
-            }
-        }
-        Ok(known)
-    }
-
-    fn add(&mut self, cost: usize, entry: &Value) -> PyResult<()> {
-        match (column_reference(entry), entry.as_f64()) {
-            (Some((name, factor)), _) => {
-                self.columns.push(ParameterColumns {
-                    pattern: name.to_owned(),
-                    count: 1,
-                    names: None,
-                });
-                self.targets.push((cost, factor));
-            }
-            (None, Some(number)) => self.fixed[cost] = number,
-            (None, None) => {
-                return Err(PyValueError::new_err(format!(
-                    "known: {entry} is neither a number nor a column"
-                )));
-            }
-        }
-        Ok(())
-    }
-
-    fn of_row(&self, values: &[f64]) -> Vec<f64> {
-        let mut known = self.fixed.clone();
-        for ((cost, factor), value) in self.targets.iter().zip(values) {
-            known[*cost] += factor * value;
-        }
-        known
     }
 }
 
@@ -528,8 +432,8 @@ impl SolverFunction {
         costs: &[f64],
         row: Option<&RowValues>,
     ) -> PyResult<SolveResult> {
-        let sense = self.problem.sense;
-        let original_costs: Vec<f64> = costs.iter().map(|cost| sense.convert(*cost)).collect();
+        let turned = |number: f64| self.problem.sense.convert(number);
+        let original_costs: Vec<f64> = costs.iter().copied().map(turned).collect();
         let returned = Self::call_with_row(py, &self.answer, original_costs, row)?;
         if returned.is_none() {
             return Ok(Err(SolveFailure::Infeasible));
@@ -549,7 +453,7 @@ impl SolverFunction {
         let decision = self.decision(&vector(&decision, "the decision")?, costs.len())?;
         let product = decision.dot(costs);
         // The difference to the objective is a fixed cost, as with columns of known cost.
-        let mut fixed = objective.map_or(0.0, |objective| sense.convert(objective) - product);
+        let mut fixed = objective.map_or(0.0, |objective| turned(objective) - product);
         // Terms may cancel, and what is rounded are the terms.
         let terms = decision.iter();
         let size: f64 = terms.map(|(cost, value)| (costs[cost] * value).abs()).sum();

@@ -8,9 +8,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use regretless::Decision;
 use regretless::data::{CostNames, Dataset, FeatureShape, Features, Matrix, RowParameters};
+use regretless::job::{LabeledTable, MatchedTable, RowLabels};
 use regretless::label::{LabelStore, LabeledDataset, Shard};
-use regretless::notes::Note;
-use regretless::observer::Observer;
 use regretless::oracle::Oracle;
 use regretless::solve::{SearchLimits, Solution, SolveFailure};
 
@@ -19,7 +18,7 @@ use crate::call_observer::{PyCall, detached, warn};
 use crate::error::to_py_err;
 use crate::function_problem::SolverFunction;
 use crate::keywords::SolveOptions;
-use crate::names::{column_names, match_table, reorder_to_costs};
+use crate::names::{column_names, open_table, reorder_to_costs};
 use crate::notes::raise_notes;
 use crate::parameters::{ParameterList, row_parameters};
 use crate::problem::Problem;
@@ -55,7 +54,7 @@ impl Labels {
         parameters: Option<ParameterList<'_>>,
     ) -> PyResult<Self> {
         let problem = problem.get();
-        let data = costs_only(problem, C, parameters, ArrayOwnership::Copy)?;
+        let data = costs_only(problem, C, parameters, ArrayOwnership::Copy)?.into_data();
         problem.check_width(data.costs().cols())?;
         let decisions = reorder_to_costs(decisions, "decisions", problem, data.cost_names())?;
         problem.check_width(decisions.cols())?;
@@ -70,7 +69,7 @@ impl Labels {
             )
             .map_err(to_py_err)?;
         let labeled = call.run(py, |observer| {
-            let minimized = problem.minimized_costs(&oracle, data.costs().clone())?;
+            let minimized = oracle.minimized_totals(data.costs().clone())?;
             let mut solutions = Vec::with_capacity(data.len());
             for row in 0..decisions.rows().min(data.len()) {
                 let row_problem = oracle.row_problem(row);
@@ -93,7 +92,7 @@ impl Labels {
             problem.check_given_decisions(&oracle, &labeled, observer)?;
             Ok(labeled)
         })?;
-        Self::of_problem(problem, labeled, Vec::new())
+        Self::of_rows(problem, Arc::new(labeled), Vec::new())
     }
 
     /// The decisions, one row each (float32); a row without a decision is NaN.
@@ -128,7 +127,7 @@ impl Labels {
         let data = &self.labeled;
         let objective = |row| {
             if self.has(row) {
-                data.sense().convert(data.optimal_objective(row))
+                data.stated_optimal_objective(row)
             } else {
                 f64::NAN
             }
@@ -177,18 +176,6 @@ impl Labels {
 }
 
 impl Labels {
-    /// The best objective of every row; NaN where a row has no label.
-    pub fn best_objectives(&self) -> Vec<f64> {
-        let objective = |row: usize| {
-            if self.has(row) {
-                self.labeled.optimal_objective(row)
-            } else {
-                f64::NAN
-            }
-        };
-        (0..self.labeled.len()).map(objective).collect()
-    }
-
     fn has(&self, row: usize) -> bool {
         self.failed
             .binary_search_by_key(&row, |(failed, _)| *failed)
@@ -196,13 +183,17 @@ impl Labels {
     }
 
     /// Labels of a table of costs.
-    fn of_problem(
+    fn of_table(problem: &Problem, table: LabeledTable) -> PyResult<Self> {
+        Self::of_rows(problem, table.rows, table.report.failed)
+    }
+
+    fn of_rows(
         problem: &Problem,
-        labeled: LabeledDataset,
+        labeled: Arc<LabeledDataset>,
         failed: FailedRows,
     ) -> PyResult<Self> {
         Ok(Self {
-            labeled: Arc::new(labeled),
+            labeled,
             failed: failed.into(),
             problem: problem.identity()?,
             function: problem.function().cloned(),
@@ -230,17 +221,16 @@ fn unknown_fixed_cost() -> regretless::Error {
     .with_remedy("find the labels with regretless.label(problem, C)")
 }
 
-/// Costs in the order of a problem's and the parameters of the rows, as a data set with a
-/// placeholder feature.
+/// Costs in the order of a problem's and the parameters of the rows, as a table with a placeholder
+/// feature.
 pub fn costs_only(
     problem: &Problem,
     costs: &Bound<'_, PyAny>,
     parameters: Option<ParameterList<'_>>,
     ownership: ArrayOwnership,
-) -> PyResult<Dataset> {
-    let mut data = costs_in_column_order(problem, costs, parameters, ownership)?;
-    match_table(costs.py(), problem, &mut data)?;
-    Ok(data)
+) -> PyResult<MatchedTable> {
+    let data = costs_in_column_order(problem, costs, parameters, ownership)?;
+    open_table(costs.py(), problem, data)
 }
 
 /// Costs in the order of their columns and the parameters of the rows, as a data set with a
@@ -294,62 +284,60 @@ pub fn with_parameters(data: Dataset, parameters: Option<RowParameters>) -> PyRe
     }
 }
 
-/// A data set with these labels or, without labels, after its rows are solved; failed rows raise a
-/// warning.
-pub fn with_labels(
+/// A table with these labels or, without labels, after its rows are solved; what the user should
+/// know about them raises warnings.
+pub fn labeled_table(
     py: Python<'_>,
     problem: &Problem,
     call: &PyCall,
     oracle: &Oracle,
-    data: Dataset,
+    table: MatchedTable,
     labels: Option<&Bound<'_, Labels>>,
-) -> PyResult<Arc<LabeledDataset>> {
-    with_labels_and_failures(py, problem, call, oracle, data, labels).map(|(data, _)| data)
-}
-
-/// The same with the rows that have no decision.
-pub fn with_labels_and_failures(
-    py: Python<'_>,
-    problem: &Problem,
-    call: &PyCall,
-    oracle: &Oracle,
-    data: Dataset,
-    labels: Option<&Bound<'_, Labels>>,
-) -> PyResult<(Arc<LabeledDataset>, FailedRows)> {
-    if let Some(labels) = labels {
-        if !labels.get().is_for_problem(problem)? {
-            return Err(PyValueError::new_err(
-                "the labels are the optimal decisions of another problem; find those of this one: \
-                 regretless.label(problem, C)",
-            ));
-        }
-        let labeled = Arc::clone(&labels.get().labeled);
-        let joined = detached(py, || labeled.with_dataset(data, oracle))?;
-        raise_notes(py, problem, &Note::of_labels(&joined, oracle))?;
-        return Ok((Arc::new(joined), labels.get().failed.to_vec()));
+) -> PyResult<LabeledTable> {
+    let Some(labels) = labels else {
+        return found_labels(py, problem, call, oracle, table, RowLabels::Solved);
+    };
+    let labels = labels.get();
+    if !labels.is_for_problem(problem)? {
+        return Err(PyValueError::new_err(
+            "the labels are the optimal decisions of another problem; find those of this one: \
+             regretless.label(problem, C)",
+        ));
     }
-    let work = |observer: &dyn Observer| solve_feasible(problem, data, oracle, observer);
-    let (labeled, failed) = call.run(py, work)?;
-    warn_about_failed_rows(py, &failed)?;
-    raise_notes(py, problem, &Note::of_labels(&labeled, oracle))?;
-    Ok((Arc::new(labeled), failed))
+    let known = RowLabels::Known {
+        rows: &labels.labeled,
+        failed: &labels.failed,
+    };
+    let built = problem.built(oracle);
+    let labeled = call.run(py, |observer| table.label(&built, oracle, known, observer))?;
+    raise_notes(py, problem, &labeled.notes)?;
+    Ok(labeled)
 }
 
 /// Rows without a decision, and why.
 pub type FailedRows = Vec<(usize, SolveFailure)>;
 
-/// Solves all rows, and one or two of a function again.
-fn solve_feasible(
+/// Finds labels, and solves one or two rows of a function again.
+fn found_labels(
+    py: Python<'_>,
     problem: &Problem,
-    data: Dataset,
+    call: &PyCall,
     oracle: &Oracle,
-    observer: &dyn Observer,
-) -> regretless::Result<(LabeledDataset, FailedRows)> {
-    let (labeled, failed) = LabeledDataset::solve_feasible(data, oracle, observer)?;
-    if !observer.interrupted() {
-        problem.check_repeated_answers(oracle, &labeled, observer)?;
-    }
-    Ok((labeled, failed))
+    table: MatchedTable,
+    labels: RowLabels<'_>,
+) -> PyResult<LabeledTable> {
+    let built = problem.built(oracle);
+    let labeled = call.run(py, |observer| {
+        let labeled = table.label(&built, oracle, labels, observer)?;
+        if !observer.interrupted() {
+            problem.check_repeated_answers(oracle, &labeled.rows, observer)?;
+        }
+        Ok(labeled)
+    })?;
+    warn_all(py, &labeled.report.warnings)?;
+    warn_about_failed_rows(py, &labeled.report.failed)?;
+    raise_notes(py, problem, &labeled.notes)?;
+    Ok(labeled)
 }
 
 fn warn_about_failed_rows(py: Python<'_>, failures: &[(usize, SolveFailure)]) -> PyResult<()> {
@@ -380,11 +368,11 @@ pub fn label<'py>(
     options: SolveOptions,
 ) -> PyResult<Bound<'py, PyAny>> {
     let problem = problem.get();
-    let data = costs_only(problem, C, parameters, ArrayOwnership::Copy)?;
-    problem.check_width(data.costs().cols())?;
+    let table = costs_only(problem, C, parameters, ArrayOwnership::Copy)?;
+    problem.check_width(table.data().costs().cols())?;
     let call = PyCall::new(options.progress);
     let oracle = options
-        .oracle(problem, &call, data.parameters())
+        .oracle(problem, &call, table.data().parameters())
         .map_err(to_py_err)?;
     let Some(store) = store else {
         if shard.is_some() {
@@ -392,17 +380,14 @@ pub fn label<'py>(
                 "a shard is written to a store; give its path: store='costs.npy'",
             ));
         }
-        let (labeled, failed) = call.run(py, |observer| {
-            solve_feasible(problem, data, &oracle, observer)
-        })?;
-        warn_about_failed_rows(py, &failed)?;
-        return Ok(Bound::new(py, Labels::of_problem(problem, labeled, failed)?)?.into_any());
+        let labeled = found_labels(py, problem, &call, &oracle, table, RowLabels::Solved)?;
+        return Ok(Bound::new(py, Labels::of_table(problem, labeled)?)?.into_any());
     };
     problem.check_storable()?;
     let store = LabelStore::for_table(&store);
     // Label files are the same for Python and the command line, which reads costs in single
     // precision only.
-    let (data, exact) = data.into_single_precision();
+    let (data, exact) = table.into_data().into_single_precision();
     let shard: Option<Shard> = shard.map(str::parse).transpose().map_err(to_py_err)?;
     if let Some(shard) = shard {
         let report = call.run(py, |observer| {
@@ -411,18 +396,12 @@ pub fn label<'py>(
         warn_all(py, &report.warnings)?;
         return Ok(report.known_rows.into_pyobject(py)?.into_any());
     }
-    let (labeled, report) = call.run(py, |observer| {
-        let (labeled, report) = store.label(data, &problem.spec, &oracle, observer)?;
-        problem.check_repeated_answers(&oracle, &labeled, observer)?;
-        Ok((labeled, report))
-    })?;
-    warn_all(py, &report.warnings)?;
-    warn_about_failed_rows(py, &report.failed)?;
-    let labeled = match exact {
-        None => labeled,
-        Some(exact) => detached(py, || labeled.with_dataset(exact, &oracle))?,
-    };
-    Ok(Bound::new(py, Labels::of_problem(problem, labeled, report.failed)?)?.into_any())
+    let (table, stored) = (MatchedTable::new(data), RowLabels::Stored(&store));
+    let mut labeled = found_labels(py, problem, &call, &oracle, table, stored)?;
+    if let Some(exact) = exact {
+        labeled.rows = Arc::new(detached(py, || labeled.rows.with_dataset(exact, &oracle))?);
+    }
+    Ok(Bound::new(py, Labels::of_table(problem, labeled)?)?.into_any())
 }
 
 fn warn_all(py: Python<'_>, warnings: &[String]) -> PyResult<()> {

@@ -34,6 +34,7 @@ mod function_checks;
 mod function_locks;
 mod function_problem;
 mod keywords;
+mod known_part;
 mod label;
 mod linear;
 mod loss;

@@ -3,6 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use regretless::data::{CostMatching, CostNames, Dataset, Matrix, NamedCosts};
+use regretless::job::MatchedTable;
 use regretless::notes::Note;
 
 use crate::arrays::{ArrayOwnership, NamedArray, array2, exact_matrix, finite_matrix};
@@ -23,9 +24,7 @@ fn match_names(
     argument: &str,
     names: &CostNames,
 ) -> PyResult<CostMatching> {
-    names
-        .check("column")
-        .map_err(|error| PyValueError::new_err(format!("{argument}: {error}")))?;
+    check_names(argument, names)?;
     let matching =
         CostMatching::with_problem(NamedCosts::new(argument, names), problem.problem.as_ref())
             .map_err(to_py_err)?;
@@ -35,10 +34,22 @@ fn match_names(
     Ok(matching)
 }
 
-/// Reorders a table to the order of a problem's costs.
-pub fn match_table(py: Python<'_>, problem: &Problem, data: &mut Dataset) -> PyResult<()> {
-    let matching = match_names(py, problem, "C", data.cost_names())?;
-    data.apply(&matching).map_err(to_py_err)
+/// Matches a table to a problem; where costs are matched by position, a warning is raised, once per
+/// problem and list of names.
+pub fn open_table(py: Python<'_>, problem: &Problem, data: Dataset) -> PyResult<MatchedTable> {
+    let names = data.cost_names().clone();
+    check_names("C", &names)?;
+    let table = MatchedTable::open(problem.problem.as_ref(), data, "C").map_err(to_py_err)?;
+    for note in table.notes() {
+        problem.warn_once_about(py, &note.text, Some(&names))?;
+    }
+    Ok(table)
+}
+
+fn check_names(argument: &str, names: &CostNames) -> PyResult<()> {
+    names
+        .check("column")
+        .map_err(|error| PyValueError::new_err(format!("{argument}: {error}")))
 }
 
 /// Reorders a table to the order of a problem's costs or, where the problem's costs have no names,
@@ -98,9 +109,7 @@ pub fn reorder_numbers(
     let Some(names) = column_names(value).map(CostNames::from) else {
         return Ok(numbers);
     };
-    names
-        .check("column")
-        .map_err(|error| PyValueError::new_err(format!("{argument}: {error}")))?;
+    check_names(argument, &names)?;
     if numbers.cols() == names.len()
         && let Some(order) = CostMatching::new(NamedCosts::new(argument, &names), target)
             .map_err(to_py_err)?
@@ -185,9 +194,7 @@ pub fn check_order_of_table(
     let Some(names) = column_names(value).map(CostNames::from) else {
         return Ok(());
     };
-    names
-        .check("column")
-        .map_err(|error| PyValueError::new_err(format!("{argument}: {error}")))?;
+    check_names(argument, &names)?;
     warn_about_names_beside_none(value, argument, problem, table)?;
     let (actual, expected) = (
         NamedCosts::new(argument, &names),
@@ -212,8 +219,8 @@ pub fn costs_in_order<'py>(
     problem: &Bound<'py, Problem>,
     C: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let data = crate::label::costs_only(problem.get(), C, None, ArrayOwnership::Borrow)?;
-    let costs = data.costs().clone();
+    let table = crate::label::costs_only(problem.get(), C, None, ArrayOwnership::Borrow)?;
+    let costs = table.data().costs().clone();
     let (rows, cols) = (costs.rows(), costs.cols());
     if !costs.has_f64_values() {
         return Ok(array2(py, costs.into_vec(), rows, cols)?.into_any());

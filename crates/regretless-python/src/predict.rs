@@ -193,7 +193,7 @@ impl Model {
         let (results, is_heuristic, unpredicted) = call.run(py, |observer| {
             let predicted = self.model.predict_matched(&table, &matching)?;
             let oracle = options.oracle(problem, &call, parameters.as_ref())?;
-            let costs = problem.minimized_costs(&oracle, predicted)?;
+            let costs = oracle.minimized_totals(predicted)?;
             observer.begin("deciding", costs.rows() as u64);
             let results = missing.decide_complete(&oracle, &costs, &shown_names, observer)?;
             observer.end();

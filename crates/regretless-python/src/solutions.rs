@@ -6,7 +6,7 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use regretless::data::CostNames;
-use regretless::problem::{ProblemKind, Sense};
+use regretless::problem::ProblemKind;
 use regretless::solve::SolveFailure;
 
 use crate::arrays::{array1, array2};
@@ -20,10 +20,8 @@ pub type CompleteResult = Result<(regretless::solve::Solution, regretless::Decis
 /// A decision with its objective, bound and status.
 #[pyclass(frozen, module = "regretless")]
 pub struct Solution {
-    /// Minimized.
+    /// In the user's sense.
     pub solution: regretless::solve::Solution,
-    /// The objective sense of the problem.
-    pub sense: Sense,
     /// Number of values of the decision.
     pub width: usize,
     /// Names of its values, if they have any.
@@ -55,13 +53,13 @@ impl Solution {
     /// The objective of the decision.
     #[getter]
     fn objective(&self) -> f64 {
-        self.sense.convert(self.solution.objective)
+        self.solution.objective
     }
 
     /// The dual bound: no decision has a better objective.
     #[getter]
     fn bound(&self) -> f64 {
-        self.sense.convert(self.solution.bound)
+        self.solution.bound
     }
 
     /// "optimal", "within" a relative gap, "limit reached", or "heuristic".
@@ -98,8 +96,8 @@ impl Solution {
 #[pyclass(frozen, subclass, module = "regretless._core", name = "_Solutions")]
 #[derive(Clone)]
 pub struct Solutions {
+    /// In the user's sense.
     results: Arc<[CompleteResult]>,
-    sense: Sense,
     width: usize,
     cost_names: Option<CostNames>,
     column_names: CostNames,
@@ -107,8 +105,8 @@ pub struct Solutions {
 }
 
 impl Solutions {
-    /// Results of an oracle for a problem; `cost_names` are the names of the costs, if they have
-    /// any.
+    /// Results of an oracle for a problem, which are minimized; `cost_names` are the names of the
+    /// costs, if they have any.
     pub fn new(
         results: Vec<CompleteResult>,
         problem: &dyn ProblemKind,
@@ -117,9 +115,10 @@ impl Solutions {
     ) -> Self {
         let width = problem.num_costs();
         let numbered = CostNames::numbered(width);
+        let stated = |(solution, complete)| (problem.sense().convert_solution(solution), complete);
+        let results = results.into_iter().map(|result| result.map(stated));
         Self {
-            results: results.into(),
-            sense: problem.sense(),
+            results: results.collect(),
             width,
             column_names: cost_names
                 .as_ref()
@@ -161,7 +160,7 @@ impl Solutions {
         let mut objectives = Vec::with_capacity(self.results.len());
         for result in self.results.iter() {
             objectives.push(match result {
-                Ok((solution, _)) => self.sense.convert(solution.objective),
+                Ok((solution, _)) => solution.objective,
                 Err(_) => f64::NAN,
             });
         }

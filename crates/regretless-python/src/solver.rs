@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use regretless::oracle::Oracle;
 use regretless::problem::{ProblemKind, ProblemSpec};
-use regretless::solve::SearchLimits;
+use regretless::solve::{SearchLimits, SolveFailure};
 
 use crate::arrays::{array1, vector};
 use crate::call_observer::catch_panic;
@@ -54,7 +54,7 @@ impl Solver {
     ) -> PyResult<(Bound<'py, PyArray1<f32>>, f64)> {
         let problem = self.problem.get();
         let row_problem = self.row_problem(parameters)?;
-        let mut costs = reorder_row_to_problem(c, vector(c, "c")?, problem)?;
+        let costs = reorder_row_to_problem(c, vector(c, "c")?, problem)?;
         problem.check_width(costs.len())?;
         let sense = problem.problem.sense();
         if let Some(number) = costs.iter().position(|cost| !cost.is_finite()) {
@@ -62,7 +62,6 @@ impl Solver {
                 "c: cost {number} is not a finite number"
             )));
         }
-        sense.convert_slice(&mut costs);
         let solve = || {
             let mut kept = self.solver.lock().unwrap_or_else(PoisonError::into_inner);
             let has_row_problems = !problem.problem.row_problems().parameters().is_empty();
@@ -73,14 +72,19 @@ impl Solver {
                 *kept = None;
             }
             let solver = kept.get_or_insert_with(|| row_problem.solver(&SearchLimits::default()));
-            let solution = solver.solve(&costs);
-            let solution = solution.map_err(|failure| failure.to_string())?;
+            let width = costs.len();
+            let solution = sense.solve_stated(costs, |minimized| {
+                let mut solution = solver.solve(minimized)?;
+                solution.objective = solution.decision.dot(minimized);
+                Ok(solution)
+            });
+            let solution = solution.map_err(|failure: SolveFailure| failure.to_string())?;
             row_problem.check(&solution.decision)?;
-            let mut decision = vec![0.0_f32; costs.len()];
+            let mut decision = vec![0.0_f32; width];
             for (position, value) in solution.decision.iter() {
                 decision[position] = value as f32;
             }
-            Ok((decision, sense.convert(solution.decision.dot(&costs))))
+            Ok((decision, solution.objective))
         };
         let solved = catch_panic(|| Ok(py.detach(solve)))?;
         let (decision, objective) =

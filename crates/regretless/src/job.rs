@@ -1,9 +1,8 @@
-//! [`TrainingJob`]: what every interface does with labeled rows, in one order.
+//! A whole training, as every interface runs it, in one order.
 //!
-//! The data check, notes about what is about to be trained and how epochs are selected
-//! ([`TrainingJob::prepare`]); the training, its evaluation and notes about its outcome
-//! ([`TrainingJob::run`]). Interfaces read and label the table before it
-//! ([`EncodedSplits`](crate::label::EncodedSplits)) and pass notes on.
+//! [`MatchedTable`]: from a table to labeled rows. [`TrainingJob::prepare`]: the data check, notes
+//! about what is about to be trained and how epochs are selected. [`TrainingJob::run`]: the
+//! training, its evaluation and notes about its outcome. Interfaces pass notes on.
 
 use crate::checkpoint::CheckpointFolder;
 use crate::data::{DataCheck, Finding};
@@ -15,6 +14,10 @@ use crate::observer::Observer;
 use crate::oracle::Oracle;
 use crate::train::TrainingContext;
 use crate::trainer::{Trainer, TrainingOutcome};
+
+mod opening;
+
+pub use opening::{LabeledTable, MatchedTable, RowLabels};
 
 /// A training, or the trainings of a comparison, before it begins.
 #[derive(Clone, Copy)]

@@ -303,9 +303,7 @@ impl Model {
         let names = this.cost_names(costs.cols())?;
         let columns = names.followed_by(this.problem.kind().model_parts().auxiliary_names());
         let sense = this.problem.sense();
-        let totals = oracle.total_costs(&costs)?;
-        let mut minimized = totals;
-        sense.convert_matrix(&mut minimized)?;
+        let minimized = oracle.minimized_totals(costs.clone())?;
         observer.begin("deciding", minimized.rows() as u64);
         let missing = this.predictor.missing_predictions();
         let results = missing.decide_complete(&oracle, &minimized, &names, observer)?;

@@ -1,15 +1,15 @@
 //! `check`: defects of a table that make training useless or its results too good to be true.
 
-use regretless::data::{DataCheck, Dataset, SplitRule, TableSource};
-use regretless::label::LabeledDataset;
+use regretless::Result;
+use regretless::data::{DataCheck, SplitRule};
+use regretless::job::MatchedTable;
 use regretless::notes::Note;
-use regretless::{Problem, Result};
 use regretless_study::table_report::{DataFindings, EncodingReport};
 use regretless_study::text::grouped;
 use serde_json::json;
 
 use super::data_split::time_split;
-use super::{CommandContext, encoding, json, labeled, oracle, store};
+use super::{CommandContext, encoding, json, labeled};
 use crate::args::CheckOptions;
 use crate::input::{in_file, table_and_problem, table_source};
 use crate::output::CommandReport;
@@ -21,15 +21,15 @@ const KIND_WIDTH: usize = 14;
 pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandReport> {
     let source = table_source(&options.data)?;
     let file = source.costs_file();
-    let (problem, data) = match &options.problem {
+    let (problem, table) = match &options.problem {
         Some(problem) => {
-            let (problem, mut data) = table_and_problem(&source, problem)?;
-            context.match_table(&mut data, file, &problem)?;
-            (Some(problem), data)
+            let (problem, data) = table_and_problem(&source, problem)?;
+            let table = context.open_table(data, file, &problem)?;
+            (Some(problem), table)
         }
-        None => (None, source.read()?),
+        None => (None, MatchedTable::new(source.read()?)),
     };
-    let unused = context.unused_columns(&source, &data, &[])?;
+    let unused = context.unused_columns(&source, table.data(), &[])?;
     let seed = u64::from(options.seed.unwrap_or(0));
     if options.split.is_none()
         && let Some(split) = time_split(&source)?
@@ -37,8 +37,9 @@ pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandRe
         context.print_notes(&[Note::of_random_split(&split)]);
     }
     let rule = options.split.clone().unwrap_or(SplitRule::DEFAULT);
-    let split = source.split(&rule.with_seed(seed), data.len())?;
-    let data = data.encoded(&split.train).map_err(in_file(file))?;
+    let split = source.split(&rule.with_seed(seed), table.data().len())?;
+    let table = table.divided(vec![split.clone()]).map_err(in_file(file))?;
+    let data = table.data().clone();
     let encoding = EncodingReport::of(data.features());
     encoding::warn(&encoding, context);
     let size = format!(
@@ -48,15 +49,20 @@ pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandRe
         counted(data.costs().cols(), "cost")
     );
     let labeled = match &problem {
-        Some(problem) => Some(labels(data.clone(), problem, &source, options, context)?),
+        Some(problem) => Some(labeled(
+            table,
+            &source,
+            problem,
+            &options.execution,
+            context,
+        )?),
         None => None,
     };
-    let objectives = labeled.as_ref().map(LabeledDataset::best_objectives);
+    let rows = labeled.map(|labeled| labeled.table.rows);
+    let objectives = rows.as_ref().map(|rows| rows.best_objectives());
     let mut check = DataCheck::new(&data).with_split(&split);
-    if let (Some(labeled), Some(objectives)) = (&labeled, &objectives) {
-        check = check
-            .with_labeled(labeled.data())
-            .with_objectives(objectives);
+    if let (Some(rows), Some(objectives)) = (&rows, &objectives) {
+        check = check.with_labeled(rows.data()).with_objectives(objectives);
     }
     let findings: DataFindings = source.check(check, rule.time_column())?.into();
     let mut report = CommandReport {
@@ -77,21 +83,6 @@ pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandRe
         report.line("  no findings");
     }
     Ok(report)
-}
-
-/// The labels of all rows, solved or read from a store.
-fn labels(
-    data: Dataset,
-    problem: &Problem,
-    source: &TableSource,
-    options: &CheckOptions,
-    context: &CommandContext,
-) -> Result<LabeledDataset> {
-    let file = source.costs_file();
-    let oracle = oracle(problem, &data, &options.execution).map_err(in_file(file))?;
-    let labels = store(file, &options.execution);
-    let labeled = labeled(data, source, &labels, problem, &oracle, context);
-    Ok(labeled.map_err(in_file(file))?.data)
 }
 
 /// A number of things: `1 feature`, `2 features`.

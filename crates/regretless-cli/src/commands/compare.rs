@@ -15,10 +15,10 @@ use regretless::parallel::Threads;
 use regretless::problem::Benchmark;
 use regretless::{Error, Result, Trainer};
 use regretless_study::comparison::{
-    Comparison, ComparisonFacts, ComparisonInput, ComparisonKey, ComparisonPage, FailedRun,
-    ResultFolder, default_methods, reference,
+    Comparison, ComparisonFacts, ComparisonInput, ComparisonKey, ComparisonPage, ComparisonResult,
+    Conclusion, FailedRun, ResultFolder, RunLog, default_methods, reference,
 };
-use regretless_study::experiment::DecisionLayout;
+use regretless_study::experiment::{CellId, DecisionLayout};
 use regretless_study::table_report::TableReport;
 use regretless_study::text::{first_columns, write_text};
 use serde_json::Value;
@@ -46,16 +46,62 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     let page_options = std::mem::take(&mut options.page);
     decision_page::check(&page_options, options.unit.as_deref(), context)?;
     let comparison = comparison_of(&mut options, given, context)?;
-    let problem = &comparison.data[0].problem;
-    let spec = problem.spec();
+    let spec = comparison.data[0].problem.spec();
     let layout = DecisionLayout::for_problem(spec, page_options.coordinates.as_deref())?;
     let runs = comparison.runner.cell_ids()?;
+    let (folder, log) = result_folder(&options, &runs, context)?;
+    let lock = folder.lock()?;
+    let result = comparison.run(&context.progress, &runs, log)?;
+    let is_complete = result.failures.is_empty() && !context.progress.interrupted();
+    let conclusion = comparison.conclude(&result, is_complete, &context.progress)?;
+    let explained = comparison.explain(&conclusion, &context.progress)?;
+    let page = ComparisonPage {
+        layout,
+        comparison: &comparison,
+        result: &result,
+        conclusion: &conclusion,
+        explained: &explained,
+        commands: commands(folder.path(), context),
+        settings_file: Some(format!("{}/settings.toml", folder.path().display())),
+    };
+    let page = page.draw();
+    folder.finish(&result.runs, &conclusion.summary, &page.html)?;
+    if let Some(path) = &page_options.report {
+        write_text(path, &page.html, context.force)?;
+    }
+    let mut report = report(&comparison, &result, &conclusion, &folder)?;
+    decision_page::write_page_figures(&page, &page_options, &mut report)?;
+    let written = page_options.report.unwrap_or_else(|| folder.report_file());
+    decision_page::mention(&written, &mut report);
+    let finished = result.runs.len();
+    let first_failure = result.failures.into_iter().next();
+    report.failure = first_failure.map(|failure| failure.error);
+    if context.progress.interrupted() {
+        report.line(format!(
+            "interrupted after {finished} of {} runs; the same command resumes",
+            runs.len()
+        ));
+        report.failure = Some(Error::Interrupted);
+    }
+    report.end = Some(Box::new(move || {
+        drop(lock);
+        Ok(())
+    }));
+    Ok(report)
+}
+
+/// The folder of the results and its log of runs, which has those of an earlier call.
+fn result_folder(
+    options: &CompareOptions,
+    runs: &[CellId],
+    context: &CommandContext,
+) -> Result<(ResultFolder, RunLog)> {
     let key = ComparisonKey {
-        runs: &runs,
-        settings: &settings::text(&options, "compare")?,
+        runs,
+        settings: &settings::text(options, "compare")?,
     };
     let (folder, earlier) =
-        ResultFolder::choose(options.out.as_deref(), &name(&options), &key, context.force)?;
+        ResultFolder::choose(options.out.as_deref(), &name(options), &key, context.force)?;
     if earlier.len() == runs.len() && folder.has_summary() {
         context.warn(
             "note: this comparison is complete, but it was interrupted before it reported its \
@@ -73,33 +119,24 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
         ..options.clone()
     };
     let settings = settings::text(&written, "compare")?;
-    let lock = folder.lock()?;
     let log = folder.runs(settings, earlier)?;
-    let result = comparison.run(&context.progress, &runs, log)?;
-    let is_complete = result.failures.is_empty() && !context.progress.interrupted();
-    let conclusion = comparison.conclude(&result, is_complete, &context.progress)?;
-    let explained = comparison.explain(&conclusion, &context.progress)?;
-    let page = ComparisonPage {
-        layout,
-        comparison: &comparison,
-        result: &result,
-        conclusion: &conclusion,
-        explained: &explained,
-        commands: commands(folder.path(), context),
-        settings_file: Some(format!("{}/settings.toml", folder.path().display())),
-    };
-    let page = page.draw();
+    Ok((folder, log))
+}
+
+/// The results without the page.
+fn report(
+    comparison: &Comparison,
+    result: &ComparisonResult,
+    conclusion: &Conclusion,
+    folder: &ResultFolder,
+) -> Result<CommandReport> {
     let summary = &conclusion.summary;
-    folder.finish(&result.runs, summary, &page.html)?;
-    if let Some(path) = &page_options.report {
-        write_text(path, &page.html, context.force)?;
-    }
     let mut report = CommandReport {
         json: summary.json(folder.path(), &folder.report_file(), &result.failures),
         ..CommandReport::default()
     };
     if let (Some(report), Value::Object(details)) =
-        (report.json.as_object_mut(), comparison.json(&conclusion))
+        (report.json.as_object_mut(), comparison.json(conclusion))
     {
         report.extend(details);
     }
@@ -107,15 +144,12 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
         report.json["data_check"] = json(findings)?;
     }
     report.line(comparison.title());
+    let features = comparison.features();
+    let plural = if features.len() == 1 { "" } else { "s" };
     report.line(format!(
-        "{} feature{}: {}",
-        comparison.features().len(),
-        if comparison.features().len() == 1 {
-            ""
-        } else {
-            "s"
-        },
-        first_columns(comparison.features())
+        "{} feature{plural}: {}",
+        features.len(),
+        first_columns(features)
     ));
     encoding::print(&comparison.encoding(), &mut report);
     report.line("");
@@ -127,26 +161,6 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
         report.line(line);
     }
     report.line(format!("\nresults in {}", folder.path().display()));
-    decision_page::write_page_figures(&page, &page_options, &mut report)?;
-    let written = page_options.report.unwrap_or_else(|| folder.report_file());
-    decision_page::mention(&written, &mut report);
-    report.failure = result
-        .failures
-        .into_iter()
-        .next()
-        .map(|failure| failure.error);
-    if context.progress.interrupted() {
-        let finished = result.runs.len();
-        report.line(format!(
-            "interrupted after {finished} of {} runs; the same command resumes",
-            runs.len()
-        ));
-        report.failure = Some(Error::Interrupted);
-    }
-    report.end = Some(Box::new(move || {
-        drop(lock);
-        Ok(())
-    }));
     Ok(report)
 }
 

@@ -3,19 +3,16 @@
 //! Benchmark data are generated for each seed: `--seed 3` trains on the table that `generate --seed
 //! 3` writes. A user's table is the same for all seeds; its random split depends on the seed.
 
-use std::sync::Arc;
-
-use regretless::data::SyntheticSpec;
 use regretless::data::{
-    DataCheck, Dataset, Finding, InstanceKeys, SplitIndices, SplitRule, TableSource,
+    DataCheck, Finding, InstanceKeys, SplitIndices, SplitRule, SyntheticSpec, TableSource,
 };
-use regretless::label::{EncodedSplits, LabeledDataset};
+use regretless::job::{LabeledTable, MatchedTable};
 use regretless::problem::Benchmark;
 use regretless::{Error, Problem, Result};
 use regretless_study::experiment::CellData;
 use regretless_study::table_report::{DataFindings, SkippedRows, UnusedColumns};
 
-use super::{CommandContext, labeled, oracle, store};
+use super::{CommandContext, labeled, oracle};
 use crate::args::{DataOptions, ExecutionOptions, ProblemOptions};
 use crate::input::{in_file, keys_of_table, table_and_problem, table_source};
 
@@ -89,7 +86,7 @@ enum DataOrigin {
 /// A user's table, read but not labeled.
 struct UserTable {
     problem: Problem,
-    data: Dataset,
+    table: MatchedTable,
     source: TableSource,
     unused_columns: UnusedColumns,
 }
@@ -113,18 +110,18 @@ impl<'a> DataSource<'a> {
                 };
                 let problem = problem.problem.as_ref().ok_or_else(missing)?;
                 let source = table_source(data)?;
-                let (problem, mut data) = table_and_problem(&source, problem)?;
+                let (problem, data) = table_and_problem(&source, problem)?;
                 let time_column = match &split {
                     Some(SplitRule::Time { column, .. }) => Some(column.as_str()),
                     _ => None,
                 };
                 let unused_columns =
                     context.unused_columns(&source, &data, time_column.as_slice())?;
-                context.match_table(&mut data, source.costs_file(), &problem)?;
-                context.hint_at_storage(&source, &data);
+                let table = context.open_table(data, source.costs_file(), &problem)?;
+                context.hint_at_storage(&source, table.data());
                 DataOrigin::Table(Box::new(UserTable {
                     problem,
-                    data,
+                    table,
                     source,
                     unused_columns,
                 }))
@@ -150,9 +147,9 @@ impl<'a> DataSource<'a> {
     /// and for arrays, which have no names.
     pub fn feature_names(&self) -> Option<Vec<String>> {
         match &self.origin {
-            DataOrigin::Table(table) => match table.source {
+            DataOrigin::Table(user) => match user.source {
                 TableSource::Csv { .. } | TableSource::CsvPair { .. } => {
-                    Some(table.data.features().column_names())
+                    Some(user.table.data().features().column_names())
                 }
                 TableSource::Npy { .. } => None,
             },
@@ -163,17 +160,18 @@ impl<'a> DataSource<'a> {
     /// How the user calls the rows of a table: by the column of a split by time, by a column of
     /// dates, or by the instances of a long table; `None` where they have only numbers.
     pub fn row_keys(&self) -> Result<Option<InstanceKeys>> {
-        let DataOrigin::Table(table) = &self.origin else {
+        let DataOrigin::Table(user) = &self.origin else {
             return Ok(None);
         };
         let column = match &self.split {
             SplitRule::Time { column, .. } => Some(column.clone()),
             SplitRule::Fractions(_) | SplitRule::Ordered(_) | SplitRule::Counts(_) => {
-                table.source.date_column()?
+                user.source.date_column()?
             }
         };
-        let keys = keys_of_table(&table.source, column.as_deref(), table.data.len())?;
-        let has_names = column.is_some() || keys != InstanceKeys::numbered(table.data.len());
+        let rows = user.table.data().len();
+        let keys = keys_of_table(&user.source, column.as_deref(), rows)?;
+        let has_names = column.is_some() || keys != InstanceKeys::numbered(rows);
         Ok(has_names.then_some(keys))
     }
 
@@ -195,45 +193,53 @@ impl<'a> DataSource<'a> {
         } = self;
         match origin {
             DataOrigin::Benchmark(benchmark) => {
-                let rows = split.rows().unwrap_or(DEFAULT_BENCHMARK_ROWS);
-                let data_split = |seed| {
-                    let (spec, data) = benchmark.generate(SyntheticSpec::paper(rows, seed))?;
-                    let problem = Problem::from_spec(spec)?;
-                    let oracle = oracle(&problem, &data, execution)?;
-                    let data = LabeledDataset::solve(data, &oracle, &context.progress)?;
-                    let split = split.with_seed(u64::from(seed)).apply(data.len())?;
-                    CellData::new(problem, Arc::new(data), split)
-                };
+                let cells =
+                    seeds.map(|seed| generated(benchmark, &split, seed, execution, context));
                 Ok(LabeledSplits {
-                    cells: seeds.map(data_split).collect::<Result<_>>()?,
+                    cells: cells.collect::<Result<_>>()?,
                     skipped_rows: SkippedRows::default(),
                     table: None,
                 })
             }
-            DataOrigin::Table(table) => {
+            DataOrigin::Table(user) => {
                 let UserTable {
                     problem,
-                    data,
+                    table,
                     source,
                     ..
-                } = *table;
-                let file = source.costs_file();
+                } = *user;
                 let seeds: Vec<u32> = seeds.collect();
-                let splits = table_splits(&split, &source, data.len(), &seeds)?;
-                let encoded = EncodedSplits::new(&data, splits).map_err(in_file(file))?;
-                let labels = store(file, execution);
-                let oracle = oracle(&problem, &data, execution).map_err(in_file(file))?;
-                let labeled = labeled(data, &source, &labels, &problem, &oracle, context);
-                let labeled = labeled.map_err(in_file(file))?;
-                let cells = encoded.with_labels(&problem, &Arc::new(labeled.data))?;
+                let splits = table_splits(&split, &source, table.data().len(), &seeds)?;
+                let table = table
+                    .divided(splits)
+                    .map_err(in_file(source.costs_file()))?;
+                let labeled = labeled(table, &source, &problem, execution, context)?;
                 Ok(LabeledSplits {
-                    cells,
+                    cells: labeled.table.splits,
                     skipped_rows: labeled.skipped_rows,
                     table: Some(CheckedTable { source, split }),
                 })
             }
         }
     }
+}
+
+/// The rows of a benchmark for one seed.
+fn generated(
+    benchmark: Benchmark,
+    split: &SplitRule,
+    seed: u32,
+    execution: &ExecutionOptions,
+    context: &CommandContext,
+) -> Result<CellData> {
+    let rows = split.rows().unwrap_or(DEFAULT_BENCHMARK_ROWS);
+    let (spec, data) = benchmark.generate(SyntheticSpec::paper(rows, seed))?;
+    let problem = Problem::from_spec(spec)?;
+    let oracle = oracle(&problem, &data, execution)?;
+    let data = data.split(split.with_seed(u64::from(seed)))?;
+    let table = LabeledTable::of_split(&data, &problem, &oracle, &context.progress)?;
+    let mut splits = table.splits;
+    Ok(splits.remove(0))
 }
 
 /// The rows of each seed; only a random split depends on the seed.

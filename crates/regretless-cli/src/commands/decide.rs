@@ -7,7 +7,7 @@ use std::sync::Arc;
 use regretless::data::{FeatureOptions, FeatureShape, InstanceKeys, OutputFile};
 use regretless::model::PredictedDecisions;
 use regretless::predict::CostModel;
-use regretless::{Error, Method, Result};
+use regretless::{Error, Method, Model, Result};
 use regretless_study::table_report::SkippedRows;
 use regretless_study::text::grouped;
 use serde_json::json;
@@ -25,32 +25,9 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
     let format = checked_format(options, &out)?;
     let target = ResultTarget::of(&out, context.force);
     target.check_free()?;
-    if let Some(path) = &options.predictions_out {
-        if is_stream(path) {
-            return Err(Error::setting("--predictions-out needs a file")
-                .with_remedy("standard output is for --out"));
-        }
-        TableFormat::of(path)?;
-        OutputFile::new(path, context.force).check_free()?;
-    }
-    let mut model = load_model(&model_file, options.problem.as_ref())?
-        .with_threads(options.execution.threads.unwrap_or(0))?
-        .with_limits(options.execution.limits.search_limits()?)
-        .with_heuristic(options.execution.heuristic);
-    if let Some(file) = &options.holidays {
-        model = model.with_holidays(&FeatureOptions::read_holidays(file)?)?;
-    }
+    check_predictions_file(options, context)?;
+    let model = model(&model_file, options, context)?;
     let predictor = model.predictor();
-    let matching = predictor
-        .match_problem(model.problem().kind().as_ref())
-        .map_err(in_file(&model_file))?;
-    context.warn_about_matching(&model_file, &matching);
-    context.warn_about_positions(&model_file, &model);
-    let method = &predictor.metadata.method;
-    let notes = [Method::scale_note(method), Method::bias_note(method)];
-    for note in notes.into_iter().flatten() {
-        context.warn(&format!("note: {note}"));
-    }
     let input = InputFile::open(&data)?;
     let in_input = |error: Error| input.error(error);
     let rows = NewRows {
@@ -86,29 +63,20 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
     if let Some(note) = &unpredicted {
         context.warn(&format!("note: {note}"));
     }
-    if !decided.failed.is_empty() && format == ResultFormat::Npy {
-        let (row, failure) = &decided.failed[0];
+    if format == ResultFormat::Npy
+        && let Some((row, failure)) = decided.failed.first()
+    {
         return Err(in_input(Error::solver(*row, failure.clone())));
     }
     warn_about_failures(&decided, &keys, context);
-    let all_keys = keys;
-    let keys = all_keys.select(&decided.rows);
+    let decided_keys = keys.select(&decided.rows);
     let sparse = options.sparse.unwrap_or(false);
-    let content = content(&decided, &keys, format, sparse).map_err(in_input)?;
-    if let Some(path) = &options.predictions_out {
-        match TableFormat::of(path)? {
-            TableFormat::Csv => {
-                decided
-                    .costs
-                    .write_csv(path, &decided.names, context.force)?;
-            }
-            TableFormat::Npy => decided.costs.write_npy(path, context.force)?,
-        }
-    }
+    let content = content(&decided, &decided_keys, format, sparse).map_err(in_input)?;
+    write_predictions(&decided, options, context)?;
     target.write(content)?;
     let mut report = report(options, &out, &decided);
-    let has_names = all_keys != InstanceKeys::numbered(all_keys.values().len());
-    let failed = SkippedRows::new(&decided.failed, has_names.then_some(&all_keys));
+    let has_names = keys != InstanceKeys::numbered(keys.values().len());
+    let failed = SkippedRows::new(&decided.failed, has_names.then_some(&keys));
     report.json["failed"] = json!(failed);
     report.json["encoding_notes"] = json!(features.encoding_notes());
     report.json["unpredicted"] = json!(unpredicted);
@@ -118,6 +86,56 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
         .first()
         .map(|(row, failure)| in_input(Error::solver(*row, failure.clone())));
     Ok(report)
+}
+
+/// The model with the settings of the options; says what the user should know about it.
+fn model(file: &Path, options: &DecideOptions, context: &CommandContext) -> Result<Model> {
+    let mut model = load_model(file, options.problem.as_ref())?
+        .with_threads(options.execution.threads.unwrap_or(0))?
+        .with_limits(options.execution.limits.search_limits()?)
+        .with_heuristic(options.execution.heuristic);
+    if let Some(file) = &options.holidays {
+        model = model.with_holidays(&FeatureOptions::read_holidays(file)?)?;
+    }
+    let predictor = model.predictor();
+    let matching = predictor
+        .match_problem(model.problem().kind().as_ref())
+        .map_err(in_file(file))?;
+    context.warn_about_matching(file, &matching);
+    context.warn_about_positions(file, &model);
+    let method = &predictor.metadata.method;
+    let notes = [Method::scale_note(method), Method::bias_note(method)];
+    for note in notes.into_iter().flatten() {
+        context.warn(&format!("note: {note}"));
+    }
+    Ok(model)
+}
+
+/// Refuses a file of predictions that cannot be written, before anything is decided.
+fn check_predictions_file(options: &DecideOptions, context: &CommandContext) -> Result<()> {
+    let Some(path) = &options.predictions_out else {
+        return Ok(());
+    };
+    if is_stream(path) {
+        return Err(Error::setting("--predictions-out needs a file")
+            .with_remedy("standard output is for --out"));
+    }
+    TableFormat::of(path)?;
+    OutputFile::new(path, context.force).check_free()
+}
+
+fn write_predictions(
+    decided: &PredictedDecisions,
+    options: &DecideOptions,
+    context: &CommandContext,
+) -> Result<()> {
+    let Some(path) = &options.predictions_out else {
+        return Ok(());
+    };
+    match TableFormat::of(path)? {
+        TableFormat::Csv => decided.costs.write_csv(path, &decided.names, context.force),
+        TableFormat::Npy => decided.costs.write_npy(path, context.force),
+    }
 }
 
 /// Names the instances without a decision, with the reason.

@@ -1,10 +1,12 @@
 //! `evaluate`: the regret of a model, or of given predictions.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use regretless::data::{CostMatching, CostNames, InstanceKeys, Matrix, NamedCosts, TableSource};
 use regretless::error::InputPlace;
 use regretless::evaluate::{Evaluation, MissingPredictions};
+use regretless::job::MatchedTable;
 use regretless::label::LabeledDataset;
 use regretless::observer::Observer;
 use regretless::oracle::Oracle;
@@ -15,7 +17,7 @@ use regretless_study::text::{grouped, number, percent};
 use serde_json::json;
 
 use super::row_file::RowFile;
-use super::{CommandContext, LabeledTable, json, labeled, oracle, store};
+use super::{CommandContext, json, labeled};
 use crate::args::EvaluateOptions;
 use crate::input::{
     CostTable, TableFormat, costs_only, dataset_for_model, in_file, keys_of_table, load_model,
@@ -26,7 +28,7 @@ use crate::output::{CommandReport, is_stream, path_json};
 /// Predictions, and the labeled rows they are evaluated on.
 struct EvaluationInput {
     predictions: PredictionSource,
-    data: LabeledDataset,
+    data: Arc<LabeledDataset>,
     /// Rows without a label, and why.
     failed: Vec<(usize, SolveFailure)>,
     skipped_rows: SkippedRows,
@@ -141,22 +143,15 @@ impl EvaluationInput {
             ));
         }
         let keys = requested_keys(&source, table.len(), options, context)?;
-        let in_table = in_file(source.costs_file());
-        let oracle = oracle(&problem, &table, &options.execution).map_err(&in_table)?;
-        let labels = store(source.costs_file(), &options.execution);
-        let labeled = labeled(table, &source, &labels, &problem, &oracle, context);
-        let LabeledTable {
-            data,
-            report: label_report,
-            skipped_rows,
-        } = labeled.map_err(&in_table)?;
+        let table = MatchedTable::new(table);
+        let labeled = labeled(table, &source, &problem, &options.execution, context)?;
         Ok(Self {
             predictions: PredictionSource::Model(Box::new(model)),
-            data,
-            failed: label_report.failed,
-            skipped_rows,
+            data: labeled.table.rows,
+            failed: labeled.table.report.failed,
+            skipped_rows: labeled.skipped_rows,
             keys,
-            oracle,
+            oracle: labeled.oracle,
             unused_columns,
             encoding_notes,
         })
@@ -173,12 +168,12 @@ impl EvaluationInput {
         let CostTable {
             source,
             problem,
-            data: mut table,
+            data,
         } = costs_only(&options.data, problem)?;
-        let costs_file = source.costs_file().to_path_buf();
         let unused_columns =
-            context.unused_columns(&source, &table, options.key.as_deref().as_slice())?;
-        context.match_table(&mut table, &costs_file, &problem)?;
+            context.unused_columns(&source, &data, options.key.as_deref().as_slice())?;
+        let opened = context.open_table(data, source.costs_file(), &problem)?;
+        let table = opened.data();
         if TableFormat::of_input(file)? == TableFormat::Npy {
             let unnamed = CostNames::numbered(table.costs().cols());
             let (actual, expected) = (
@@ -197,21 +192,14 @@ impl EvaluationInput {
             return Err(Error::input(InputPlace::file(file), message));
         }
         let keys = requested_keys(&source, table.len(), options, context)?;
-        let oracle = oracle(&problem, &table, &options.execution).map_err(in_file(&costs_file))?;
-        let labels = store(&costs_file, &options.execution);
-        let LabeledTable {
-            data,
-            report: label_report,
-            skipped_rows,
-        } = labeled(table, &source, &labels, &problem, &oracle, context)
-            .map_err(in_file(&costs_file))?;
+        let labeled = labeled(opened, &source, &problem, &options.execution, context)?;
         Ok(Self {
             predictions: PredictionSource::Known(predictions),
-            data,
-            failed: label_report.failed,
-            skipped_rows,
+            data: labeled.table.rows,
+            failed: labeled.table.report.failed,
+            skipped_rows: labeled.skipped_rows,
             keys,
-            oracle,
+            oracle: labeled.oracle,
             unused_columns,
             encoding_notes: Vec::new(),
         })

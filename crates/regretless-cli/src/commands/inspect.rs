@@ -3,12 +3,13 @@
 
 use std::path::Path;
 
+use regretless::job::MatchedTable;
 use regretless::predict::CostModel;
 use regretless::{Error, Model, Result};
 use regretless_study::text::{TextTable, grouped, number, percent};
 use serde_json::{Value, json};
 
-use super::{CommandContext, json, labeled, oracle, store};
+use super::{CommandContext, LabeledRows, json, labeled};
 use crate::args::InspectOptions;
 use crate::input::{dataset_for_model, in_file, load_model, require, table_source_for_model};
 use crate::output::CommandReport;
@@ -254,10 +255,14 @@ fn importance(model: &Model, options: &InspectOptions, context: &CommandContext)
     predictor
         .match_table(&mut table, problem.kind().as_ref())
         .map_err(&in_table)?;
-    let oracle = oracle(&problem, &table, &options.execution).map_err(&in_table)?;
-    let labels = store(source.costs_file(), &options.execution);
-    let labeled = labeled(table, &source, &labels, &problem, &oracle, context);
-    let data = labeled.map_err(&in_table)?.data;
+    let LabeledRows { table, oracle, .. } = labeled(
+        MatchedTable::new(table),
+        &source,
+        &problem,
+        &options.execution,
+        context,
+    )?;
+    let data = table.rows;
     let rows = data.rows();
     context.warn_about_overlap(predictor, &data, &rows);
     let before = oracle.counts();

@@ -3,10 +3,9 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use regretless::data::{
-    CostMatching, Dataset, InstanceKeys, NamedCosts, RowParameters, TableSource,
-};
+use regretless::data::{CostMatching, Dataset, InstanceKeys, RowParameters, TableSource};
 use regretless::evaluate::TrainingOverlap;
+use regretless::job::{LabeledTable, MatchedTable, RowLabels};
 use regretless::label::{LabelReport, LabelStore, LabeledDataset};
 use regretless::notes::{Note, NoteKind};
 use regretless::observer::Observer;
@@ -46,6 +45,9 @@ mod train;
 
 pub use new::NewOptions;
 
+/// Most rows without a label that are named. Untuned: keeps the output short.
+const MAX_SKIPPED_ROWS_SHOWN: usize = 10;
+
 /// State that all commands have.
 pub struct CommandContext {
     /// Progress bars and Ctrl-C.
@@ -76,18 +78,15 @@ impl CommandContext {
 }
 
 impl CommandContext {
-    /// Reorders the costs of a table to match the problem; warns where they, or numbers of the
-    /// problem, match by position only.
-    fn match_table(&self, data: &mut Dataset, file: &Path, problem: &Problem) -> Result<()> {
-        let names = data.cost_names().clone();
-        let actual = NamedCosts::new("the table", &names);
-        let kind = problem.kind().as_ref();
-        let matching = CostMatching::with_problem(actual, kind).map_err(in_file(file))?;
-        data.apply(&matching).map_err(in_file(file))?;
-        for note in Note::of_matching(kind, &names, &matching) {
+    /// Matches a table to its problem; warns where costs, or numbers of the problem, match by
+    /// position only.
+    fn open_table(&self, data: Dataset, file: &Path, problem: &Problem) -> Result<MatchedTable> {
+        let table = MatchedTable::open(problem.kind().as_ref(), data, "the table");
+        let table = table.map_err(in_file(file))?;
+        for note in table.notes() {
             self.warn(&format!("note: {}: {}", file.display(), note.text));
         }
-        Ok(())
+        Ok(table)
     }
 
     /// Warns where numbers of another problem than the model's match its costs by position only.
@@ -129,6 +128,31 @@ impl CommandContext {
             ));
         }
         error
+    }
+
+    /// Names the rows that have no label, as the user calls them.
+    fn name_skipped_rows(&self, report: &LabelReport, source: &TableSource) -> SkippedRows {
+        let keys = if report.failed.is_empty() {
+            None
+        } else {
+            named_rows(source, report.rows)
+        };
+        for (row, failure) in report.failed.iter().take(MAX_SKIPPED_ROWS_SHOWN) {
+            let name = match &keys {
+                Some(keys) => format!("; {} {}", keys.name(), keys.values()[*row]),
+                None => String::new(),
+            };
+            self.warn(&format!(
+                "note: row {row} (counted from 0{name}) is skipped: {failure}"
+            ));
+        }
+        if report.failed.len() > MAX_SKIPPED_ROWS_SHOWN {
+            self.warn(&format!(
+                "note: {} rows are skipped in total",
+                grouped(report.failed.len() as u64)
+            ));
+        }
+        SkippedRows::new(&report.failed, keys.as_ref())
     }
 
     /// Names the columns of a table that are not used; `data` is the table as it was read. Columns
@@ -275,10 +299,10 @@ fn store(file: &Path, execution: &ExecutionOptions) -> LabelStore {
         .with_flush_interval(execution.checkpoint_interval(LabelStore::DEFAULT_FLUSH_INTERVAL))
 }
 
-/// A labeled table.
-struct LabeledTable {
-    data: LabeledDataset,
-    report: LabelReport,
+/// A labeled table and the oracle of its rows.
+struct LabeledRows {
+    table: LabeledTable,
+    oracle: Oracle,
     /// The rows without a label, as the user calls them.
     skipped_rows: SkippedRows,
 }
@@ -286,24 +310,32 @@ struct LabeledTable {
 /// Labels a table; stored labels are used where they exist. Rows that cannot be solved are named as
 /// the user calls them.
 fn labeled(
-    data: Dataset,
+    table: MatchedTable,
     source: &TableSource,
-    store: &LabelStore,
     problem: &Problem,
-    oracle: &Oracle,
+    execution: &ExecutionOptions,
     context: &CommandContext,
-) -> Result<LabeledTable> {
-    if let Some(parameters) = data.parameters() {
-        context.warn_about_absent_items(source.costs_file(), parameters);
+) -> Result<LabeledRows> {
+    let file = source.costs_file();
+    if let Some(parameters) = table.data().parameters() {
+        context.warn_about_absent_items(file, parameters);
     }
-    let (labeled, report) = store
-        .label(data, problem.spec(), oracle, &context.progress)
-        .map_err(|error| context.explain_interrupted_labels(error, store))?;
-    report
-        .warnings
-        .iter()
-        .for_each(|warning| context.warn(&format!("note: {warning}")));
-    context.print_notes(&Note::of_labels(&labeled, oracle));
+    let oracle = oracle(problem, table.data(), execution).map_err(in_file(file))?;
+    let store = store(file, execution);
+    let table = table
+        .label(
+            problem,
+            &oracle,
+            RowLabels::Stored(&store),
+            &context.progress,
+        )
+        .map_err(|error| context.explain_interrupted_labels(error, &store))
+        .map_err(in_file(file))?;
+    let report = &table.report;
+    for warning in &report.warnings {
+        context.warn(&format!("note: {warning}"));
+    }
+    context.print_notes(&table.notes);
     if report.stored_rows > 0 {
         let [stored, rows, solved] = [report.stored_rows, report.rows, report.solved_rows]
             .map(|count| grouped(count as u64));
@@ -312,30 +344,11 @@ fn labeled(
             store.folder().display()
         ));
     }
-    let keys = if report.failed.is_empty() {
-        None
-    } else {
-        named_rows(source, report.rows)
-    };
-    for (row, failure) in report.failed.iter().take(10) {
-        let name = match &keys {
-            Some(keys) => format!("; {} {}", keys.name(), keys.values()[*row]),
-            None => String::new(),
-        };
-        context.warn(&format!(
-            "note: row {row} (counted from 0{name}) is skipped: {failure}"
-        ));
-    }
-    if report.failed.len() > 10 {
-        context.warn(&format!(
-            "note: {} rows are skipped in total",
-            grouped(report.failed.len() as u64)
-        ));
-    }
-    Ok(LabeledTable {
-        skipped_rows: SkippedRows::new(&report.failed, keys.as_ref()),
-        data: labeled,
-        report,
+    let skipped_rows = context.name_skipped_rows(report, source);
+    Ok(LabeledRows {
+        table,
+        oracle,
+        skipped_rows,
     })
 }
 

@@ -93,7 +93,7 @@ impl RowFile<'_> {
                 key,
                 regret: Some(regret),
                 objective: Some(self.evaluation.objectives[evaluated]),
-                optimal_objective: Some(self.data.sense().convert(best)),
+                optimal_objective: Some(self.data.stated_optimal_objective(row)),
                 relative_regret: Some(Evaluation::relative_regret_of(regret, best)),
                 decision_status: status.map(|status| status.describe(self.heuristic.is_some())),
                 label_status: self

@@ -8,23 +8,21 @@
 
 use std::fmt;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 use regretless::label::LabeledDataset;
 use regretless::loss::{
     BatchLoss, BatchLossInput, Loss, LossDefinition, LossInput, LossProperties, LossSpec,
 };
-use regretless::method::Method;
 use regretless::observer::Observer;
 use regretless::oracle::{Oracle, OracleWorker};
 use regretless::{Error, Result, Sense};
 
 use crate::arrays::{array1, array2, f64_rows};
 use crate::call::{CallState, lock};
-use crate::error::to_py_err;
 use crate::function_locks::FunctionLockGuard;
 use crate::problem::sense_word;
 
@@ -205,31 +203,36 @@ impl BatchLoss for FunctionLoss {
                 })
             }),
         }?;
-        for (gradient, given) in gradients.iter_mut().zip(output.gradients) {
-            *gradient = self.sense.convert(given);
+        for (gradient, given) in gradients.iter_mut().zip(self.turned(&output.gradients)) {
+            *gradient = given;
         }
         Ok(output.values)
     }
 }
 
 impl FunctionLoss {
+    /// Minimized numbers in the user's sense, or the other way round.
+    fn turned(&self, numbers: &[f64]) -> Vec<f64> {
+        let numbers = numbers.iter();
+        numbers.map(|number| self.sense.convert(*number)).collect()
+    }
+
     /// The numbers of a batch in the user's sense.
     fn batch(&self, input: &BatchLossInput<'_>) -> LossBatch {
         let width = input.num_costs();
-        let user = |numbers: &[f64]| numbers.iter().map(|n| self.sense.convert(*n)).collect();
         let mut decisions = vec![0.0; input.costs.len()];
         let mut objectives = Vec::with_capacity(input.instances.len());
         for (index, label) in input.labels.iter().enumerate() {
             let entries = index * width..(index + 1) * width;
             label.write_dense(&mut decisions[entries.clone()]);
-            objectives.push(self.sense.convert(label.dot(&input.costs[entries])));
+            objectives.push(label.dot(&input.costs[entries]));
         }
         LossBatch {
             rows: input.instances.iter().map(|row| *row as i64).collect(),
-            predictions: user(input.predictions),
-            costs: user(input.costs),
+            predictions: self.turned(input.predictions),
+            costs: self.turned(input.costs),
             decisions,
-            objectives,
+            objectives: self.turned(&objectives),
             epoch: input.noise.epoch,
             seed: input.noise.seed,
         }
@@ -245,8 +248,8 @@ impl FunctionLoss {
         let mut failure = None;
         loop {
             match received.recv() {
-                Ok(LossMessage::Solve(mut costs)) => {
-                    self.sense.convert_slice(&mut costs);
+                Ok(LossMessage::Solve(costs)) => {
+                    let costs = self.turned(&costs);
                     answer(match input.solve(&costs) {
                         Ok(solutions) => {
                             let width = input.num_costs();
@@ -255,11 +258,10 @@ impl FunctionLoss {
                             for (row, solution) in rows.zip(&solutions) {
                                 solution.decision.write_dense(row);
                             }
-                            let objective = |s: &regretless::solve::Solution| s.objective;
-                            let user = |number: f64| self.sense.convert(number);
+                            let objectives = solutions.iter().map(|solution| solution.objective);
                             Ok(SolvedBatch {
                                 decisions,
-                                objectives: solutions.iter().map(objective).map(user).collect(),
+                                objectives: self.turned(&objectives.collect::<Vec<f64>>()),
                             })
                         }
                         Err(error) => {
@@ -481,80 +483,6 @@ impl SolveLink {
 }
 
 /// The specification of an `OwnLoss`.
-fn loss_spec(own: &Bound<'_, PyAny>) -> PyResult<LossSpec> {
+pub(super) fn loss_spec(own: &Bound<'_, PyAny>) -> PyResult<LossSpec> {
     Ok(FunctionLossSpec(Arc::new(LossFunction::new(own)?)).into())
-}
-
-/// The method of an argument: a name, or a loss of the user's own.
-pub fn parse_method(method: Option<&Bound<'_, PyAny>>) -> PyResult<Method> {
-    let Some(method) = method else {
-        return Ok(Method::default());
-    };
-    if let Ok(name) = method.cast::<PyString>() {
-        return name.to_cow()?.parse::<Method>().map_err(with_custom_losses);
-    }
-    // A custom loss; other objects have no check of gradients.
-    if method.hasattr("check_gradient")? {
-        return loss_spec(method).map(Method::from);
-    }
-    Err(PyTypeError::new_err(format!(
-        "a method is a name such as \"MAE(O,S)\" or a loss made with @regretless.loss, not {}; \
-         write @regretless.loss in front of the function",
-        method.get_type().name()?
-    )))
-}
-
-/// Names of the custom losses that were made in this process, for messages.
-static REGISTERED: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-/// Finds custom losses of the form `file.py:function` or `module:function`; Python sets it.
-static RESOLVER: OnceLock<Py<PyAny>> = OnceLock::new();
-
-/// The error of an unknown name, with the names of the custom losses.
-fn with_custom_losses(error: Error) -> PyErr {
-    let text = error.to_string();
-    let names = lock(&REGISTERED);
-    if text.starts_with("unknown loss") && !names.is_empty() {
-        let names = names.join(", ");
-        return PyValueError::new_err(format!("{text}; losses of your own: {names}"));
-    }
-    to_py_err(error)
-}
-
-/// Make the name of a loss of the user's own part of the grammar of methods.
-#[pyfunction]
-#[pyo3(name = "_register_loss")]
-pub fn register_loss(own: &Bound<'_, PyAny>) -> PyResult<()> {
-    let spec = loss_spec(own)?;
-    let name = spec.to_string();
-    spec.register().map_err(to_py_err)?;
-    let mut names = lock(&REGISTERED);
-    if !names.contains(&name) {
-        names.push(name);
-    }
-    Ok(())
-}
-
-/// Set the function that finds losses of the form `file.py:function` or `module:function`.
-#[pyfunction]
-#[pyo3(name = "_set_loss_resolver")]
-pub fn set_loss_resolver(resolve: Py<PyAny>) {
-    RESOLVER.get_or_init(|| resolve);
-}
-
-/// Finds losses of the form `file.py:function` or `module:function`.
-pub fn resolve_loss(name: &str) -> Result<LossSpec> {
-    Python::attach(|py| {
-        let Some(resolver) = RESOLVER.get() else {
-            return Err(Error::setting(format!("unknown loss '{name}'")));
-        };
-        let found = resolver.bind(py).call1((name,));
-        let found = found.and_then(|own| loss_spec(&own));
-        found.map_err(|error| {
-            if !error.value(py).hasattr("_is_refused_loss").unwrap_or(false) {
-                error.display(py);
-            }
-            Error::setting(error.value(py).to_string())
-        })
-    })
 }

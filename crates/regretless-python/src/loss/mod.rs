@@ -2,6 +2,7 @@
 
 mod function;
 mod pool;
+mod registry;
 mod rows;
 
 use std::sync::{Arc, Mutex};
@@ -15,27 +16,28 @@ use regretless::label::LabeledDataset;
 use regretless::loss::InstanceWeighting;
 use regretless::method::{Method, TrainingStage};
 use regretless::notes::{PlannedTraining, findings_of_split};
-use regretless::observer::NoopObserver;
+use regretless::observer::Observer;
 use regretless::oracle::{Oracle, SolutionPool, SolveCounts, StepId};
 use regretless::solve::SearchLimits;
 use regretless::{Error, Result};
 
-use crate::arrays::{ArrayOwnership, ArrayRows, array1, array2, f64_rows, row_numbers, rows_of};
+use crate::arrays::{ArrayOwnership, ArrayRows, f64_rows, row_numbers, rows_of};
 use crate::call::lock;
 use crate::call_observer::{PyCall, detached};
 use crate::columns::training_features;
 use crate::error::to_py_err;
 use crate::keywords::seed_number;
-use crate::label::{costs_only, given_labels, with_labels};
+use crate::label::{costs_only, given_labels, labeled_table};
 use crate::names::check_order_of_table;
 use crate::notes::raise_notes;
 use crate::parameters::ParameterList;
 use crate::problem::Problem;
 use crate::results::to_python;
 use crate::single_precision;
-pub use function::{LossRequest, parse_method, register_loss, resolve_loss, set_loss_resolver};
+pub use function::LossRequest;
 use pool::PoolState;
-use rows::{Float, Predictions, check_finite};
+pub use registry::{parse_method, register_loss, resolve_loss, set_loss_resolver};
+use rows::Predictions;
 
 /// A loss on a table of true costs; `regretless.Loss` is its class in Python.
 #[pyclass(frozen, subclass, module = "regretless._core", name = "_Loss")]
@@ -84,31 +86,15 @@ impl Loss {
         let py_problem = problem;
         let problem = py_problem.get();
         let call = PyCall::new(progress);
-        let data = costs_only(problem, C, parameters, ArrayOwnership::Copy)?;
+        let table = costs_only(problem, C, parameters, ArrayOwnership::Copy)?;
+        let (limits, row_parameters) = (SearchLimits::default(), table.data().parameters());
         let oracle = problem
-            .oracle(
-                &call,
-                threads,
-                None,
-                SearchLimits::default(),
-                data.parameters(),
-            )
+            .oracle(&call, threads, None, limits, row_parameters)
             .map_err(to_py_err)?;
         stage.check_problem(&oracle).map_err(to_py_err)?;
-        let data = with_labels(py, problem, &call, &oracle, data, labels)?;
-        let (data, loss, pool) = call.run(py, |observer| {
-            let rows = data.rows();
-            let changed = stage.training_labels(&data, &rows, &oracle, observer)?;
-            let data = changed.map_or(data, Arc::new);
-            let loss = stage.loss.build(&data, &oracle, observer)?;
-            let decisions = rows.iter().map(|row| data.optimal_decision(*row));
-            let pool = stage
-                .training_oracle(&oracle, seed)?
-                .with_pool(decisions, stage.loss.properties().uses_pool)
-                .pool()
-                .cloned();
-            Ok((data, loss, pool))
-        })?;
+        let data = labeled_table(py, problem, &call, &oracle, table, labels)?.rows;
+        let (data, loss, pool) =
+            call.run(py, |observer| built(&stage, data, &oracle, seed, observer))?;
         let mut has_label = vec![false; data.len()];
         for row in data.rows() {
             has_label[row] = true;
@@ -337,9 +323,8 @@ impl Loss {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (mut numbers, [count, cols]) = f64_rows(predictions, "predictions")?;
         let rows = self.check_rows(Some(rows), count)?;
-        self.data.sense().convert_slice(&mut numbers);
         for (prediction, row) in numbers.chunks_exact_mut(cols).zip(&rows) {
-            self.data.data().complete_prediction(*row, prediction);
+            self.data.minimize_prediction(*row, prediction);
         }
         let mut predictions = Matrix::from_f64(count, cols, &numbers).map_err(to_py_err)?;
         if !self.data.data().has_plain_costs() {
@@ -401,6 +386,33 @@ fn parse_stage(loss: &Bound<'_, PyAny>) -> PyResult<TrainingStage> {
     method.into_single_stage().map_err(to_py_err)
 }
 
+/// A loss with its data, whose labels may be those of the stage, and its solution pool.
+type BuiltLoss = (
+    Arc<LabeledDataset>,
+    Box<dyn regretless::loss::Loss>,
+    Option<SolutionPool>,
+);
+
+fn built(
+    stage: &TrainingStage,
+    data: Arc<LabeledDataset>,
+    oracle: &Oracle,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<BuiltLoss> {
+    let rows = data.rows();
+    let changed = stage.training_labels(&data, &rows, oracle, observer)?;
+    let data = changed.map_or(data, Arc::new);
+    let loss = stage.loss.build(&data, oracle, observer)?;
+    let decisions = rows.iter().map(|row| data.optimal_decision(*row));
+    let pool = stage
+        .training_oracle(oracle, seed)?
+        .with_pool(decisions, stage.loss.properties().uses_pool)
+        .pool()
+        .cloned();
+    Ok((data, loss, pool))
+}
+
 /// Refuses methods that cannot be evaluated without a training.
 fn check_single_loss(stage: &TrainingStage) -> Result<()> {
     if stage.loss.properties().weighting != InstanceWeighting::Equal {
@@ -414,38 +426,6 @@ fn check_single_loss(stage: &TrainingStage) -> Result<()> {
 }
 
 impl Loss {
-    /// The rows that predictions belong to, each with a label.
-    fn check_rows(&self, rows: Option<Vec<usize>>, count: usize) -> PyResult<Vec<usize>> {
-        let remedy = match rows {
-            Some(_) => "",
-            None => "; pass rows= to say which rows of C they belong to",
-        };
-        let rows = rows.unwrap_or_else(|| (0..self.data.len()).collect());
-        if rows.len() != count {
-            return Err(PyValueError::new_err(format!(
-                "{count} rows of predictions for {} instances{remedy}",
-                rows.len()
-            )));
-        }
-        for row in &rows {
-            match self.has_label.get(*row) {
-                Some(true) => (),
-                Some(false) => {
-                    return Err(PyValueError::new_err(format!(
-                        "row {row} has no decision, so its loss is unknown"
-                    )));
-                }
-                None => {
-                    return Err(PyValueError::new_err(format!(
-                        "row {row} does not exist; there are {}",
-                        self.has_label.len()
-                    )));
-                }
-            }
-        }
-        Ok(rows)
-    }
-
     /// Compares the gradient with differences of values on the first few rows, as training does.
     fn check_gradient(&self, py: Python<'_>) -> PyResult<()> {
         let rows = self.data.rows();
@@ -458,55 +438,6 @@ impl Loss {
         });
         self.add_counts(function_oracle.as_ref());
         checked
-    }
-
-    /// Values and gradients times the factor, in place.
-    fn rescaled<'py>(&self, result: Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyTuple>> {
-        if self.factor == 1.0 {
-            return Ok(result);
-        }
-        for array in &result {
-            array.call_method1("__imul__", (self.factor,))?;
-        }
-        Ok(result)
-    }
-
-    /// Losses and gradients as numpy arrays.
-    fn evaluate_arrays<'py, T: Float>(
-        &self,
-        py: Python<'py>,
-        predictions: &Predictions<'_, T>,
-        rows: Option<Vec<usize>>,
-        step: StepId,
-    ) -> PyResult<Bound<'py, PyTuple>> {
-        let rows = self.check_rows(rows, predictions.rows)?;
-        let width = self.data.data().costs().cols();
-        if predictions.cols != width {
-            return Err(PyValueError::new_err(format!(
-                "{} costs are predicted per row and there are {width}",
-                predictions.cols
-            )));
-        }
-        check_finite(predictions)?;
-        let mut gradients = vec![T::from_f64(0.0); predictions.values.len()];
-        let runs_functions = self.loss.batch_loss().is_some();
-        let values = if self.stage.loss.properties().calls_solver || runs_functions {
-            let call = PyCall::new(false);
-            let function_oracle = self.function_oracle(&call)?;
-            let oracle = function_oracle.as_ref().unwrap_or(&self.oracle);
-            let values = call.run(py, |observer| {
-                self.evaluate_rows(predictions, &rows, &mut gradients, step, oracle, observer)
-            });
-            self.add_counts(function_oracle.as_ref());
-            values?
-        } else {
-            let (oracle, observer) = (&self.oracle, &NoopObserver);
-            detached(py, || {
-                self.evaluate_rows(predictions, &rows, &mut gradients, step, oracle, observer)
-            })?
-        };
-        let gradients = array2(py, gradients, predictions.rows, width)?;
-        (array1(py, values), gradients).into_pyobject(py)
     }
 
     /// The oracle of a Python function during a call; none for other problems.

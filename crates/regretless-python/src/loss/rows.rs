@@ -2,15 +2,18 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use regretless::label::LabeledDataset;
 use regretless::loss::{BatchLoss, BatchLossInput, LossInput, NoiseKey};
-use regretless::observer::Observer;
+use regretless::observer::{NoopObserver, Observer};
 use regretless::oracle::{Oracle, OracleWorker, SolutionPool, StepId, TrainingOracle};
 use regretless::parallel::Threads;
-use regretless::{Error, Result};
+use regretless::{Decision, Error, Result};
 
 use super::Loss;
+use crate::arrays::{array1, array2};
 use crate::call::lock;
+use crate::call_observer::{PyCall, detached};
 
 /// Predicted values from which losses without solver calls use several threads; below, starting
 /// threads takes longer than the work.
@@ -75,7 +78,7 @@ struct LossSlot<'a, T> {
     value: Result<f64>,
     gradient: &'a mut [T],
     /// Decisions solved for this row.
-    solved: Vec<regretless::Decision>,
+    solved: Vec<Decision>,
 }
 
 /// Scratch of one thread.
@@ -93,7 +96,7 @@ struct RowBuffers {
 }
 
 /// Checks that all predictions are finite.
-pub(super) fn check_finite<T: Float>(predictions: &Predictions<'_, T>) -> PyResult<()> {
+fn check_finite<T: Float>(predictions: &Predictions<'_, T>) -> PyResult<()> {
     let invalid = |value: &T| !value.to_f64().is_finite();
     let Some(position) = predictions.values.iter().position(invalid) else {
         return Ok(());
@@ -107,8 +110,96 @@ pub(super) fn check_finite<T: Float>(predictions: &Predictions<'_, T>) -> PyResu
 }
 
 impl Loss {
+    /// The rows that predictions belong to, each with a label.
+    pub(super) fn check_rows(
+        &self,
+        rows: Option<Vec<usize>>,
+        count: usize,
+    ) -> PyResult<Vec<usize>> {
+        let remedy = match rows {
+            Some(_) => "",
+            None => "; pass rows= to say which rows of C they belong to",
+        };
+        let rows = rows.unwrap_or_else(|| (0..self.data.len()).collect());
+        if rows.len() != count {
+            return Err(PyValueError::new_err(format!(
+                "{count} rows of predictions for {} instances{remedy}",
+                rows.len()
+            )));
+        }
+        for row in &rows {
+            match self.has_label.get(*row) {
+                Some(true) => (),
+                Some(false) => {
+                    return Err(PyValueError::new_err(format!(
+                        "row {row} has no decision, so its loss is unknown"
+                    )));
+                }
+                None => {
+                    return Err(PyValueError::new_err(format!(
+                        "row {row} does not exist; there are {}",
+                        self.has_label.len()
+                    )));
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Values and gradients times the factor, in place.
+    pub(super) fn rescaled<'py>(
+        &self,
+        result: Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        if self.factor == 1.0 {
+            return Ok(result);
+        }
+        for array in &result {
+            array.call_method1("__imul__", (self.factor,))?;
+        }
+        Ok(result)
+    }
+
+    /// Losses and gradients as numpy arrays.
+    pub(super) fn evaluate_arrays<'py, T: Float>(
+        &self,
+        py: Python<'py>,
+        predictions: &Predictions<'_, T>,
+        rows: Option<Vec<usize>>,
+        step: StepId,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let rows = self.check_rows(rows, predictions.rows)?;
+        let width = self.data.data().costs().cols();
+        if predictions.cols != width {
+            return Err(PyValueError::new_err(format!(
+                "{} costs are predicted per row and there are {width}",
+                predictions.cols
+            )));
+        }
+        check_finite(predictions)?;
+        let mut gradients = vec![T::from_f64(0.0); predictions.values.len()];
+        let runs_functions = self.loss.batch_loss().is_some();
+        let values = if self.stage.loss.properties().calls_solver || runs_functions {
+            let call = PyCall::new(false);
+            let function_oracle = self.function_oracle(&call)?;
+            let oracle = function_oracle.as_ref().unwrap_or(&self.oracle);
+            let values = call.run(py, |observer| {
+                self.evaluate_rows(predictions, &rows, &mut gradients, step, oracle, observer)
+            });
+            self.add_counts(function_oracle.as_ref());
+            values?
+        } else {
+            let (oracle, observer) = (&self.oracle, &NoopObserver);
+            detached(py, || {
+                self.evaluate_rows(predictions, &rows, &mut gradients, step, oracle, observer)
+            })?
+        };
+        let gradients = array2(py, gradients, predictions.rows, width)?;
+        (array1(py, values), gradients).into_pyobject(py)
+    }
+
     /// Evaluates the losses of rows and writes their gradients.
-    pub(super) fn evaluate_rows<T: Float>(
+    fn evaluate_rows<T: Float>(
         &self,
         predictions: &Predictions<'_, T>,
         rows: &[usize],
@@ -125,18 +216,8 @@ impl Loss {
         let mut solved = Vec::new();
         let properties = self.stage.loss.properties();
         if properties.uses_pool && step.is_gradient_step {
-            let sense = self.data.sense();
-            let mut minimized: Vec<f64> = predictions
-                .values
-                .iter()
-                .map(|value| sense.convert(value.to_f64()))
-                .collect();
-            for (prediction, row) in minimized.chunks_exact_mut(cols).zip(rows) {
-                self.data.data().complete_prediction(*row, prediction);
-            }
-            let label = |instance: usize| self.data.optimal_decision(instance);
-            solved = training_oracle.solve_for_pool(step, rows, &minimized, label, observer)?;
-            training_oracle.add_to_pool(&solved);
+            solved =
+                self.solve_for_pool(predictions, rows, step, &mut training_oracle, observer)?;
         }
         if let Some(batch_loss) = self.loss.batch_loss() {
             let batch = GivenBatch {
@@ -187,6 +268,26 @@ impl Loss {
         slots.into_iter().map(|slot| slot.value).collect()
     }
 
+    /// Solves for the predictions of some rows, whose decisions join the pool.
+    fn solve_for_pool<T: Float>(
+        &self,
+        predictions: &Predictions<'_, T>,
+        rows: &[usize],
+        step: StepId,
+        oracle: &mut TrainingOracle<'_>,
+        observer: &dyn Observer,
+    ) -> Result<Vec<Decision>> {
+        let values = predictions.values.iter();
+        let mut minimized: Vec<f64> = values.map(|value| value.to_f64()).collect();
+        for (prediction, row) in minimized.chunks_exact_mut(predictions.cols).zip(rows) {
+            self.data.minimize_prediction(*row, prediction);
+        }
+        let label = |instance: usize| self.data.optimal_decision(instance);
+        let solved = oracle.solve_for_pool(step, rows, &minimized, label, observer)?;
+        oracle.add_to_pool(&solved);
+        Ok(solved)
+    }
+
     /// Evaluates all rows at once.
     fn evaluate_batch<T: Float>(
         &self,
@@ -222,7 +323,6 @@ impl Loss {
         {
             pool.extend(input.into_solved().iter().flatten());
         }
-        let sense = self.data.sense();
         let slots = gradients.chunks_exact_mut(cols).zip(&mut values);
         for (index, (gradient, value)) in slots.enumerate() {
             let mut slot = LossSlot {
@@ -235,9 +335,7 @@ impl Loss {
                 let is_mean = self.stage.loss.properties().is_mean_over_costs;
                 leave_out_absent(present, is_mean, &mut slot, entries);
             }
-            for (out, entry) in slot.gradient.iter_mut().zip(entries) {
-                *out = T::from_f64(sense.convert(*entry));
-            }
+            self.write_gradient(entries, slot.gradient);
             *value = slot.value?;
         }
         Ok(values)
@@ -290,8 +388,13 @@ impl Loss {
             let is_mean = self.stage.loss.properties().is_mean_over_costs;
             leave_out_absent(present, is_mean, slot, &mut buffers.gradient);
         }
+        self.write_gradient(&buffers.gradient, slot.gradient);
+    }
+
+    /// Writes the gradient by minimized costs as that by costs in the user's sense.
+    fn write_gradient<T: Float>(&self, minimized: &[f64], out: &mut [T]) {
         let sense = self.data.sense();
-        for (out, entry) in slot.gradient.iter_mut().zip(&buffers.gradient) {
+        for (out, entry) in out.iter_mut().zip(minimized) {
             *out = T::from_f64(sense.convert(*entry));
         }
     }
@@ -322,12 +425,10 @@ fn leave_out_absent<T>(
 impl RowBuffers {
     /// Reads one row of predictions and its true costs, minimized and in the same precision.
     fn read<T: Float>(&mut self, prediction: &[T], data: &LabeledDataset, instance: usize) {
-        let sense = data.sense();
         self.prediction.clear();
         self.prediction
-            .extend(prediction.iter().map(|value| sense.convert(value.to_f64())));
-        data.data()
-            .complete_prediction(instance, &mut self.prediction);
+            .extend(prediction.iter().map(|value| value.to_f64()));
+        data.minimize_prediction(instance, &mut self.prediction);
         T::read_costs(data, instance, &mut self.costs);
         self.gradient.resize(prediction.len(), 0.0);
     }

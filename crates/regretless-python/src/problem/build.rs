@@ -15,8 +15,9 @@ use super::Problem;
 use crate::arrays::{row_numbers, vector};
 use crate::call_observer::catch_panic;
 use crate::error::to_py_err;
-use crate::function_problem::{FunctionProblem, KnownPart, SolverFunction};
+use crate::function_problem::{FunctionProblem, SolverFunction};
 use crate::keywords::keyword;
+use crate::known_part::KnownPart;
 use crate::linear;
 use crate::results::to_python;
 

@@ -20,7 +20,7 @@ use crate::function_problem::{FunctionProblem, SolverFunction};
 use crate::keywords::SolveOptions;
 use crate::names::{reorder_row_to_problem, reorder_to_problem};
 use crate::parameters::{ParameterList, row_parameters, single_row};
-use crate::solutions::{Solution, Solutions};
+use crate::solutions::{Solution, Solutions, SolveResult};
 
 impl Problem {
     /// Raises a warning once per problem.
@@ -106,17 +106,6 @@ impl Problem {
         self.problem.may_have_absent_costs() || self.problem.row_problems().has_known_costs()
     }
 
-    /// Minimized total costs of rows of costs in the user's sense.
-    pub fn minimized_costs(&self, oracle: &Oracle, costs: Matrix) -> regretless::Result<Matrix> {
-        let mut costs = if self.has_total_costs() {
-            oracle.total_costs(&costs)?
-        } else {
-            costs
-        };
-        self.problem.sense().convert_matrix(&mut costs)?;
-        Ok(costs)
-    }
-
     /// Whether it is solved by a Python function.
     pub fn is_function(&self) -> bool {
         self.function.is_some()
@@ -200,21 +189,26 @@ impl Problem {
                 options.limits,
                 parameters.as_ref(),
             )?;
-            let mut minimized = if self.has_total_costs() {
-                let mut total = Vec::new();
+            let mut totals = costs.clone();
+            if self.has_total_costs() {
                 let row = Matrix::from_f64(1, costs.len(), &costs)?;
                 let row = row.with_f64_values(Arc::new(costs.clone()))?;
-                oracle.total_costs(&row)?.read(0, &mut total);
-                total
-            } else {
-                costs.clone()
-            };
-            self.problem.sense().convert_slice(&mut minimized);
+                oracle.total_costs(&row)?.read(0, &mut totals);
+            }
             let mut worker = oracle.worker();
             worker.set_instance(0);
-            let result = worker.solve_complete(&minimized);
+            let mut complete = regretless::Decision::default();
+            let sense = self.problem.sense();
+            let result: SolveResult = sense.solve_stated(totals, |minimized| {
+                let (solution, values) = worker.solve_complete(minimized)?;
+                complete = values;
+                Ok(solution)
+            });
             drop(worker);
-            Ok((result, oracle.is_heuristic()))
+            Ok((
+                result.map(|solution| (solution, complete)),
+                oracle.is_heuristic(),
+            ))
         })?;
         let (solution, complete) =
             result.map_err(|failure| PyRuntimeError::new_err(failure.to_string()))?;
@@ -223,7 +217,6 @@ impl Problem {
         let column_names = cost_names.as_ref().unwrap_or(&numbered);
         Ok(Solution {
             solution,
-            sense: self.problem.sense(),
             width: costs.len(),
             column_names: column_names.followed_by(self.problem.model_parts().auxiliary_names()),
             cost_names,
@@ -249,7 +242,7 @@ impl Problem {
         let oracle = options
             .oracle(self, &call, parameters.as_ref())
             .map_err(to_py_err)?;
-        let costs = detached(py, || self.minimized_costs(&oracle, costs))?;
+        let costs = detached(py, || oracle.minimized_totals(costs))?;
         if self.problem.may_have_absent_costs() {
             check_finite(&costs, table, "C")?;
         }

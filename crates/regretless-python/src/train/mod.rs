@@ -11,9 +11,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use regretless::checkpoint::CheckpointFolder;
-use regretless::data::{Dataset, SplitIndices};
-use regretless::job::TrainingJob;
-use regretless::label::LabeledSplit;
+use regretless::job::{MatchedTable, TrainingJob};
 use regretless::method::{Method, TrainingStage};
 use regretless::observer::NoopObserver;
 use regretless::trainer::{Trainer, TrainingOutcome};
@@ -23,26 +21,19 @@ use crate::call_observer::PyCall;
 use crate::columns::{FeatureSettings, in_features};
 use crate::error::to_py_err;
 use crate::keywords::{SolveOptions, keyword, keyword_object, seed_number};
-use crate::label::{given_labels, with_labels, with_parameters};
+use crate::label::{given_labels, labeled_table, with_parameters};
 use crate::loss::parse_method;
-use crate::names::match_table;
+use crate::names::open_table;
 use crate::notes::raise_notes;
 use crate::parameters::{ParameterList, row_parameters};
 use crate::predict::Model;
 use crate::problem::Problem;
 use crate::results::to_python;
 pub use plan::{epoch_remark, epoch_rows, few_rows_warning, training_plan};
-pub use settings::{default_settings, json_text, parse_settings};
-pub use split::{split_by_rows, split_of, time_column};
+pub use settings::{default_settings, json_text, names_selection, parse_settings};
+pub use split::{split_by_rows, split_of, suggested_split, time_column};
 use table::{EncodingSummary, with_row_weights};
-pub use table::{check_table, dataset};
-
-/// The table of a training in the order of the problem's costs, with its split.
-struct TrainingTable {
-    data: Dataset,
-    split: SplitIndices,
-    encoding: EncodingSummary,
-}
+pub use table::{check_table, dataset, study_table};
 
 /// The data of a training as Python passes it; `regretless.train` documents the arguments.
 pub struct TrainingData<'py> {
@@ -82,12 +73,12 @@ impl<'py> FromPyObject<'_, 'py> for TrainingData<'py> {
 }
 
 impl TrainingData<'_> {
-    fn table(&mut self, problem: &Problem, seed: u64) -> PyResult<TrainingTable> {
-        let py = self.x.py();
+    /// The table with its split, in the order of the problem's costs.
+    fn table(&mut self, problem: &Problem, seed: u64) -> PyResult<MatchedTable> {
         let options = self.features.get().options.clone();
         let feature_names = self.feature_names.take();
         let cost_names = self.cost_names.take();
-        let mut data = dataset(
+        let data = dataset(
             problem,
             &self.x,
             &self.c,
@@ -98,20 +89,14 @@ impl TrainingData<'_> {
         let parameters = self.parameters.take();
         let rows = data.len();
         let parameters = row_parameters(problem, parameters, rows, ArrayOwnership::Borrow)?;
-        data = with_parameters(data, parameters)?;
-        match_table(py, problem, &mut data)?;
+        let data = with_parameters(data, parameters)?;
+        let mut table = open_table(self.x.py(), problem, data)?;
         if let Some(weights) = &self.weights {
-            data = with_row_weights(data, weights)?;
+            table = with_row_weights(table, weights)?;
         }
         let split = split_of(self.split.as_ref(), self.times.as_deref(), rows, seed)?;
-        problem.check_width(data.costs().cols())?;
-        data = data.encoded(&split.train).map_err(in_features)?;
-        let encoding = EncodingSummary::of(&data);
-        Ok(TrainingTable {
-            data,
-            split,
-            encoding,
-        })
+        problem.check_width(table.data().costs().cols())?;
+        table.divided(vec![split]).map_err(in_features)
     }
 }
 
@@ -159,10 +144,7 @@ impl TrainerSettings<'_> {
 
     /// Whether the user named the criterion that chooses the epoch.
     fn is_selection_given(&self) -> bool {
-        let settings = self.settings.as_ref();
-        let is_named =
-            settings.is_some_and(|settings| settings.contains("select").unwrap_or(false));
-        self.profile != "default" || is_named
+        self.profile != "default" || names_selection(self.settings.as_ref())
     }
 
     /// The method without the candidates.
@@ -238,31 +220,26 @@ pub fn train<'py>(
     let planned_method = training.method(problem)?;
     let method = training.with_candidates(planned_method.clone())?;
     let mut trainer = training.trainer(method, options.threads)?;
-    let TrainingTable {
-        data,
-        split,
-        encoding,
-    } = table.table(problem, u64::from(training.seed))?;
+    let matched = table.table(problem, u64::from(training.seed))?;
     let call = PyCall::new(options.progress);
     let oracle = options
-        .oracle(problem, &call, data.parameters())
+        .oracle(problem, &call, matched.data().parameters())
         .map_err(to_py_err)?;
     trainer.method.check_problem(&oracle).map_err(to_py_err)?;
-    let data = with_labels(py, problem, &call, &oracle, data, labels.as_ref())?;
-    let built = problem.built(&oracle);
-    let labeled = LabeledSplit::new(built, data, split).map_err(to_py_err)?;
-    let date_column = match table.split {
+    let labeled = labeled_table(py, problem, &call, &oracle, matched, labels.as_ref())?;
+    let rows = &labeled.splits[0];
+    let encoding = EncodingSummary::of(rows.data.data());
+    let time_split = match table.split {
         Some(_) => None,
-        None => labeled.data.data().features().date_column(),
+        None => suggested_split(rows),
     };
-    let time_split = date_column.map(|column| format!("split=\"time:{column}\""));
     let methods = [planned_method];
     let method_setting = training.is_method_default().then_some("method=");
     let is_selection_given = training.is_selection_given();
     let job = TrainingJob {
         method_setting,
         time_split: time_split.as_deref(),
-        ..TrainingJob::new(&labeled, &oracle, &methods, &NoopObserver)
+        ..TrainingJob::new(rows, &oracle, &methods, &NoopObserver)
     };
     let times = table.times.as_deref();
     let prepared = call.run(py, |observer| {

@@ -114,3 +114,8 @@ pub fn json_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
     })?;
     text.extract()
 }
+
+/// Whether settings name the criterion that selects epochs.
+pub fn names_selection(settings: Option<&Bound<'_, PyDict>>) -> bool {
+    settings.is_some_and(|settings| settings.contains("select").unwrap_or(false))
+}

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use regretless::data::{Split, SplitIndices, SplitRule};
+use regretless::label::LabeledSplit;
 
 use crate::arrays::row_numbers;
 use crate::error::to_py_err;
@@ -50,6 +51,12 @@ pub fn split_of(
         }
     };
     split.apply_to_times(times).map_err(to_py_err)
+}
+
+/// The split by time that is suggested where the features of a table have dates.
+pub fn suggested_split(rows: &LabeledSplit) -> Option<String> {
+    let column = rows.data.data().features().date_column();
+    column.map(|column| format!("split=\"time:{column}\""))
 }
 
 /// A split by fractions, numbers of rows, or lists of rows.

@@ -6,11 +6,14 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use regretless::data::{CostNames, DataCheck, Dataset, FeatureOptions, Finding};
+use regretless::job::MatchedTable;
 
 use crate::arrays::{ArrayOwnership, matrix, vector};
 use crate::columns::training_features;
 use crate::error::to_py_err;
-use crate::names::column_names;
+use crate::label::with_parameters;
+use crate::names::{column_names, open_table};
+use crate::parameters::{ParameterList, row_parameters};
 use crate::problem::Problem;
 
 /// The findings of a table, with the order of its rows where their times are known.
@@ -106,10 +109,27 @@ impl EncodingSummary {
     }
 }
 
+/// The table of a study: its costs are in the order of the problem's.
+pub fn study_table<'py>(
+    problem: &Problem,
+    x: &Bound<'py, PyAny>,
+    c: &Bound<'py, PyAny>,
+    parameters: Option<ParameterList<'py>>,
+) -> PyResult<MatchedTable> {
+    let data = dataset(problem, x, c, None, None, FeatureOptions::default())?;
+    let parameters = row_parameters(problem, parameters, data.len(), ArrayOwnership::Copy)?;
+    let table = open_table(x.py(), problem, with_parameters(data, parameters)?)?;
+    problem.check_width(table.data().costs().cols())?;
+    Ok(table)
+}
+
 /// The table with row weights.
-pub(super) fn with_row_weights(data: Dataset, weights: &Bound<'_, PyAny>) -> PyResult<Dataset> {
+pub(super) fn with_row_weights(
+    table: MatchedTable,
+    weights: &Bound<'_, PyAny>,
+) -> PyResult<MatchedTable> {
     let weights = vector(weights, "weights")?;
-    data.with_row_weights(weights).map_err(|error| match error {
+    table.weighted(weights).map_err(|error| match error {
         regretless::Error::Input { .. } => PyValueError::new_err(format!("weights: {error}")),
         other => to_py_err(other),
     })

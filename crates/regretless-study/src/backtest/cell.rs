@@ -80,7 +80,7 @@ impl DecidedRow {
     ) -> Self {
         let objective = data.data().costs().objective_of(decision, row);
         Self {
-            cost: data.sense().convert(objective),
+            cost: data.stated_objective(decision, row),
             regret: objective - data.optimal_objective(row),
             is_proven,
             columns: complete.indices().to_vec(),

@@ -173,6 +173,11 @@ impl BacktestResults {
         format!("{problem}: {periods} periods{range}, {trainings} of each model")
     }
 
+    /// What is saved by a cost, or gained by a gain, in the place of another one.
+    pub fn saving(&self, reference: f64, cost: f64) -> f64 {
+        self.sense.convert(reference - cost)
+    }
+
     /// Adds the costs of rows up by period.
     pub(super) fn collect(
         backtest: &Backtest,
@@ -190,7 +195,7 @@ impl BacktestResults {
         let sense = table.data.sense();
         let optimal = |period: &usize| -> f64 {
             let rows = table.periods.rows(*period).iter();
-            rows.map(|row| sense.convert(table.data.optimal_objective(*row)))
+            rows.map(|row| table.data.stated_optimal_objective(*row))
                 .sum()
         };
         let best = decided.iter().map(optimal).collect();

@@ -256,8 +256,7 @@ fn savings(
 ) -> Vec<f64> {
     let mut savings = Vec::with_capacity(method.costs.len());
     for (reference, cost) in reference.costs.iter().zip(&method.costs) {
-        // Minimized: lower is better.
-        let saving = results.sense.convert(reference - cost);
+        let saving = results.saving(*reference, *cost);
         let size = reference.abs().max(cost.abs());
         let is_tie = saving.abs() <= TIE_TOLERANCE * size;
         savings.push(if is_tie { 0.0 } else { saving });

@@ -2,10 +2,10 @@
 //! problem and seed share them.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 use super::named_problem::{DataFiles, NamedProblem};
+use regretless::job::{MatchedTable, RowLabels};
 use regretless::label::LabelStore;
 use regretless::oracle::Oracle;
 use regretless::problem::Problem;
@@ -39,9 +39,11 @@ impl GeneratedData {
         let started = Instant::now();
         let problem = Problem::from_spec(spec)?;
         let oracle = Oracle::new(problem.kind().clone()).with_threads(threads.clone());
-        let (data, _) = store.label(data, problem.spec(), &oracle, observer)?;
+        let table = MatchedTable::new(data).divided(vec![split])?;
+        let labeled = table.label(&problem, &oracle, RowLabels::Stored(&store), observer)?;
+        let mut splits = labeled.splits;
         Ok(Self {
-            data: CellData::new(problem, Arc::new(data), split)?,
+            data: splits.remove(0),
             label_seconds: started.elapsed().as_secs_f64(),
         })
     }

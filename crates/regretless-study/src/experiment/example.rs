@@ -115,18 +115,17 @@ fn stored_values(decision: &Decision) -> Vec<f64> {
 /// The first test rows as examples.
 pub(crate) fn examples(data: &LabeledDataset, rows: &[usize]) -> Vec<Example> {
     let example = |row: &usize| {
-        let mut costs = data.data().costs().row(*row).to_vec();
-        data.sense().convert_single(&mut costs);
+        let costs = data.stated_costs(*row).into_iter();
         let optimal = data.optimal_decision(*row);
         Example {
             row: *row,
             optimal: optimal.indices().to_vec(),
             values: stored_values(optimal),
-            fixed: data.sense().convert(optimal.fixed()),
+            fixed: data.stated_fixed_cost(optimal),
             auxiliary: None,
             key: String::new(),
-            objective: data.sense().convert(data.optimal_objective(*row)),
-            costs,
+            objective: data.stated_optimal_objective(*row),
+            costs: costs.map(|cost| cost as f32).collect(),
         }
     };
     example_rows(data, rows).iter().map(example).collect()
@@ -149,7 +148,7 @@ pub(crate) fn example_decisions(
                 regret: objective - data.optimal_objective(*row),
                 chosen: decision.indices().to_vec(),
                 values: stored_values(decision),
-                fixed: data.sense().convert(decision.fixed()),
+                fixed: data.stated_fixed_cost(decision),
                 predicted: shown_predictions(
                     decision,
                     data.optimal_decision(*row),

@@ -22,7 +22,7 @@ impl FitVerdict {
         let tried = plan.method.to_string();
         let reference = results.methods.first();
         let reference = reference.map_or_else(String::new, |method| method.name.clone());
-        let minimized = |method: &&MethodHistory| results.sense.convert(method.total_cost());
+        let minimized = |method: &&MethodHistory| results.saving(method.total_cost(), 0.0);
         // What a simple rule decides; decisions that were made have a sentence of their own.
         let baselines = results
             .methods

@@ -1,7 +1,5 @@
 //! Runs the plan of a fit: labels, folds, verdict, model and page.
 
-use std::sync::Arc;
-
 use regretless::Model;
 use regretless::data::{DataCheck, Finding, SplitIndices, SplitRule};
 use regretless::label::LabelReport;
@@ -9,7 +7,6 @@ use regretless::notes::Note;
 use regretless_base::error::{Error, Result};
 use regretless_base::observer::Observer;
 
-use super::table::LabeledTable;
 use super::{FitPlan, FitSettings, FitTable, FitVerdict};
 use crate::backtest::{BacktestHistory, BacktestResults, BacktestTable, GivenMethod, Periods};
 use crate::decision_page::{BacktestFacts, BacktestPage, DecisionPage};
@@ -77,12 +74,8 @@ impl FitTable {
         settings: &FitSettings,
         observer: &dyn Observer,
     ) -> Result<FitResults> {
-        let LabeledTable {
-            data,
-            oracle,
-            report,
-        } = self.label(settings, observer)?;
-        let mut notes = Note::of_labels(&data, &oracle);
+        let (labeled, oracle) = self.label(settings, observer)?;
+        let mut notes = labeled.notes;
         // Rows without a label are in no fold.
         let mut plan = plan.clone();
         let divide = |periods: &Periods| {
@@ -91,7 +84,7 @@ impl FitTable {
         };
         let history = BacktestHistory::new(
             self.problem.clone(),
-            Arc::new(data),
+            labeled.rows,
             self.periods.clone(),
             self.halves(settings)?,
             divide,
@@ -125,7 +118,7 @@ impl FitTable {
             epochs: production.epochs,
             notes,
             findings: prepared.findings,
-            labels: report,
+            labels: labeled.report,
             results,
         })
     }
@@ -142,7 +135,7 @@ impl FitTable {
             None => SplitRule::Fractions(fractions),
         };
         let split = rule.with_seed(u64::from(settings.seed));
-        self.source.split(&split, self.data.len())
+        self.source.split(&split, self.rows())
     }
 
     fn facts(&self, settings: &FitSettings) -> BacktestFacts {

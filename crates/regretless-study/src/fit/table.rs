@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use regretless::data::{
-    ColumnProfile, CostMatching, DataCheck, Dataset, FindingKind, Layout, NamedCosts, TableProfile,
-    TableSource, WideColumns,
+    ColumnProfile, DataCheck, Dataset, FindingKind, Layout, TableProfile, TableSource, WideColumns,
 };
-use regretless::label::{LabelReport, LabelStore, LabeledDataset};
+use regretless::job::{LabeledTable, MatchedTable, RowLabels};
+use regretless::label::LabelStore;
 use regretless::notes::Note;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
@@ -35,17 +35,10 @@ pub struct FitTable {
     /// What the user should know about the table.
     pub notes: Vec<Note>,
     pub(super) source: TableSource,
-    pub(super) data: Dataset,
+    pub(super) table: MatchedTable,
     pub(super) periods: Periods,
     /// A table to decide on, with one row.
     pub(super) new_rows: String,
-}
-
-/// A table whose rows have their best decisions.
-pub(super) struct LabeledTable {
-    pub data: LabeledDataset,
-    pub oracle: Oracle,
-    pub report: LabelReport,
 }
 
 impl FitTable {
@@ -88,30 +81,26 @@ impl FitTable {
         if let Some(names) = &roles.cost_names {
             data.rename_costs(names.clone().into()).map_err(in_file)?;
         }
-        let names = data.cost_names().clone();
-        let kind = problem.kind().as_ref();
-        let matching = CostMatching::with_problem(NamedCosts::new("the table", &names), kind);
-        let matching = matching.map_err(in_file)?;
-        data.apply(&matching).map_err(in_file)?;
-        let notes = Note::of_matching(kind, &names, &matching);
+        let table = MatchedTable::open(problem.kind().as_ref(), data, "the table");
+        let table = table.map_err(in_file)?;
         let periods = match &roles.time {
             Some(time) => Periods::read(&source, time)?,
-            None => Periods::without_times(data.len(), u64::from(settings.seed))?,
+            None => Periods::without_times(table.data().len(), u64::from(settings.seed))?,
         };
         Ok(Self {
             new_rows: new_rows(&profile, &roles)?,
             roles,
             problem,
-            notes,
+            notes: table.notes().to_vec(),
             source,
-            data,
+            table,
             periods,
         })
     }
 
     /// Number of rows.
     pub fn rows(&self) -> usize {
-        self.data.len()
+        self.table.data().len()
     }
 
     /// The periods of the rows; rows without times are periods in random order.
@@ -124,22 +113,19 @@ impl FitTable {
         &self,
         settings: &FitSettings,
         observer: &dyn Observer,
-    ) -> Result<LabeledTable> {
+    ) -> Result<(LabeledTable, Oracle)> {
         let in_file = |error: Error| error.in_file(&settings.file);
         let oracle = Oracle::new(self.problem.kind().clone())
             .with_threads(Threads::new(settings.threads)?)
             .with_limits(settings.limits)
             .with_heuristic(settings.heuristic)
-            .and_then(|oracle| oracle.with_parameters(self.data.parameters()))
+            .and_then(|oracle| oracle.with_parameters(self.table.data().parameters()))
             .map_err(in_file)?;
         let store = LabelStore::for_table(&settings.file);
-        let labeled = store.label(self.data.clone(), self.problem.spec(), &oracle, observer);
-        let (data, report) = labeled.map_err(in_file)?;
-        Ok(LabeledTable {
-            data,
-            oracle,
-            report,
-        })
+        let table = MatchedTable::new(self.table.data().clone());
+        let labels = RowLabels::Stored(&store);
+        let labeled = table.label(&self.problem, &oracle, labels, observer);
+        Ok((labeled.map_err(in_file)?, oracle))
     }
 
     /// What the user already has: decisions that were made, and columns that are forecasts. Reasons
@@ -189,7 +175,7 @@ impl FitTable {
 
     /// Puts columns that belong to the costs of the table, one each, in the order of the problem.
     fn in_order_of_problem(&self) -> impl Fn(&[String]) -> Vec<String> + '_ {
-        let ordered = self.data.cost_names().to_vec();
+        let ordered = self.table.data().cost_names().to_vec();
         move |columns| {
             let mut found = Vec::with_capacity(columns.len());
             for (position, cost) in ordered.iter().enumerate() {

@@ -145,9 +145,8 @@ fn example_decision(
     let fixed = if auxiliary.is_empty() {
         0.0
     } else {
-        let objective = data.optimal_objective(row) + decision.regret;
-        data.sense()
-            .convert(objective - data.data().costs().objective_of(&chosen, row))
+        let objective = data.stated_objective_with_regret(row, decision.regret);
+        objective - data.stated_objective(&chosen, row)
     };
     ExampleDecision {
         row,
@@ -218,7 +217,7 @@ fn sources(
         sums.add(
             &example_decision(decision, data, costs.cols()),
             data.optimal_decision(row),
-            |cost| results.sense.convert(f64::from(costs.row(row)[cost])),
+            |cost| data.stated_cost(row, cost),
             |cost| results.column_name(row, cost).into_owned(),
         );
     }

@@ -251,9 +251,7 @@ fn explain_row(
         .with_limits(*oracle.limits())
         .with_heuristic(oracle.heuristic())?
         .with_parameters(parameters.as_ref())?;
-    let mut true_costs = Vec::new();
-    data.data().predicted_part().read(row, &mut true_costs);
-    data.sense().convert_slice(&mut true_costs);
+    let true_costs = data.stated_predicted_part(row);
     let settings = ExplainSettings {
         costs: Some(true_costs.clone()),
         max_solves: Some(affordable_solves(data, &[row], DEFAULT_MAX_SOLVES)),

@@ -158,11 +158,10 @@ fn explain_worst_row(
 /// The mean of the best objectives of the test rows, in the user's sense.
 fn mean_best(context: &TrainingContext<'_>) -> f64 {
     let rows = &context.split.test;
-    let sum: f64 = rows
+    let best = rows
         .iter()
-        .map(|row| context.data.optimal_objective(*row))
-        .sum();
-    context.data.sense().convert(sum / rows.len() as f64)
+        .map(|row| context.data.stated_optimal_objective(*row));
+    best.sum::<f64>() / rows.len() as f64
 }
 
 /// What a model saves against another one on the same rows.
@@ -324,9 +323,8 @@ fn sources(
         observer,
         split,
     } = *context;
-    let sense = data.sense();
     let table = data.data();
-    let mut sums = SourceSums::new(sense);
+    let mut sums = SourceSums::new(data.sense());
     for chunk in split.test.chunks(rows_per_chunk(data, oracle)) {
         let predictions = model.predict_instances(data, chunk)?;
         let solutions = oracle.solve_instances_complete(&predictions, chunk, observer)?;
@@ -337,7 +335,7 @@ fn sources(
                 sums.add(
                     &decision,
                     data.optimal_decision(*row),
-                    |cost| sense.convert(f64::from(table.costs().row(*row)[cost])),
+                    |cost| data.stated_cost(*row, cost),
                     |cost| table.row_cost_name(*row, cost),
                 );
             }

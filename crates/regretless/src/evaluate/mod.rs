@@ -225,7 +225,7 @@ impl Evaluation {
     ) -> Self {
         let mut objectives = Vec::with_capacity(regrets.len());
         for (regret, instance) in regrets.iter().zip(instances) {
-            objectives.push(data.optimal_objective(*instance) + regret);
+            objectives.push(data.stated_objective_with_regret(*instance, *regret));
         }
         let rows = DecidedRows {
             regrets,

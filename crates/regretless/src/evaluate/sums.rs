@@ -35,7 +35,8 @@ impl DecidedRows {
             let objective = costs.objective_of(&solution.decision, *instance);
             rows.regrets
                 .push(objective - data.optimal_objective(*instance));
-            rows.objectives.push(objective);
+            let stated = data.stated_objective(&solution.decision, *instance);
+            rows.objectives.push(stated);
             rows.statuses.push(solution.status);
         }
         Ok(rows)
@@ -88,7 +89,7 @@ impl CostErrorSums {
 
     pub(super) fn summarize(
         self,
-        mut rows: DecidedRows,
+        rows: DecidedRows,
         data: &LabeledDataset,
         instances: &[usize],
     ) -> Evaluation {
@@ -112,9 +113,6 @@ impl CostErrorSums {
             .zip(instances)
             .filter(is_optimal)
             .count();
-        for objective in &mut rows.objectives {
-            *objective = data.sense().convert(*objective);
-        }
         let present = instances
             .iter()
             .map(|row| data.data().num_present_costs(*row));

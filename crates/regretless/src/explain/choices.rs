@@ -77,7 +77,7 @@ impl FixedChoiceEffect {
             is_forced,
             answer: ChoiceAnswer::AlreadyDecided,
             price: Some(0.0),
-            objective: Some(case.problem.sense().convert(case.solution.objective)),
+            objective: Some(case.stated(case.solution.objective)),
             added: Vec::new(),
             removed: Vec::new(),
             changed: Vec::new(),
@@ -332,7 +332,7 @@ impl<'a> ChoiceSolver<'a> {
             Some(solution) => {
                 effect.answer = ChoiceAnswer::Possible;
                 effect.price = Some(self.price(&solution)?);
-                effect.objective = Some(case.problem.sense().convert(solution.objective));
+                effect.objective = Some(case.stated(solution.objective));
                 let difference = case.difference(&solution.decision);
                 (effect.added, effect.removed) = (difference.added, difference.removed);
             }

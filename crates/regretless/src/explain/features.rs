@@ -161,7 +161,7 @@ impl RowCase<'_> {
         for (cost, effect) in costs.iter_mut().zip(effects) {
             *cost -= effect;
         }
-        let costs = total_costs(prediction.oracle, &costs, self.problem.sense())?;
+        let costs = total_costs(prediction.oracle, &costs)?;
         let best = self.oracle.worker().solve(&costs);
         let best = best.map_err(Error::single_solve)?;
         let excess = self.solution.decision.dot(&costs) - best.objective;

@@ -229,7 +229,7 @@ impl CostModel {
             oracle,
             predicted: &predicted,
         };
-        let costs = total_costs(oracle, &predicted, oracle.problem().sense())?;
+        let costs = total_costs(oracle, &predicted)?;
         refuse_unpredicted(&costs, names)?;
         let mut worker = oracle.worker();
         worker.set_instance(0);
@@ -301,12 +301,11 @@ fn known_costs(oracle: &Oracle) -> Result<Option<Vec<f64>>> {
 
 /// Costs of the row in the user's sense as minimized totals, with known costs and without absent
 /// ones.
-fn total_costs(oracle: &Oracle, costs: &[f64], sense: Sense) -> Result<Vec<f64>> {
+fn total_costs(oracle: &Oracle, costs: &[f64]) -> Result<Vec<f64>> {
     let exact = Arc::new(costs.to_vec());
     let matrix = Matrix::from_f64(1, costs.len(), costs)?.with_f64_values(exact)?;
     let mut totals = Vec::new();
-    oracle.total_costs(&matrix)?.read(0, &mut totals);
-    sense.convert_slice(&mut totals);
+    oracle.minimized_totals(matrix)?.read(0, &mut totals);
     Ok(totals)
 }
 
@@ -346,13 +345,13 @@ impl RowCase<'_> {
                 value: self.solution.decision.value(cost),
                 predicted,
                 known,
-                range: ranges.of_cost(cost, sense, known),
+                range: ranges.of_cost(cost, self, known),
             });
         }
         Ok(Explanation {
             problem: self.problem.name(),
             sense,
-            objective: sense.convert(self.solution.objective),
+            objective: self.stated(self.solution.objective),
             scale_note: Method::scale_note(&prediction.model.metadata.method),
             bias_note: Method::bias_note(&prediction.model.metadata.method),
             is_proven: !is_inexact && self.unproven().is_none(),

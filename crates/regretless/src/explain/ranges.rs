@@ -104,16 +104,16 @@ impl FoundRanges {
     }
 
     /// The range of the predicted part of a cost in the user's sense.
-    pub(super) fn of_cost(&self, cost: usize, sense: Sense, known: f64) -> Option<RangeEnds> {
+    pub(super) fn of_cost(&self, cost: usize, case: &RowCase<'_>, known: f64) -> Option<RangeEnds> {
         let ends = self.ends.as_ref()?;
-        let end = |value: f64| value.is_finite().then(|| sense.convert(value) - known);
+        let end = |value: f64| value.is_finite().then(|| case.stated(value) - known);
         let range = RangeEnds {
             lower: end(ends.ranges.lower[cost]),
             upper: end(ends.ranges.upper[cost]),
             lower_is_exact: ends.lower_is_exact[cost],
             upper_is_exact: ends.upper_is_exact[cost],
         };
-        Some(match sense {
+        Some(match case.problem.sense() {
             Sense::Minimize => range,
             Sense::Maximize => RangeEnds {
                 lower: range.upper,

@@ -271,7 +271,7 @@ impl RowCase<'_> {
             };
             let difference = self.difference(&solution.decision);
             alternatives.decisions.push(RankedDecision {
-                objective: self.problem.sense().convert(solution.objective),
+                objective: self.stated(solution.objective),
                 price: solver.price(&solution)?,
                 added: difference.added,
                 removed: difference.removed,
@@ -340,7 +340,7 @@ impl RowCase<'_> {
     ) -> Result<RankedDecision> {
         let difference = self.complete_difference(&found.complete);
         Ok(RankedDecision {
-            objective: self.problem.sense().convert(found.solution.objective),
+            objective: self.stated(found.solution.objective),
             price: solver.price(&found.solution)?,
             added: difference.added,
             removed: difference.removed,

@@ -73,7 +73,6 @@ impl RowCase<'_> {
         prediction: &RowPrediction<'_>,
         true_costs: &[f64],
     ) -> Result<RegretSplit> {
-        let sense = self.problem.sense();
         self.check_true_costs(true_costs)?;
         let present = self.present();
         let mut given = true_costs.to_vec();
@@ -82,7 +81,7 @@ impl RowCase<'_> {
                 *value = 0.0;
             }
         }
-        let totals = total_costs(prediction.oracle, &given, sense)?;
+        let totals = total_costs(prediction.oracle, &given)?;
         let best = self.oracle.worker().solve(&totals);
         let best = best.map_err(Error::single_solve)?;
         if best.status != SolveStatus::Optimal
@@ -126,8 +125,8 @@ impl RowCase<'_> {
             } else {
                 regret
             },
-            objective: sense.convert(objective),
-            optimal_objective: sense.convert(best.objective),
+            objective: self.stated(objective),
+            optimal_objective: self.stated(best.objective),
             gap,
             shares,
             reason,

@@ -91,8 +91,7 @@ impl ChoiceSolver<'_> {
             Some(found) => {
                 effect.answer = ChoiceAnswer::Possible;
                 effect.price = Some(self.price(&found.solution)?);
-                let objective = found.solution.objective;
-                effect.objective = Some(case.problem.sense().convert(objective));
+                effect.objective = Some(case.stated(found.solution.objective));
                 let difference = case.complete_difference(&found.complete);
                 (effect.added, effect.removed) = (difference.added, difference.removed);
                 effect.changed = difference.changed;

@@ -33,6 +33,11 @@ pub(super) struct RowCase<'a> {
 }
 
 impl RowCase<'_> {
+    /// A minimized cost or objective of the row in the user's sense.
+    pub(super) fn stated(&self, minimized: f64) -> f64 {
+        self.problem.sense().convert(minimized)
+    }
+
     /// The costs that exist.
     pub(super) fn present(&self) -> Vec<usize> {
         let present = self.problem.present_costs();

@@ -17,7 +17,7 @@ const OBJECTIVE_TOLERANCE: f64 = 1e-4;
 
 /// What a comparison of labels found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct LabelComparison {
+pub(crate) struct LabelComparison {
     /// Rows that were compared.
     pub rows: usize,
     /// Rows whose label is worse, by their own costs, than that of another row, each with the best
@@ -32,7 +32,7 @@ pub struct LabelComparison {
 impl LabeledDataset {
     /// Compares the labels of some rows, spread over the table. Rows with other parameters may have
     /// another feasible set and are not compared, nor are rows with absent costs.
-    pub fn compare_labels(&self, oracle: &Oracle) -> LabelComparison {
+    pub(crate) fn compare_labels(&self, oracle: &Oracle) -> LabelComparison {
         let mut comparison = LabelComparison::default();
         if self.has_absent_costs() {
             return comparison;

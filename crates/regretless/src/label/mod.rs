@@ -18,16 +18,16 @@ mod no_choice;
 mod segments;
 mod shard;
 mod solving;
+mod stated;
 mod store;
 pub(crate) mod time_estimate;
 mod training;
 
-pub use comparison::LabelComparison;
 pub(crate) use data_split::FeatureLayout;
 pub use data_split::{DataPart, DataSplit, Row};
 pub(crate) use knn_robust::KnnRobustCosts;
 pub use label_counts::LabelCounts;
-pub use labeled_split::{EncodedSplits, LabeledSplit};
+pub use labeled_split::LabeledSplit;
 pub use shard::Shard;
 pub use store::{LabelReport, LabelStore};
 pub(crate) use training::TrainingLabels;

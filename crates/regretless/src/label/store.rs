@@ -45,6 +45,29 @@ pub struct LabelReport {
     pub warnings: Vec<String>,
 }
 
+impl LabelReport {
+    /// All rows were solved, and nothing is stored.
+    pub(crate) fn of_solved(rows: usize, failed: Vec<(usize, SolveFailure)>) -> Self {
+        Self {
+            solved_rows: rows,
+            ..Self::of_known(rows, failed)
+        }
+    }
+
+    /// The labels were known.
+    pub(crate) fn of_known(rows: usize, failed: Vec<(usize, SolveFailure)>) -> Self {
+        Self {
+            rows,
+            stored_rows: 0,
+            solved_rows: 0,
+            known_rows: rows,
+            is_stored: false,
+            failed,
+            warnings: Vec::new(),
+        }
+    }
+}
+
 /// A folder of labels.
 #[derive(Debug, Clone)]
 pub struct LabelStore {

@@ -2,8 +2,8 @@
 
 use super::Model;
 use crate::error::Result;
-use crate::job::TrainingJob;
-use crate::label::{DataSplit, LabeledSplit};
+use crate::job::{LabeledTable, TrainingJob};
+use crate::label::DataSplit;
 use crate::notes::Note;
 use crate::observer::{NoopObserver, Observer};
 use crate::oracle::Oracle;
@@ -39,12 +39,10 @@ impl Trainer {
         let kind = problem.kind().as_ref();
         let (cost_names, matching) = data.matching(kind)?;
         let mut notes = Note::of_matching(kind, &cost_names, &matching);
-        let labeled = data.label(&problem, &oracle, observer)?;
-        notes.extend(Note::of_labels(&labeled, &oracle));
-        notes.extend(Note::of_worse_labels(&labeled, &oracle));
-        let labeled = LabeledSplit::new(problem.clone(), labeled, data.indices().clone())?;
+        let table = LabeledTable::of_split(data, &problem, &oracle, observer)?;
+        notes.extend(table.notes);
         let methods = std::slice::from_ref(&self.method);
-        let job = TrainingJob::new(&labeled, &oracle, methods, observer);
+        let job = TrainingJob::new(&table.splits[0], &oracle, methods, observer);
         notes.extend(job.prepare(None, |check| Ok(check.run()))?.notes);
         warn(&notes, observer);
         let outcome = job.fit(self)?;

@@ -10,7 +10,7 @@ use crate::trainer::{Trainer, TrainingOutcome};
 
 /// A training that has ended.
 #[derive(Clone, Copy)]
-pub struct FinishedTraining<'a> {
+pub(crate) struct FinishedTraining<'a> {
     /// What was trained, and how.
     pub trainer: &'a Trainer,
     /// The model, the report of its training, and its evaluation, if that was wanted.

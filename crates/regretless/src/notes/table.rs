@@ -27,12 +27,14 @@ impl Note {
         notes
     }
 
-    /// Where labels need not be optimal, or others may be found another time.
+    /// Where labels need not be optimal, others may be found another time, or those of other rows
+    /// are better.
     pub fn of_labels(data: &LabeledDataset, oracle: &Oracle) -> Vec<Self> {
         let mut notes = Vec::new();
         add(&mut notes, NoteKind::Heuristic, heuristic(oracle));
         add(&mut notes, NoteKind::TimeLimit, time_limit(oracle));
         add(&mut notes, NoteKind::Labels, unproven_labels(data, oracle));
+        notes.extend(Self::of_worse_labels(data, oracle));
         notes
     }
 }

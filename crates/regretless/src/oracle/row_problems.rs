@@ -229,6 +229,22 @@ impl Oracle {
         Matrix::from_f64(rows, cols, &totals)?.with_f64_values(Arc::new(totals))
     }
 
+    /// The same, minimized.
+    ///
+    /// # Errors
+    /// As [`Oracle::total_costs`].
+    pub fn minimized_totals(&self, predicted: Matrix) -> Result<Matrix> {
+        let problem = &self.problem;
+        let mut totals =
+            if problem.may_have_absent_costs() || problem.row_problems().has_known_costs() {
+                self.total_costs(&predicted)?
+            } else {
+                predicted
+            };
+        self.problem.sense().convert_matrix(&mut totals)?;
+        Ok(totals)
+    }
+
     /// The problem of a row.
     ///
     /// # Errors

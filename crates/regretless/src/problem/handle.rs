@@ -348,18 +348,19 @@ impl Problem {
             ))
             .with_remedy("solve with an Oracle that has the parameters of the rows"));
         }
-        // Known costs are in the user's sense, so they are added before the conversion.
-        let mut minimized = costs.to_vec();
+        let mut totals = costs.to_vec();
         if let Some(known) = self.kind.row_problems().known_costs(&[]) {
-            for (cost, known) in minimized.iter_mut().zip(known) {
+            for (cost, known) in totals.iter_mut().zip(known) {
                 *cost += known;
             }
         }
-        self.sense().convert_slice(&mut minimized);
-        let solved = self.kind.solver(limits).solve(&minimized);
+        let mut solver = self.kind.solver(limits);
+        let solved = self
+            .sense()
+            .solve_stated(totals, |minimized| solver.solve(minimized));
         let solution = solved.map_err(Error::single_solve)?;
         self.kind.check(&solution.decision).map_err(Error::data)?;
-        Ok(self.sense().convert_solution(solution))
+        Ok(solution)
     }
 }
 

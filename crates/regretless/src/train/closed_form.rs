@@ -18,7 +18,7 @@ pub fn linear_fit(
 ) -> Result<CostModel> {
     let data = context.data.data();
     let fit = LinearFit::ridge(data, &context.split.train, penalty)?;
-    let output = context.data.sense().convert_scaler(fit.output);
+    let output = context.turned_scaler(fit.output);
     let problem = serde_json::to_value(context.named_problem(problem)?);
     let metadata = ModelMetadata {
         method: Method::LeastSquares { penalty }.to_string(),

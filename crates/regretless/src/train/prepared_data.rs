@@ -61,7 +61,7 @@ impl<'a> PreparedData<'a> {
         let (input, output, start) = match model {
             Some(model) => {
                 let network = network_to_continue(model, context)?.clone();
-                let mut output = context.data.sense().convert_scaler(model.output.clone());
+                let mut output = context.turned_scaler(model.output.clone());
                 let unknown = &model.metadata.unobserved;
                 if settings.scale_costs && unknown.iter().any(|cost| !unobserved.contains(cost)) {
                     // Costs that are new have a scale from these rows.
@@ -236,7 +236,7 @@ impl<'a> PreparedData<'a> {
         Ok(CostModel {
             networks,
             input: self.input,
-            output: data.sense().convert_scaler(self.output),
+            output: self.context.turned_scaler(self.output),
             metadata,
             problem_file: None,
             sketch: None,

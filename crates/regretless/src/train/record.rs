@@ -5,12 +5,18 @@ use crate::data::{Features, SplitIndices};
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluation;
 use crate::predict::{
-    CostModel, EmbeddedFile, RecordedRegret, RowSketch, TrainingRecord, row_digest, row_hash,
+    CostModel, CostScaler, EmbeddedFile, RecordedRegret, RowSketch, TrainingRecord, row_digest,
+    row_hash,
 };
 use crate::problem::ProblemSpec;
 use crate::settings::TrainingSettings;
 
 impl TrainingContext<'_> {
+    /// A scaler of minimized costs for costs in the user's sense, or the other way round.
+    pub(super) fn turned_scaler(&self, scaler: CostScaler) -> CostScaler {
+        self.data.sense().convert_scaler(scaler)
+    }
+
     /// The problem as a model stores it: with the names of the table's parameter columns.
     ///
     /// # Errors

@@ -29,6 +29,8 @@ const ARROWS: [(&str, &[&str]); 24] = [
             "method",
             "label",
             "oracle",
+            "problem",
+            "solve",
             "data",
         ],
     ),

@@ -14,6 +14,7 @@ mod dependencies;
 mod names;
 mod patches;
 mod public_api;
+mod senses;
 mod signatures;
 mod sizes;
 mod words;

@@ -16,9 +16,9 @@ const MAX_TEST_LINES: usize = 800;
 /// Most lines of a function.
 const MAX_FUNCTION_LINES: usize = 70;
 /// Files that are longer. A change may only lower the number.
-const LONG_FILES: usize = 3;
+const LONG_FILES: usize = 0;
 /// Functions that are longer. A change may only lower the number.
-const LONG_FUNCTIONS: usize = 7;
+const LONG_FUNCTIONS: usize = 0;
 
 /// A rule that some places break already: their number may only fall.
 pub fn check_number(rule: &str, found: &BTreeSet<String>, known: usize) {
@@ -32,7 +32,7 @@ pub fn check_number(rule: &str, found: &BTreeSet<String>, known: usize) {
     );
 }
 
-fn sources() -> impl Iterator<Item = std::path::PathBuf> {
+pub fn sources() -> impl Iterator<Item = std::path::PathBuf> {
     let folders = CRATES.into_iter().map(|(_, folder)| root().join(folder));
     folders.flat_map(|folder| files(&folder.join("src"), &["rs"]))
 }

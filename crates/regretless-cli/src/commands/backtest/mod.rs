@@ -4,7 +4,6 @@
 //! resumes; then `settings.toml` and the results: `periods.csv`, `decisions.csv`, `summary.json`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use regretless::data::{CostNames, DataCheck, SplitIndices, SplitRule, TableSource};
 use regretless::job::PreparedJob;
@@ -21,7 +20,7 @@ use regretless_study::text::write_text;
 
 use super::decision_page;
 use super::train::check_utf8;
-use super::{CommandContext, LabeledTable, labeled, oracle, store};
+use super::{CommandContext, LabeledRows, labeled};
 use crate::args::{BacktestOptions, PageOptions, Profile};
 use crate::input::{in_file, require, table_and_problem, table_source};
 use crate::output::CommandReport;
@@ -268,7 +267,7 @@ fn read_history(
     let origin = rolling_origin(options)?;
     let source = table_source(&given::without_decisions(options)?)?;
     let file = source.costs_file().to_path_buf();
-    let (problem, mut data) = table_and_problem(&source, &problem)?;
+    let (problem, data) = table_and_problem(&source, &problem)?;
     let table_costs = data.cost_names().clone();
     let decision_columns = DecisionColumns::of_table(options, &source, &table_costs, &problem)?;
     let mut used = vec![time];
@@ -279,20 +278,19 @@ fn read_history(
         }
     }
     let unused_columns = context.unused_columns(&source, &data, &used)?;
-    context.match_table(&mut data, &file, &problem)?;
-    context.hint_at_storage(&source, &data);
+    let table = context.open_table(data, &file, &problem)?;
+    context.hint_at_storage(&source, table.data());
     // Before rows are solved, which may take long: the times decide whether anything can be done.
     let periods = Periods::read(&source, time)?;
     origin.folds(&periods).map_err(in_file(&file))?;
-    let oracle = oracle(&problem, &data, &options.execution).map_err(in_file(&file))?;
-    let labels = store(&file, &options.execution);
-    let labeled = labeled(data, &source, &labels, &problem, &oracle, context);
-    let LabeledTable {
-        data, skipped_rows, ..
-    } = labeled.map_err(in_file(&file))?;
-    let halves = halves(&source, time, data.data().len())?;
+    let LabeledRows {
+        table,
+        oracle,
+        skipped_rows,
+    } = labeled(table, &source, &problem, &options.execution, context)?;
+    let halves = halves(&source, time, table.rows.len())?;
     let folds = |periods: &Periods| origin.folds(periods);
-    let labeled = BacktestHistory::new(problem, Arc::new(data), periods, halves, folds);
+    let labeled = BacktestHistory::new(problem, table.rows, periods, halves, folds);
     let labeled = labeled.map_err(in_file(&file))?;
     let notes = labeled.periods.notes();
     for note in &notes {

@@ -159,23 +159,26 @@ impl OutputPath {
 fn solve(problem: &SolveTarget, options: &SolveOptions) -> Result<Solution> {
     let limits = options.limits.search_limits()?;
     let (costs, sense) = (problem.costs.clone(), problem.problem.sense());
-    let solution = match options.relax {
-        None => {
-            let oracle = Oracle::new(problem.problem.clone())
-                .with_limits(limits)
-                .with_incumbents_on_cancellation();
-            sense.solve_stated(costs, |minimized| oracle.worker().solve(minimized))
-        }
+    let mut relaxed = match options.relax {
+        None => None,
         Some(relaxation) => {
             let name = problem.problem.name();
-            let mut solver = problem
+            let solver = problem
                 .problem
                 .sensitivity()
-                .relaxation_solver(Relaxation::from(relaxation), &limits)
-                .ok_or_else(|| Error::setting(format!("{name} has no LP relaxation")))?;
-            sense.solve_stated(costs, |minimized| solver.relax(minimized))
+                .relaxation_solver(Relaxation::from(relaxation), &limits);
+            let missing = || Error::setting(format!("{name} has no LP relaxation"));
+            Some(solver.ok_or_else(missing)?)
         }
     };
+    let solution = sense.solve_stated(costs, |minimized| match &mut relaxed {
+        Some(solver) => solver.relax(minimized),
+        None => Oracle::new(problem.problem.clone())
+            .with_limits(limits)
+            .with_incumbents_on_cancellation()
+            .worker()
+            .solve(minimized),
+    });
     solution.map_err(|failure| match failure {
         SolveFailure::Infeasible => {
             let conflict = problem.problem.failure_reasons().infeasibility();

@@ -26,7 +26,7 @@ fn cumulated(history: &BacktestResults, method: &MethodHistory, base: &MethodHis
     let mut sum = 0.0;
     let mut sums = Vec::with_capacity(method.costs.len());
     for (cost, base) in method.costs.iter().zip(&base.costs) {
-        sum += history.sense.convert(base - cost);
+        sum += history.saving(*base, *cost);
         sums.push(sum);
     }
     sums
