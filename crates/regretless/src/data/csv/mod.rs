@@ -166,7 +166,7 @@ pub(super) fn read_times(
 ///
 /// # Errors
 /// When the column is missing, or the rows of one instance of a long table have different keys.
-pub fn read_keys(
+pub(crate) fn read_keys(
     path: &Path,
     layout: &Layout,
     column: Option<&str>,
