@@ -13,7 +13,7 @@ def check_free(path: Path, *, force: bool) -> None:
 
 
 def write_atomically(path: Path, content: bytes, *, force: bool) -> None:
-    """Write a file next to its target and rename it, so that no reader sees a part of it.
+    """Write a file next to its target and rename it, so no reader sees a part of it.
 
     Parameters
     ----------

@@ -16,8 +16,7 @@ use crate::error::{Error, Result};
 /// Maximum number of threads per core. More threads only take turns, and thousands of them slow
 /// down other programs.
 const MAX_THREADS_PER_CORE: usize = 8;
-/// Threads that are allowed on any machine, so that one command works on machines of different
-/// sizes.
+/// Threads that are allowed on any machine, so one command works on machines of different sizes.
 const MIN_THREAD_LIMIT: usize = 64;
 
 /// A number of threads and their source.
@@ -186,7 +185,7 @@ impl Threads {
     }
 
     /// Free workers take the next slots of the queue: one at a time, a few where very many are
-    /// left, so that no thread is idle for longer than one slot takes.
+    /// left, so no thread is idle for longer than one slot takes.
     fn distribute<'t, S, T: Send + 't>(
         &self,
         queue: impl ExactSizeIterator<Item = (usize, &'t mut T)> + Send,

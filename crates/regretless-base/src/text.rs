@@ -172,7 +172,7 @@ fn is_unsafe_in_name(c: char) -> bool {
 }
 
 /// Any text as a part of a file name: ASCII letters and digits stay, all else becomes `_`. A long
-/// text is truncated and gets a hash of the whole, so that different texts have different names.
+/// text is truncated and gets a hash of the whole, so different texts have different names.
 pub fn file_name_part(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     if text.chars().count() <= MAX_FILE_NAME_PART_CHARS {
@@ -232,8 +232,7 @@ fn is_hidden(c: char) -> bool {
 }
 
 /// User text in a CSV cell: a spreadsheet would run text that begins with `=`, `+`, `-`, `@`, TAB
-/// or CR as a formula, so that it is prefixed with a single quote. Numbers such as `-1.5` are
-/// unchanged.
+/// or CR as a formula, so it is prefixed with a single quote. Numbers such as `-1.5` are unchanged.
 pub fn escape_formula(text: &str) -> Cow<'_, str> {
     let begins_a_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if begins_a_formula && text.parse::<f64>().is_err() {

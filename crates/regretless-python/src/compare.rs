@@ -1,5 +1,5 @@
 //! Comparisons. `regretless.training.compare` has the public function; `regretless_study` has the
-//! statistics, the verdict and the page, so that all interfaces return the same.
+//! statistics, the verdict and the page, so all interfaces return the same.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

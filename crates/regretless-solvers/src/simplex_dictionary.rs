@@ -202,7 +202,7 @@ impl SimplexDictionary {
         traversal.directions
     }
 
-    /// Drives fixed variables out of the basis, so that they block nothing.
+    /// Drives fixed variables out of the basis, so they block nothing.
     fn pivot_out_fixed(&mut self) {
         for row in 0..self.basics.len() {
             let magnitude = |column: &usize| self.column(*column)[row].abs();

@@ -70,7 +70,7 @@ pub struct TrainingSettings {
     /// Whether the loss is rescaled so that gradients stay of the order of 1.
     pub rescale_loss: bool,
     /// Whether weighted rounds start from the baseline; by default with O_S, whose losses jump, so
-    /// that weights of the baseline mean little far from it.
+    /// weights of the baseline mean little far from it.
     pub retrain_from_baseline: Option<bool>,
     /// Whether instance costs are at most ten times their median with O_S, whose losses can vanish.
     pub clip_instance_costs: bool,
@@ -154,7 +154,7 @@ impl TrainingSettings {
         RandomStream::new(Purpose::BatchOrder, self.seed, [epoch as u64, 0]).shuffle(rows);
     }
 
-    /// Whether training may stop by the clock, so that another run may train another model.
+    /// Whether training may stop by the clock, so another run may train another model.
     pub fn stops_by_clock(&self) -> bool {
         self.time_limit.is_some() || self.patience_seconds.is_some()
     }

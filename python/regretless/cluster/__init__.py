@@ -3,8 +3,8 @@
 Work is divided into shards; each is one call that depends only on its number. Results are files in
 a folder that all machines see, written atomically and never changed: the same files that
 ``regretless label --shard i/N`` writes. A shard whose machine is lost is run again and skips what
-exists already, so that the result has the same bytes as on one machine. Nothing here starts a
-cluster: the backends connect to one that the user runs.
+exists already, so the result has the same bytes as on one machine. Nothing here starts a cluster:
+the backends connect to one that the user runs.
 
 Examples
 --------
@@ -405,7 +405,7 @@ def digest(value: Any) -> str:
 
 
 def update_with(state: Any, value: Any, where: str) -> None:
-    """Add a value to a hash: its kind, length and content, so that different values differ.
+    """Add a value to a hash: its kind, length and content, so different values differ.
 
     Raises
     ------

@@ -150,7 +150,7 @@ class OwnLoss:
                 )
         if not options:
             return base
-        # In the order of the arguments, so that a loss has one name.
+        # In the order of the arguments, so a loss has one name.
         ordered = {name: options[name] for name in choices if name in options}
         text = ",".join(f"{name}={value!r}" for name, value in ordered.items())
         changed = OwnLoss(
@@ -250,7 +250,7 @@ def loss(
         loss.
 
     Costs, objectives and gradients have the sense of the problem: gains where it maximizes. The
-    loss itself is always minimized, so that one that compares objectives needs ``sense``.
+    loss itself is always minimized, so one that compares objectives needs ``sense``.
 
     Parameters
     ----------

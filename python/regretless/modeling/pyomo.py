@@ -75,7 +75,7 @@ def from_pyomo(model: Any, costs: Any = None) -> Problem:
             raise foreign_variable_error(variable)
         return column_of[id(variable)]
 
-    # Fixed variables are added at the end, so that names and patterns find them too.
+    # Fixed variables are added at the end, so names and patterns find them too.
     chosen = choose_columns(costs, [*linear.names, *(variable.name for variable in fixed)], column)
     for number in chosen:
         if number >= len(columns):

@@ -51,8 +51,7 @@ def from_pyepo(model: optModel, *, thread_safe: bool = False) -> Problem:
     Warns
     -----
     UserWarning
-        Where the model has no matrix that can be read, so that it is called row by row, with the
-        reason.
+        Where the model has no matrix that can be read, so it is called row by row, with the reason.
     """
     from regretless.pyepo._matrix import NoMatrix, linear_problem
     from regretless.pyepo._model import SolvedModel, problem_of

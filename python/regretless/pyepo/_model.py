@@ -46,7 +46,7 @@ class SolvedModel(optModel):
     """What all models have in common; subclasses describe their problem.
 
     Costs of columns that are not predicted are known costs of the objective. PyEPO computes
-    objectives from costs and decisions, so that models with such columns return decisions of all
+    objectives from costs and decisions, so models with such columns return decisions of all
     columns: ``c_pred_index`` lists the predicted ones.
     """
 

@@ -43,7 +43,7 @@ from regretless.tables.parameters import table_parameters
 
 __all__ = ["DecisionFocusedRegressor", "make_regret_scorer", "regret_score"]
 
-# A string, so that it is evaluated by type checkers only.
+# A string, so it is evaluated by type checkers only.
 _ProblemLike: TypeAlias = "rl.Problem | str | os.PathLike[str] | dict[str, Any]"
 
 _NUM_SEEDS = 2**32
@@ -172,9 +172,9 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
             How much each row counts: the weighted mean of the losses is minimized, and the epoch
             with the best weighted mean over the validation rows is kept. Rows of weight 0 are
             left out, and a row of weight 2 counts as two rows. Validation rows and batches are
-            drawn by position, so that a repeated row gives exactly the model of a row of weight 2
-            only where there are none: ``validation=0`` with ``"least squares"``, ``"ridge(…)"`` or
-            all rows in one batch.
+            drawn by position, so a repeated row gives exactly the model of a row of weight 2 only
+            where there are none: ``validation=0`` with ``"least squares"``, ``"ridge(…)"`` or all
+            rows in one batch.
         labels : regretless.Labels, optional
             Optimal decisions of the rows (:func:`regretless.label`); solved here by default.
         parameters : DataFrame, mapping or list of str, optional
@@ -441,8 +441,8 @@ def _has_problem(estimator: DecisionFocusedRegressor) -> bool:
     return estimator.problem is not None
 
 
-# After the class is made, so that `set_output` has wrapped the methods: without a problem the
-# estimator has no decisions and is not a transformer.
+# After the class is made, so `set_output` has wrapped the methods: without a problem the estimator
+# has no decisions and is not a transformer.
 for _method in ("transform", "fit_transform"):
     setattr(
         DecisionFocusedRegressor,

@@ -330,7 +330,7 @@ class Problem(KindConstructors, _Problem):
             other rows (MAP, NCE, LTR, caches) need it where there are parameters.
         exact : bool, default True
             Whether the decisions of the function are optimal. With False, statuses are "heuristic",
-            regret is relative to the function's own decisions, so that it can be negative, and
+            regret is relative to the function's own decisions, so it can be negative, and
             explanations have no ranges, alternatives and prices.
 
         Returns

@@ -18,8 +18,8 @@ __all__ = ["Solver"]
 class Solver(_Solver):
     """A solver of one problem that is kept between calls.
 
-    It solves on the calling thread, so that Ctrl-C is handled between two calls only;
-    `Problem.solve` handles it at once and has a larger overhead.
+    It solves on the calling thread, so Ctrl-C is handled between two calls only; `Problem.solve`
+    handles it at once and has a larger overhead.
 
     Parameters
     ----------

@@ -93,8 +93,8 @@ class LabeledRows:
         elif not isinstance(labels, Labels):
             check_two_dimensions(labels, "labels")
             labels = Labels.from_decisions(self.problem, table, labels, parameters=parameters)
-        # All blocks share one solution pool. Labels of later ones join it in training only, so that
-        # a validation loss does not change it.
+        # All blocks share one solution pool. Labels of later ones join it in training only, so a
+        # validation loss does not change it.
         first = self.blocks[0] if self.blocks else None
         self.blocks.append(
             Loss(

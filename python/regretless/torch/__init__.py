@@ -92,9 +92,9 @@ class DecisionLoss(nn.Module):
     pool (``MAP``, ``SPO+ cache 5%``) have one pool for all rows, and add solutions to it in
     training mode only, as :func:`regretless.train` does.
 
-    ``state_dict`` holds the epoch, the batch and the pool, so that a loop that resumes from a
-    checkpoint gets the same values. Copies (``copy.deepcopy``) have a pool of their own. A pickled
-    module holds its table; rows that were solved when it was made are solved again.
+    ``state_dict`` holds the epoch, the batch and the pool, so a loop that resumes from a checkpoint
+    gets the same values. Copies (``copy.deepcopy``) have a pool of their own. A pickled module
+    holds its table; rows that were solved when it was made are solved again.
 
     There is no second derivative: to differentiate a gradient made with ``create_graph=True``
     raises a ``RuntimeError``. :func:`cost_sensitive_loss` has one.

@@ -27,8 +27,8 @@ def check_tensor(values: Any, what: str) -> None:
     Raises
     ------
     TypeError
-        For arrays, and for tensors of integers: results have the type of the tensor, so that they
-        would be rounded.
+        For arrays, and for tensors of integers: results have the type of the tensor, so they would
+        be rounded.
     """
     if not isinstance(values, Tensor):
         raise TypeError(

@@ -193,7 +193,7 @@ def choose(
     """Return what ``auto`` found, or a predictor of the user's own with a lower validation regret.
 
     Called by :func:`regretless.train`. The regret of ``auto`` is that of models which were not
-    trained on the row, so that both are regrets of rows not seen in training.
+    trained on the row, so both are regrets of rows not seen in training.
     """
     model, report = found
     lowest = report.validation

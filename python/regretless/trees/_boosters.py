@@ -1,7 +1,7 @@
 """XGBoost and LightGBM behind one interface: trees that correct a base model, round by round.
 
-Both libraries sum their trees in order, so that a model of the first k rounds predicts exactly what
-the longer model predicted after k rounds.
+Both libraries sum their trees in order, so a model of the first k rounds predicts exactly what the
+longer model predicted after k rounds.
 """
 
 from __future__ import annotations

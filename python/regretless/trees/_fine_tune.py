@@ -1,6 +1,6 @@
 """Fine-tuning of boosted trees: the round with the smallest validation regret is selected.
 
-The base model is round 0, so that the result is never worse than the base on the validation rows.
+The base model is round 0, so the result is never worse than the base on the validation rows.
 """
 
 from __future__ import annotations
@@ -250,7 +250,7 @@ class FineTuning:
         training.base_costs = start.predict(training.features).astype(np.float32)
 
         def derivatives(predictions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            # Half the square as in XGBoost, so that its penalty on leaves has its usual weight.
+            # Half the square as in XGBoost, so its penalty on leaves has its usual weight.
             error = predictions - training.costs
             return error, np.ones_like(error)
 

@@ -2,9 +2,9 @@
 //! bootstrap (Politis and Romano 1992, 1994; Götze and Künsch 1996), balanced over methods
 //! (Beran 1988).
 //!
-//! Consecutive periods are alike, so that single periods must not be drawn independently. Blocks of
-//! b consecutive periods are drawn with replacement; periods are thought of as a circle. With
-//! k = ⌊n/b⌋ drawn blocks, a resample has the statistic t* = (mean* − mean) / se*, where se* is the
+//! Consecutive periods are alike, so single periods must not be drawn independently. Blocks of b
+//! consecutive periods are drawn with replacement; periods are thought of as a circle. With k =
+//! ⌊n/b⌋ drawn blocks, a resample has the statistic t* = (mean* − mean) / se*, where se* is the
 //! standard error of k block means. With an upper quantile u and a lower quantile l of t*, the
 //! interval is from mean − u · se to mean − l · se. Both ends have a quantile of their own, since
 //! costs are skewed.
@@ -36,8 +36,8 @@
 //! | 70 periods instead of 250, autocorrelation 0.8 | 82.9 % | 90.0 % |
 //!
 //! A saving of one of five methods that are all alike was claimed in 5.4 % and 4.0 % of histories,
-//! where 2.5 % would be exact.
-//! The factor was chosen on these histories, so that the figures may be slightly too good.
+//! where 2.5 % would be exact. The factor was chosen on these histories, so the figures may be
+//! slightly too good.
 
 use super::ConfidenceInterval;
 use super::student_t::student_t_quantile;

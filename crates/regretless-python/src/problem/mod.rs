@@ -355,7 +355,7 @@ impl Problem {
         )
     }
 
-    /// Problems are immutable, so that a copy is the problem itself.
+    /// Problems are immutable, so a copy is the problem itself.
     fn __deepcopy__<'py>(this: &Bound<'py, Self>, _memo: &Bound<'_, PyAny>) -> Bound<'py, Self> {
         this.clone()
     }

@@ -34,7 +34,7 @@ const SPREAD_RANK_DIVISOR: usize = 3;
 /// value makes more local optima feasible; a smaller one lets the search pass through infeasible
 /// routes.
 const OVERLOAD_PENALTY: f64 = 10.0;
-/// Overload that is added to every overloaded route, so that small overloads are removed too.
+/// Overload that is added to every overloaded route, so small overloads are removed too.
 const OVERLOAD_OFFSET: f64 = 0.1;
 /// Smallest `cost_spread`, for instances whose costs are all zero: penalties must be positive.
 const MIN_COST_SPREAD: f64 = 1e-300;

@@ -9,9 +9,9 @@
 //! (the most vital arc problem of Malik, Mittal and Gupta, 1989; their linear-time method needs an
 //! undirected graph). The search for it runs on reduced costs, with the distances to the target as
 //! potentials. Then the path itself and the way from every node to the target along the tree of
-//! shortest ways have length 0, so that the search starts from all nodes of the path before the arc
-//! at once and ends at the first node whose way to the target joins the path behind the arc: it
-//! visits the nodes near a detour only.
+//! shortest ways have length 0, so the search starts from all nodes of the path before the arc at
+//! once and ends at the first node whose way to the target joins the path behind the arc: it visits
+//! the nodes near a detour only.
 
 use super::GraphPathSolver;
 use super::distance_queue::DistanceQueue;

@@ -3,8 +3,8 @@
 //!
 //! Between two nodes, Dijkstra's algorithm runs from both ends at once (Nicholson 1966; the rule to
 //! stop is that of Pohl 1971): the two circles of visited nodes are smaller than the one around the
-//! source would be. Labels carry the number of the search that wrote them, so that a search touches
-//! only the nodes it visits.
+//! source would be. Labels carry the number of the search that wrote them, so a search touches only
+//! the nodes it visits.
 
 use super::distance_queue::{DistanceQueue, NearestNode};
 use super::label_correcting::LabelCorrecting;
@@ -425,8 +425,8 @@ struct SearchSide<'a> {
 }
 
 impl SearchSide<'_> {
-    /// Scans the nearest nodes: those of one bucket, so that the two searches take turns rarely and
-    /// what one of them reads stays in cache.
+    /// Scans the nearest nodes: those of one bucket, so the two searches take turns rarely and what
+    /// one of them reads stays in cache.
     fn advance(
         &mut self,
         network: &PathNetwork,

@@ -2,9 +2,9 @@
 //!
 //! For every load up to the capacity it keeps the objectives of the best *two* selections. Where
 //! the second best is clearly worse, the best selection is the unique optimum, which branch and
-//! bound returns too; otherwise ties are left to branch and bound, so that both always return the
-//! same selection. Its time does not depend on the costs, while branch and bound takes long where
-//! costs are nearly proportional to weights, as predicted costs of similar items are.
+//! bound returns too; otherwise ties are left to branch and bound, so both always return the same
+//! selection. Its time does not depend on the costs, while branch and bound takes long where costs
+//! are nearly proportional to weights, as predicted costs of similar items are.
 
 use super::incumbent::min_improvement;
 use super::items::KnapsackItems;

@@ -8,7 +8,7 @@
 //! not convex any more: then each of the two is a minimum over a sliding window. Both are exact.
 //!
 //! The relaxation lets a step charge and discharge at once; its changes have a convex cost at any
-//! price, so that it is solved by convolutions only.
+//! price, so it is solved by convolutions only.
 //!
 //! Ties go to the smallest amount, then to discharging.
 

@@ -16,7 +16,7 @@ use regretless::train::TrainingContext;
 use regretless_base::error::{Error, Result};
 use regretless_base::observer::NoopObserver;
 
-/// Labeled rows of a fold. Its history and the rows that it decides are separate tables, so that a
+/// Labeled rows of a fold. Its history and the rows that it decides are separate tables, so a
 /// training cannot see the latter.
 pub(super) struct FoldData {
     /// The history, encoded by the rows that are trained on; its last part validates.

@@ -250,7 +250,7 @@ impl BacktestMethod {
         Ok(all)
     }
 
-    /// Whether it is fitted to a history, so that it stays as it is where models are not refitted.
+    /// Whether it is fitted to a history, so it stays as it is where models are not refitted.
     pub fn is_model(&self) -> bool {
         match self {
             Self::LeastSquares | Self::Trained(_) => true,

@@ -28,7 +28,7 @@ const MIN_MISSING_DISTANCE: f64 = 1.5;
 #[derive(Debug, Clone)]
 pub struct Periods {
     periods: Vec<Period>,
-    /// Whether the times are dates, so that amounts per day follow from them.
+    /// Whether the times are dates, so amounts per day follow from them.
     are_dates: bool,
     /// Whether periods follow each other in time; rows without a time have no order.
     are_ordered: bool,

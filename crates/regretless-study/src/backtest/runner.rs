@@ -2,8 +2,8 @@
 //!
 //! Cells run in parallel, each on one thread, fold by fold. The rows of a fold are selected and
 //! encoded when its first cell begins and released after its last one. A stored cell is not run
-//! again; its key has a hash of the rows of its fold, so that rows that are appended to the table
-//! leave earlier cells valid.
+//! again; its key has a hash of the rows of its fold, so rows that are appended to the table leave
+//! earlier cells valid.
 
 use std::path::PathBuf;
 
@@ -114,7 +114,7 @@ pub(crate) struct LatestFit {
     pub oracle: Oracle,
 }
 
-/// Names the costs of decided rows that no earlier row has, so that the models of their fold cannot
+/// Names the costs of decided rows that no earlier row has, so the models of their fold cannot
 /// predict them; `None` if there are none.
 fn unpredicted_remark(table: &BacktestTable<'_>) -> Option<String> {
     let data = table.data.data();

@@ -296,9 +296,9 @@ impl MethodSaving {
 }
 
 impl BacktestResults {
-    /// What a method saves against another one. The interval is simultaneous for all methods, so
-    /// that it holds for one that was chosen by the results. What least squares saves has the
-    /// interval of the verdict with the opposite sign.
+    /// What a method saves against another one. The interval is simultaneous for all methods, so it
+    /// holds for one that was chosen by the results. What least squares saves has the interval of
+    /// the verdict with the opposite sign.
     pub(crate) fn saving_against(&self, reference: &str, method: &str) -> Option<MethodSaving> {
         let position_of = |name: &str| self.methods.iter().position(|known| known.name == name);
         let [reference, method] = [position_of(reference)?, position_of(method)?];

@@ -18,7 +18,7 @@ use regretless_base::statistics::{ConfidenceInterval, MeanAndDeviation};
 /// of a quantile of normal variables.
 const RESAMPLES: usize = 10_000;
 
-/// Most test rows whose regrets are stored, so that an interval can cover them: with more rows, the
+/// Most test rows whose regrets are stored, so an interval can cover them: with more rows, the
 /// choice of test rows matters little. The real tasks of the scoreboard have 4 and 6.
 const MAX_FEW_ROWS: usize = 20;
 

@@ -319,8 +319,8 @@ impl ProblemResults {
     }
 
     /// Adds the columns of a user's problem that have no predicted costs to the optimal decisions
-    /// of the typical and the worst row of the reference. Labels do not store them, so that both
-    /// rows are solved again.
+    /// of the typical and the worst row of the reference. Labels do not store them, so both rows
+    /// are solved again.
     pub(crate) fn add_auxiliary_columns(
         &mut self,
         reference: &str,

@@ -3,8 +3,8 @@
 //!
 //! Problem by problem and seed by seed: rows are generated and labeled once, then every method
 //! without a record is run. Existing records are never run again; cells that are missing when the
-//! time budget ends are run by the next call. The rows of a user's table exist already, so that
-//! cells of different seeds may run in parallel.
+//! time budget ends are run by the next call. The rows of a user's table exist already, so cells of
+//! different seeds may run in parallel.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -241,7 +241,7 @@ impl ExperimentRunner {
     }
 
     /// Runs the cells of a batch. Where its data cannot be prepared, the cells are reported as
-    /// failed but not stored, so that the next call tries again.
+    /// failed but not stored, so the next call tries again.
     fn run_batch(
         &self,
         batch: &CellBatch<'_>,
@@ -352,7 +352,7 @@ impl ExperimentRunner {
         let mut outcomes: Vec<Result<()>> = batch.cells.iter().map(|_| Ok(())).collect();
         let expected_work = |index: usize| {
             if self.runs_seeds_in_parallel(batch.problem) {
-                // Seed by seed, so that an interrupted experiment has complete seeds.
+                // Seed by seed, so an interrupted experiment has complete seeds.
                 0.0
             } else {
                 // A long cell that starts last would leave the other threads idle.

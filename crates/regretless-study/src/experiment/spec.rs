@@ -79,7 +79,7 @@ pub struct Experiment {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) first_seed: u32,
     /// Whether cells run in parallel, one thread each. Otherwise they run one after the other on
-    /// all threads, so that their times can be compared.
+    /// all threads, so their times can be compared.
     #[serde(default)]
     pub side_by_side: bool,
     /// Figures of the report.
@@ -259,7 +259,7 @@ impl ExperimentMethod {
 impl TryFrom<Value> for MethodEntry {
     type Error = Error;
 
-    /// Not derived, so that the error says what is wrong with a method.
+    /// Not derived, so the error says what is wrong with a method.
     fn try_from(value: Value) -> Result<Self> {
         match value {
             Value::String(name) => name.parse().map(Self::Name),

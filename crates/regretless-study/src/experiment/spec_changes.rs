@@ -92,7 +92,7 @@ impl Experiment {
     }
 
     /// A smoke test: the same with few rows, seeds and epochs and a small problem of each kind, so
-    /// that every part of the code runs and nothing is learned.
+    /// every part of the code runs and nothing is learned.
     #[must_use]
     pub fn smoke_version(mut self) -> Self {
         let quick_methods: Vec<String> = self

@@ -1,7 +1,7 @@
 //! Writes SVG elements, attributes and text; every value is escaped or a number.
 //!
-//! Styles come from classes only, so that the same figure is readable on paper and on a dark page:
-//! a standalone figure contains a style sheet with light colors, a figure on the page uses that of
+//! Styles come from classes only, so the same figure is readable on paper and on a dark page: a
+//! standalone figure contains a style sheet with light colors, a figure on the page uses that of
 //! the page.
 
 use std::fmt::Write;

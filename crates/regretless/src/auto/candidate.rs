@@ -66,7 +66,7 @@ pub(super) struct FoldResult {
     pub(super) regrets: Vec<f64>,
     /// The weight of each scored row, where rows have weights.
     pub(super) row_weights: Option<Vec<f64>>,
-    /// What predictions are multiplied by, so that their mean norm is that of the costs.
+    /// What predictions are multiplied by, so their mean norm is that of the costs.
     pub(super) norm_factor: f64,
     pub(super) rounds: Vec<RoundReport>,
 }

@@ -18,8 +18,8 @@
 //! The average of linear models is one linear model.
 //!
 //! The plan follows from the counted work of solves during labeling (`solve_times.rs`) and from the
-//! number of multiplications of training (`training_time.rs`), never from a clock, so that the same
-//! seed and budget result in the same model on any machine. The exception is a user-defined solver,
+//! number of multiplications of training (`training_time.rs`), never from a clock, so the same seed
+//! and budget result in the same model on any machine. The exception is a user-defined solver,
 //! whose work is not counted: its seconds are stated, as in `auto 60s solve 0.5s`, or measured
 //! once, and the report says so. Features are always standardized and the loss is always rescaled:
 //! without the latter, training on large tours makes no progress.

@@ -1,5 +1,5 @@
 //! Estimated seconds of training on one thread, from the number of multiplications and of solver
-//! calls: never measured, so that the plan is the same on every machine.
+//! calls: never measured, so the plan is the same on every machine.
 
 use super::solve_times::SolveTimes;
 use crate::data::{Dataset, FeatureShape};

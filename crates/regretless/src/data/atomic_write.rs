@@ -156,7 +156,7 @@ fn parent_folder(path: &Path) -> &Path {
     }
 }
 
-/// The target of a symbolic link, so that replacing writes there and keeps the link.
+/// The target of a symbolic link, so replacing writes there and keeps the link.
 fn resolve_symlink(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }

@@ -102,7 +102,7 @@ impl<T: MappedNumber> MappedArray<T> {
     pub fn as_slice(&self) -> &[T] {
         let bytes = &self.map[self.start..][..self.count * size_of::<T>()];
         // SAFETY: all bit patterns are numbers. Maps begin at pages and `start` is a multiple of
-        // the size of a number, so that the aligned middle part is the whole slice.
+        // the size of a number, so the aligned middle part is the whole slice.
         unsafe { bytes.align_to().1 }
     }
 

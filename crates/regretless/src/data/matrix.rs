@@ -355,7 +355,7 @@ impl Matrix {
                 self.values = MatrixStorage::Owned(with_columns_reordered(values.values(), order));
             }
             MatrixStorage::Owned(values) => {
-                // Row by row, so that there is no second copy of a large table.
+                // Row by row, so there is no second copy of a large table.
                 let mut before = vec![0.0; cols];
                 for row in values.chunks_exact_mut(cols.max(1)) {
                     before.copy_from_slice(row);
@@ -396,7 +396,7 @@ fn check_size(rows: usize, cols: usize, count: usize) -> Result<()> {
     )))
 }
 
-/// Euclidean norm of a row, in eight partial sums, so that no addition waits for the one before.
+/// Euclidean norm of a row, in eight partial sums, so no addition waits for the one before.
 pub(crate) fn norm(row: &[f32]) -> f64 {
     let mut sums = [0.0; 8];
     let chunks = row.chunks_exact(8);

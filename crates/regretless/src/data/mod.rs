@@ -1,7 +1,7 @@
 //! Tables of features and costs, validated once on input.
 //!
 //! Two shapes. *Wide*: one row per instance, whose features predict all its costs. *Long*: one row
-//! per instance and cost, with its own features, so that one shared predictor serves all costs.
+//! per instance and cost, with its own features, so one shared predictor serves all costs.
 
 use std::sync::Arc;
 

@@ -44,7 +44,7 @@ impl CostNames {
         })
     }
 
-    /// Whether these names are explicit, so that they identify costs.
+    /// Whether these names are explicit, so they identify costs.
     pub fn are_explicit(&self) -> bool {
         match &self.0 {
             CostNamesRepr::Listed(_) => true,

@@ -1,8 +1,8 @@
 //! Names of the nodes of a network, and the numbers that stand for them in row parameters.
 //!
 //! Row parameters are numbers. Where all names are whole numbers, a node's number is its name, so
-//! that arrays of numbers need no translation; otherwise it is the node's place in the list.
-//! Readers of tables turn a cell into that number and refuse what names no node.
+//! arrays of numbers need no translation; otherwise it is the node's place in the list. Readers of
+//! tables turn a cell into that number and refuse what names no node.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -51,7 +51,7 @@ impl NodeNamesBuilder {
         }
     }
 
-    /// Sorts names that are all whole numbers, so that lists with a number for each node are in the
+    /// Sorts names that are all whole numbers, so lists with a number for each node are in the
     /// order of these: the new place of each old one. `None` where there are other names.
     pub(crate) fn sort_numbers(&mut self) -> Option<Vec<u32>> {
         let numbers: Option<Vec<i64>> = self.names.iter().map(|name| whole_number(name)).collect();

@@ -174,7 +174,7 @@ impl ParameterFiles {
         columns.filter(move |column| matches_pattern(pattern, &column.name))
     }
 
-    /// Whether rows are matched by the names of instances, so that those of the table are needed.
+    /// Whether rows are matched by the names of instances, so those of the table are needed.
     pub fn name_instances(&self) -> bool {
         self.columns.iter().any(|column| column.instances.is_some())
     }

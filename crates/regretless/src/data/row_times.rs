@@ -20,7 +20,7 @@ enum TimeValue {
     /// Nanoseconds since 1970-01-01T00:00.
     Date {
         nanoseconds: i128,
-        /// Whether the time has a time zone, so that it is in UTC here.
+        /// Whether the time has a time zone, so it is in UTC here.
         is_zoned: bool,
     },
 }

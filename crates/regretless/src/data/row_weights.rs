@@ -80,7 +80,7 @@ impl Dataset {
     }
 
     /// What one observation counts among weights that are scaled to a mean of 1 over `instances`.
-    /// Weights that are whole numbers say how often a row occurs, so that a row of weight 2 is two
+    /// Weights that are whole numbers say how often a row occurs, so a row of weight 2 is two
     /// observations. Other weights are ratios alone, and each row is one.
     pub(crate) fn weight_of_one_observation(&self, instances: &[usize]) -> f64 {
         let Some(weights) = self.row_weights() else {

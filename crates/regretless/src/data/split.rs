@@ -122,7 +122,7 @@ impl Split {
 
     /// The row numbers of each part of a table whose rows have these times: dates such as
     /// `2026-01-31`, date-times such as `2026-01-31T18:30`, or numbers. Rows of the same time stay
-    /// in one part, so that the parts can differ from their fractions.
+    /// in one part, so the parts can differ from their fractions.
     ///
     /// # Errors
     /// As [`Self::apply`], and when a text is no time (the error has its row, counted from 0), or

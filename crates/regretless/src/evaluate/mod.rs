@@ -260,8 +260,8 @@ impl Evaluation {
 /// parallel passes.
 const MAX_PREDICTIONS_PER_CHUNK: usize = 1 << 25;
 
-/// Number of instances to predict and solve at a time, at least one per thread, so that
-/// predictions of a large table never are in memory as a whole.
+/// Number of instances to predict and solve at a time, at least one per thread, so predictions of a
+/// large table never are in memory as a whole.
 pub fn rows_per_chunk(data: &LabeledDataset, oracle: &Oracle) -> usize {
     (MAX_PREDICTIONS_PER_CHUNK / data.data().costs().cols().max(1))
         .max(oracle.threads().count())

@@ -2,11 +2,11 @@
 //!
 //! Where a problem has no own means to fix a choice (`Choices::fix_choices`), the costs do it:
 //! forced choices become cheaper and forbidden ones dearer by a penalty. All decisions that have
-//! the fixed choices gain the same by it, so that an optimum that has them is the best of them,
-//! whatever the penalty. It begins small, because solvers are exact up to a tolerance that grows
-//! with the costs, and grows until the optimum has the choices. Every objective lies between the
-//! optimum and the sum of the positive costs: if a penalty above this distance does not suffice, no
-//! feasible decision has them.
+//! the fixed choices gain the same by it, so an optimum that has them is the best of them, whatever
+//! the penalty. It begins small, because solvers are exact up to a tolerance that grows with the
+//! costs, and grows until the optimum has the choices. Every objective lies between the optimum and
+//! the sum of the positive costs: if a penalty above this distance does not suffice, no feasible
+//! decision has them.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -20,7 +20,7 @@ use crate::oracle::{Oracle, OracleWorker, SolveResult};
 use crate::problem::{ChoiceFixing, ColumnDomain, FixedChoices};
 use crate::solve::{Solution, SolveStatus};
 
-/// The largest penalty, relative to the largest difference of two objectives: more than 1, so that
+/// The largest penalty, relative to the largest difference of two objectives: more than 1, so
 /// rounding does not matter.
 const MAX_PENALTY_FACTOR: f64 = 1.25;
 
@@ -250,7 +250,7 @@ impl<'a> ChoiceSolver<'a> {
     /// How much worse a decision is than the explained one.
     ///
     /// # Errors
-    /// When it is better, so that the explained decision is not optimal.
+    /// When it is better, so the explained decision is not optimal.
     pub(super) fn price(&self, solution: &Solution) -> Result<f64> {
         let price = solution.objective - self.case.solution.objective;
         if price >= 0.0 {

@@ -124,8 +124,8 @@ impl RowCase<'_> {
         Ok(result)
     }
 
-    /// The prediction without the effects: what is left, so that rounding of the prediction to
-    /// single precision does not leave a rest.
+    /// The prediction without the effects: what is left, so rounding of the prediction to single
+    /// precision does not leave a rest.
     fn base(&self, prediction: &RowPrediction<'_>, effects: &[Vec<f64>]) -> Vec<f64> {
         let mut base = prediction.predicted.to_vec();
         for effects in effects {

@@ -6,8 +6,8 @@
 //! crosses its own. A search begins beyond the end: it solves there, and moves to where the line of
 //! the decision that was found crosses. Where nothing is better at a crossing, it is the end
 //! (Newton's method, or that of Dinkelbach for ratios). Each crossing is nearer than the one
-//! before, and there are finitely many decisions with different lines, so that an end that is
-//! reached is exact; it takes few solves, as a decision that is found for one cost serves all.
+//! before, and there are finitely many decisions with different lines, so an end that is reached is
+//! exact; it takes few solves, as a decision that is found for one cost serves all.
 //!
 //! A search that ends before, at the limit of solves, has an end that is safe: the farthest point
 //! at which a solve has shown that nothing is better. Lines of nearly the same slope are those of

@@ -5,7 +5,7 @@
 //! decision of each part is known. The best of them is next. Its part is divided by the first
 //! choice in which a decision differs from it: the choices before are fixed as they are, this one
 //! is flipped. Where no decision contains another one, some choice of it is missing in every other
-//! decision, so that only its own choices are flipped.
+//! decision, so only its own choices are flipped.
 
 use std::collections::HashSet;
 
@@ -174,8 +174,8 @@ impl<'a> DecisionRanking<'a> {
         Ok(Some(solution))
     }
 
-    /// The part with the best decision. Ties go to the first in the order of choices, so that the
-    /// order of the list does not matter.
+    /// The part with the best decision. Ties go to the first in the order of choices, so the order
+    /// of the list does not matter.
     fn best_part(&self) -> Option<usize> {
         let order = |a: &DecisionPart, b: &DecisionPart| {
             let objectives = a.best.objective.total_cmp(&b.best.objective);

@@ -1,6 +1,5 @@
 //! Rows that leave no choice: all their feasible decisions cost the same, most often since there is
-//! only one. Every prediction decides there without regret, so that nothing can be learned from
-//! them.
+//! only one. Every prediction decides there without regret, so nothing can be learned from them.
 //!
 //! They are found by solving a row for the negated costs, whose optimum is the worst decision. That
 //! is done only where no prediction has regret at all, which makes it likely.

@@ -7,13 +7,12 @@
 //! ```
 //!
 //! x* is optimal under ĉ if v lies in the cone, and only then where the linear relaxation is exact;
-//! the loss is then 0. `CaVE(inner)`: p moves inward, to 0.8·p/‖p‖ + 0.2·(mean unit normal), so
-//! that the gradient does not vanish where v is on the boundary. `CaVE(steps=3)`: the projection
-//! stops after 3 Newton steps, at a point of the cone that need not be the nearest.
-//! `CaVE(hybrid)`: a fraction of evaluations (`ratio`, 0.3) projects; the others use the point
-//! 0.8·v/‖v‖ + 0.2·(mean unit normal), which needs no projection and lies further inward.
-//! `CaVE+`: p is the iterate of an interior-point method after 3 steps (`steps`), inside the cone
-//! rather than on its boundary.
+//! the loss is then 0. `CaVE(inner)`: p moves inward, to 0.8·p/‖p‖ + 0.2·(mean unit normal), so the
+//! gradient does not vanish where v is on the boundary. `CaVE(steps=3)`: the projection stops after
+//! 3 Newton steps, at a point of the cone that need not be the nearest. `CaVE(hybrid)`: a fraction
+//! of evaluations (`ratio`, 0.3) projects; the others use the point 0.8·v/‖v‖ + 0.2·(mean unit
+//! normal), which needs no projection and lies further inward. `CaVE+`: p is the iterate of an
+//! interior-point method after 3 steps (`steps`), inside the cone rather than on its boundary.
 //!
 //! Source: Tang and Khalil, "CaVE: a cone-aligned approach for fast predict-then-optimize with
 //! binary linear programs" (2024). Solves per evaluation: one projection (a quadratic program,

@@ -25,7 +25,7 @@ pub struct LossProperties {
     /// Predictions times a positive factor have the same loss: predicted costs are right up to a
     /// factor per row.
     pub is_scale_invariant: bool,
-    /// The loss has no lower bound, so that its training never converges.
+    /// The loss has no lower bound, so its training never converges.
     pub is_unbounded: bool,
     /// The loss is a mean over the costs of an instance: those that do not exist are left out.
     pub is_mean_over_costs: bool,

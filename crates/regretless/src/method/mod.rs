@@ -150,7 +150,7 @@ impl Method {
             Self::Stages(stages) => stages
                 .last()
                 .is_some_and(|stage| !stage.loss.properties().is_unbounded),
-            // The learning rate of `auto` decays to 0, so that the loss always settles, and its
+            // The learning rate of `auto` decays to 0, so the loss always settles, and its
             // candidates are chosen by their regret.
             Self::Auto { .. } | Self::LeastSquares { .. } | Self::InvalidCombination(_) => false,
         }

@@ -1,6 +1,6 @@
 //! Files of decisions: CSV (dense or sparse), NPY and JSON lines.
 //!
-//! Each function checks what it writes and returns a writer, so that nothing is written where the
+//! Each function checks what it writes and returns a writer, so nothing is written where the
 //! content cannot be.
 
 use std::borrow::Cow;

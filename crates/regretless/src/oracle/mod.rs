@@ -425,7 +425,7 @@ impl Oracle {
 
 /// Checks what solvers rely on: costs are finite, and their sums and squares do not overflow.
 fn check_costs(costs: &[f64]) -> std::result::Result<(), SolveFailure> {
-    // NaN fails every comparison. The fold has no early exit, so that it vectorizes.
+    // NaN fails every comparison. The fold has no early exit, so it vectorizes.
     let fits = |cost: &f64| cost.abs() <= MAX_ABS_COST;
     if costs.iter().fold(true, |all, cost| all & fits(cost)) {
         return Ok(());

@@ -3,7 +3,7 @@
 //!
 //! Losses call an [`OracleWorker`]; whether it solves or takes a decision from the pool makes no
 //! difference to their code. The pool does not change within a batch; new solutions are added
-//! afterwards, in the order of the instances, so that results do not depend on threads.
+//! afterwards, in the order of the instances, so results do not depend on threads.
 
 use super::warm_start_store::WarmStartStore;
 use super::worker::{OracleWorker, WorkerContext};

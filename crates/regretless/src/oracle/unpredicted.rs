@@ -17,7 +17,7 @@ use crate::problem::{ChoiceFixing, VariableBounds};
 use crate::solve::{Solution, SolveStatus};
 use crate::text::first_names;
 
-/// The largest penalty relative to the largest difference of two objectives: more than 1, so that
+/// The largest penalty relative to the largest difference of two objectives: more than 1, so
 /// rounding does not matter.
 const MAX_PENALTY_FACTOR: f64 = 1.25;
 /// Growth of the penalty from solve to solve. Untuned: the largest cost, the first penalty,

@@ -253,8 +253,8 @@ impl CostModel {
         }
     }
 
-    /// How the columns of a table are read for the model, so that numbers that are categories stay
-    /// as they are written.
+    /// How the columns of a table are read for the model, so numbers that are categories stay as
+    /// they are written.
     pub fn reading_options(&self) -> FeatureOptions {
         let encoding = self.metadata.encoding.as_ref();
         encoding.map_or_else(FeatureOptions::default, |encoding| {

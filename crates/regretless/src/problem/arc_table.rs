@@ -3,7 +3,7 @@
 //! A list has `[from, to]` or `[from, to, name]` for each arc; nodes are texts or whole numbers. An
 //! arc without a name is called `from-to`. A file is named by
 //! `{ file = "arcs.csv", from = "from", to = "to", name = "name" }`, relative to the problem file.
-//! It is read once, when the problem file is read, and becomes a list in the specification, so that
+//! It is read once, when the problem file is read, and becomes a list in the specification, so
 //! model files carry it and need no other file. Further keys of that table name columns of numbers
 //! (`capacity = "vehicles"`): they become lists of the problem's field of this name, in the order
 //! of the arcs, with `null` for empty cells.

@@ -228,8 +228,8 @@ pub trait DecisionGeometry {
         false
     }
 
-    /// Whether every decision is a vertex of [`Relaxation::Plain`], so that its cone has full
-    /// dimension: true where there are no integer variables or all of them are binary.
+    /// Whether every decision is a vertex of [`Relaxation::Plain`], so its cone has full dimension:
+    /// true where there are no integer variables or all of them are binary.
     fn has_vertex_decisions(&self) -> bool {
         true
     }
@@ -314,8 +314,8 @@ pub trait ModelParts {
         &[]
     }
 
-    /// The fixed cost of every decision, minimized; `None` where it differs between decisions, so
-    /// that a decision alone does not determine its objective.
+    /// The fixed cost of every decision, minimized; `None` where it differs between decisions, so a
+    /// decision alone does not determine its objective.
     fn fixed_cost(&self) -> Option<f64> {
         Some(0.0)
     }

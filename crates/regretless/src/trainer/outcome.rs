@@ -47,7 +47,7 @@ pub struct TrainingOutcome {
     pub heuristic: Option<Heuristic>,
     /// The labels of all rows by their proven quality.
     pub labels: LabelCounts,
-    /// Whether solves had a time limit, so that results are not reproducible.
+    /// Whether solves had a time limit, so results are not reproducible.
     pub has_time_limit: bool,
     /// Numbers of rows and how they were divided, in words.
     pub split: String,

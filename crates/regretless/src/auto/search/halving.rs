@@ -183,8 +183,8 @@ impl AutoSearch<'_> {
         candidate::times_row_weights(values, &weights);
     }
 
-    /// What predictions are multiplied by, so that their mean norm is that of the true costs; 1
-    /// where decisions depend on the scale.
+    /// What predictions are multiplied by, so their mean norm is that of the true costs; 1 where
+    /// decisions depend on the scale.
     fn norm_factor(&self, predictions: &Matrix, rows: &[usize]) -> f64 {
         if !self.is_scale_invariant {
             return 1.0;

@@ -47,7 +47,7 @@ enum CellReader {
     Numbers {
         /// Whether gaps are allowed.
         may_have_gaps: bool,
-        /// Whether the column has had gaps only, so that it may hold something else.
+        /// Whether the column has had gaps only, so it may hold something else.
         is_open: bool,
     },
     Texts {

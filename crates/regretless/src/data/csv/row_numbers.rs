@@ -2,7 +2,7 @@
 //!
 //! The parser numbers records: it skips empty lines, and a quoted cell may span several lines. A
 //! spreadsheet shows an empty line as a row and a quoted cell as part of one row. The difference
-//! matters only for the row of an error, so that the file is scanned again only then.
+//! matters only for the row of an error, so the file is scanned again only then.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;

@@ -166,7 +166,7 @@ impl ColumnCells<'_> {
         Err(error.with_remedy("fill it in, leave the row out, or let gaps be filled"))
     }
 
-    /// Notes gaps where the training rows had none, so that there is no indicator.
+    /// Notes gaps where the training rows had none, so there is no indicator.
     pub(super) fn note_gaps(&self, gaps: &Occurrences, filled: &str, out: &mut EncodedRows) {
         self.note(
             gaps,

@@ -208,7 +208,7 @@ impl FeatureEncoding {
         }
     }
 
-    /// How the columns are read, so that their cells are what the encoding expects.
+    /// How the columns are read, so their cells are what the encoding expects.
     pub(crate) fn reading_options(&self) -> FeatureOptions {
         let mut options = FeatureOptions::default();
         for (column, kind) in self.columns.iter().zip(self.cell_kinds()) {

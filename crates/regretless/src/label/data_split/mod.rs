@@ -139,7 +139,7 @@ impl DataSplit {
         })
     }
 
-    /// Keeps labels in a folder, so that no row is solved twice.
+    /// Keeps labels in a folder, so no row is solved twice.
     #[must_use]
     pub fn keep_labels(mut self, store: LabelStore) -> Self {
         self.store = Some(store);

@@ -7,8 +7,8 @@
 //!
 //! Small segments are merged into larger ones, as in a log-structured merge tree (O'Neil et al.
 //! 1996): their number grows with the logarithm of the number of rows, and a row is written again
-//! that often. A merged segment is in place before those it replaces are removed, so that a run
-//! that is killed in between leaves rows in two segments, never in none.
+//! that often. A merged segment is in place before those it replaces are removed, so a run that is
+//! killed in between leaves rows in two segments, never in none.
 
 use std::collections::BTreeMap;
 use std::fs;

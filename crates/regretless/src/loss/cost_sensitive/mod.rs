@@ -22,8 +22,8 @@
 //!   of the equality constraints Ax = b of the problem, then scaled to unit norm, since decisions
 //!   do not change where costs c become αc + Aᵀy. Zero loss implies zero regret: with O it means
 //!   Pĉ/‖Pĉ‖ = Pc/‖Pc‖ + δ with δ ≤ 0 for chosen and δ ≥ 0 for other items; for every feasible x
-//!   the difference x − x* is in the null space of A, so that
-//!   ĉᵀ(x − x*)/‖Pĉ‖ = cᵀ(x − x*)/‖Pc‖ + δᵀ(x − x*) ≥ 0.
+//!   the difference x − x* is in the null space of A, so ĉᵀ(x − x*)/‖Pĉ‖ = cᵀ(x − x*)/‖Pc‖ + δᵀ(x −
+//!   x*) ≥ 0.
 //! * **C** (instance costs) and its variants **W(w)**, **IC(k)**, **EIC(k)**: weights per instance
 //!   from a baseline trained with the other components (`train/weighting.rs`).
 //! * **tau=t** (pinball): weight t for underprediction and 1−t for overprediction.

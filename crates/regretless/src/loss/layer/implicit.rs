@@ -254,8 +254,8 @@ struct AdaptiveState {
     mean_entries: f64,
 }
 
-/// Adapts α from batch to batch. Entries are counted as integers, so that their sum does not depend
-/// on the order in which threads add them.
+/// Adapts α from batch to batch. Entries are counted as integers, so their sum does not depend on
+/// the order in which threads add them.
 #[derive(Debug)]
 struct AdaptiveStepSize {
     entries: AtomicU64,

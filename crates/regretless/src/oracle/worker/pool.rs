@@ -19,8 +19,8 @@ impl<'a> OracleWorker<'a> {
         self.context.pool.map_or(&[], SolutionPool::decisions)
     }
 
-    /// The decisions of the pool that are usable in the current row. With fewer than two of
-    /// them, the row is solved for these costs, so that there is something to compare with.
+    /// The decisions of the pool that are usable in the current row. With fewer than two of them,
+    /// the row is solved for these costs, so there is something to compare with.
     ///
     /// # Errors
     /// When that solve fails.

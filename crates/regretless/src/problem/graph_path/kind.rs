@@ -143,7 +143,7 @@ impl Sensitivity for GraphPath {
         Some(self.path_solver())
     }
 
-    /// Exact ranges are at least as wide as those of any basis, so that they serve both kinds.
+    /// Exact ranges are at least as wide as those of any basis, so they serve both kinds.
     fn cost_ranging(
         &self,
         _kind: CostRangeKind,

@@ -3,8 +3,8 @@
 //! A problem file may refer to columns in the place of numbers (`capacity = { column = "truck" }`)
 //! and arrays (`weights = [{ columns = "w_*" }]`), and may state a known part of the costs
 //! (`known = { columns = "distance_*" }`). The file is a template: the problem of a row is what the
-//! file describes with the row's numbers in these places, so that it is the same problem as one
-//! that is built by hand. Where that takes too long, its kind builds it from its parts (`rows.rs`).
+//! file describes with the row's numbers in these places, so it is the same problem as one that is
+//! built by hand. Where that takes too long, its kind builds it from its parts (`rows.rs`).
 
 use std::ops::Range;
 use std::sync::Arc;

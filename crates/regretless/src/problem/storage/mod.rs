@@ -58,7 +58,7 @@ struct StorageFields {
     discharge_efficiency: f64,
     #[serde(default)]
     inflow: Option<NumberOrList>,
-    /// Whether some numbers are placeholders of those of rows, so that they need not fit together.
+    /// Whether some numbers are placeholders of those of rows, so they need not fit together.
     #[serde(default)]
     differs_per_row: bool,
 }
@@ -380,8 +380,7 @@ impl Sensitivity for StorageProblem {
         Some(self.storage_solver())
     }
 
-    /// Exact ranges are those of the decision itself, whatever the basis, so that they serve both
-    /// kinds.
+    /// Exact ranges are those of the decision itself, whatever the basis, so they serve both kinds.
     fn cost_ranging(
         &self,
         _kind: CostRangeKind,

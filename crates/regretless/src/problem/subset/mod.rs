@@ -1,9 +1,9 @@
 //! Problems of which some items or nodes are absent.
 //!
-//! Such a problem is solved as the smaller problem of the items that are present, so that every
-//! result is that of the smaller problem bit for bit. Only the numbers of costs and variables
-//! differ: a [`Subset`] translates those of the full problem and back. The variable of an absent
-//! cost is fixed to 0.
+//! Such a problem is solved as the smaller problem of the items that are present, so every result
+//! is that of the smaller problem bit for bit. Only the numbers of costs and variables differ: a
+//! [`Subset`] translates those of the full problem and back. The variable of an absent cost is
+//! fixed to 0.
 
 use std::fmt;
 use std::sync::Arc;

@@ -190,7 +190,7 @@ fn grid_path(stream: &mut RandomStream) -> Problem {
     Problem::grid_path(rows, cols).unwrap()
 }
 
-/// Arcs from lower to higher nodes, so that costs may have any sign.
+/// Arcs from lower to higher nodes, so costs may have any sign.
 fn acyclic_graph(stream: &mut RandomStream) -> Problem {
     graph(stream, false)
 }

@@ -93,7 +93,7 @@ fn fuzz(name: &str) {
 }
 
 /// The file of the running case. Its folder has the number of the process that started the cases,
-/// so that runs at the same time do not share it.
+/// so runs at the same time do not share it.
 fn case_file(reader: &Reader, parent: u32) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("regretless-fuzz-{parent}-{}", reader.name));
     folder.join(format!("{}.{}", reader.name, reader.extension))

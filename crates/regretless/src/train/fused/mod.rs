@@ -20,7 +20,7 @@
 //! * **tile**: sixteen costs, which one SIMD vector holds; the last tile may be partial.
 //! * **block**: consecutive tiles that stay in cache while the rows of a step are processed.
 //! * **group**: consecutive blocks whose sums are stored separately. The sums of groups are added
-//!   in a fixed order, so that results do not depend on the number of threads.
+//!   in a fixed order, so results do not depend on the number of threads.
 //! * **panel**: four rows, which the kernel processes together.
 //! * **plan**: the rows of an epoch in the order of its steps.
 //!

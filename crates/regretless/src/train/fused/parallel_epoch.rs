@@ -256,8 +256,8 @@ impl<'a> ParallelEpoch<'a> {
             let targets = self.plan.step_targets(step, position.is_partial_tile);
             let mut batch = coefficients.batch(0, targets, context.width());
             if position.is_last_full_block_of_worker {
-                // The worker's first block of the next step. Its distance in tiles is negative,
-                // so that the subtraction wraps; adding it wraps back.
+                // The worker's first block of the next step. Its distance in tiles is negative, so
+                // the subtraction wraps; adding it wraps back.
                 batch.prefetch_targets = self.plan.step_targets(step + 1, false);
                 batch.prefetch_distance = first.wrapping_sub(block.first);
             } else {

@@ -191,8 +191,8 @@ impl ItemNetworkScratch {
     }
 }
 
-/// Vectors from the sums of one hidden unit to those of the next: odd, so that those of several
-/// units do not fall into the same set of the cache.
+/// Vectors from the sums of one hidden unit to those of the next: odd, so those of several units do
+/// not fall into the same set of the cache.
 fn sums_stride(tiles: usize) -> usize {
     tiles | 1
 }

@@ -1,9 +1,9 @@
 //! The projection of component E in fused training. Tiles, blocks, groups, W and z are defined in
 //! the header of [`super`].
 //!
-//! Predictions are linear in the parameters, P (W z) = (P W) z, so that the columns of W are
-//! projected once per step instead of every prediction, with P = I − A⁺A for the equality
-//! constraints A. The gradient with respect to W is P times that with respect to P W. Both take
+//! Predictions are linear in the parameters, P (W z) = (P W) z, so the columns of W are projected
+//! once per step instead of every prediction, with P = I − A⁺A for the equality constraints A. The
+//! gradient with respect to W is P times that with respect to P W. Both take
 //!
 //! ```text
 //! S = A V          sums over costs, one vector of the width of W per row of A
