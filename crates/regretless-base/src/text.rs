@@ -79,7 +79,7 @@ const MAX_DECIMALS: i32 = 12;
 const MIN_SHOWN_FRACTION: f64 = 1e-6;
 
 /// A number for people, with thousands separators: as many decimals as leave two digits of
-/// `precision`, such as the width of its interval; where that is 0, four digits. One that would be
+/// `precision`, such as the width of its interval; if that is 0, four digits. One that would be
 /// rounded to 0 has one digit.
 pub fn amount(value: f64, precision: f64) -> String {
     let (size, digits) = if precision > 0.0 {

@@ -4,7 +4,7 @@
 //! depots are an unused vehicle. The moves reverse a segment, move up to three consecutive nodes,
 //! or exchange two nodes, and thus change single routes and several routes alike (2-opt, relocate,
 //! swap, cross exchange). Only moves that make a customer adjacent to one of its nearest neighbors
-//! are tried. Overloaded vehicles and, where they are not allowed, routes of a single customer are
+//! are tried. Overloaded vehicles and, if they are not allowed, routes of a single customer are
 //! penalized; only sequences without penalty are feasible.
 //!
 //! A kick exchanges two short adjacent segments of a local optimum. The search continues from the

@@ -22,7 +22,7 @@ use crate::{SolveFailure, check_not_stopped};
 
 /// Distances and the shortest path, for one vector of costs.
 struct PathDistances {
-    /// From the source, the cost of the node included where nodes have costs.
+    /// From the source, the cost of the node included if nodes have costs.
     from_source: Vec<f64>,
     /// To the target, the cost of the node not included.
     to_target: Vec<f64>,
@@ -199,7 +199,7 @@ impl GraphPathSolver {
 
 /// The search for a detour.
 struct DetourSearch {
-    /// Reduced length of the way to each node; infinite where there is none yet.
+    /// Reduced length of the way to each node; infinite if there is none yet.
     lengths: Vec<f64>,
     /// The nodes with another length than infinite.
     touched: Vec<u32>,

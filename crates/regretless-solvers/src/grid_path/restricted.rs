@@ -30,7 +30,7 @@ pub struct GridNetwork {
     pub source: GridNode,
     /// The last node of a path.
     pub target: GridNode,
-    /// Which arcs of the whole grid are open; `None` where all are.
+    /// Which arcs of the whole grid are open; `None` if all are.
     pub present: Option<Arc<[bool]>>,
 }
 

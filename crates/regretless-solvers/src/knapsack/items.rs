@@ -115,7 +115,7 @@ impl KnapsackItems {
     }
 
     /// The weights of the only dimension, their granularity and the capacity plus tolerance; none
-    /// where there are several dimensions or no granularity.
+    /// if there are several dimensions or no granularity.
     pub(super) fn only_row(&self) -> Option<(&[f64], f64, f64)> {
         match (self.weights.as_slice(), self.granularities.as_slice()) {
             ([row], [Some(granularity)]) => Some((row, *granularity, self.limits[0])),

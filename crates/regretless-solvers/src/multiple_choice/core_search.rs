@@ -43,7 +43,7 @@ struct CoreGroup {
 /// A partial selection: the groups to come keep their choices.
 #[derive(Debug, Clone, Copy)]
 struct SelectionState {
-    /// What is left of the capacity; negative where lighter offers have to follow.
+    /// What is left of the capacity; negative if lighter offers have to follow.
     slack: f64,
     loss: f64,
     /// Its last entry in the history.

@@ -31,7 +31,7 @@ const CAPACITY_TOLERANCE: f64 = 1e-9;
 pub struct OfferChoice {
     /// The offers and their weights.
     pub groups: Arc<OfferGroups>,
-    /// Which offers exist; `None` where all do.
+    /// Which offers exist; `None` if all do.
     pub present: Option<Arc<[bool]>>,
     /// Whether a group may choose nothing.
     pub is_optional: bool,

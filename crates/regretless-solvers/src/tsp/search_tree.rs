@@ -317,8 +317,8 @@ impl TspSearchTree {
         previous_id != *recorded_id && !recorded_id.is_none()
     }
 
-    /// The bound of a node: by a single 1-tree where the recorded search branched, or where the
-    /// recorded multipliers prune the node; else by an ascent.
+    /// The bound of a node: by a single 1-tree if the recorded search branched, or if the recorded
+    /// multipliers prune the node; else by an ascent.
     fn bound(
         &mut self,
         input: &TspSearchInput,
