@@ -73,7 +73,7 @@ pub fn run(options: &SolveOptions, context: &CommandContext) -> Result<CommandRe
     Ok(report)
 }
 
-/// Solves a problem; writes the decision where a path is given.
+/// Solves a problem; writes the decision if a path is given.
 fn solve_and_write(
     problem: &SolveTarget,
     out: Option<&OutputPath>,
