@@ -124,8 +124,8 @@ impl ResultFolder {
         })
     }
 
-    /// A folder whose runs are kept, also where the comparison is complete. Returns the runs that
-    /// it already holds.
+    /// A folder whose runs are kept, even if the comparison is complete. Returns the runs that it
+    /// already holds.
     ///
     /// # Errors
     /// When it holds other results.
@@ -269,7 +269,7 @@ impl ResultFolder {
 
 /// Finished runs, one line each. Failed runs are not stored, so the same command repeats them.
 pub struct RunLog {
-    /// None where runs are kept in memory only.
+    /// None if runs are kept in memory only.
     folder: Option<PathBuf>,
     settings: String,
     is_resumed: bool,

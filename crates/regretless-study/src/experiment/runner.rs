@@ -55,8 +55,8 @@ pub(crate) struct FittedCell<'a> {
     pub(crate) oracle: Oracle,
 }
 
-/// Cells of one problem and seed, in order; of all seeds where the rows exist already and cells run
-/// in parallel.
+/// Cells of one problem and seed, in order; of all seeds if the rows exist already and cells run in
+/// parallel.
 struct CellBatch<'a> {
     problem: &'a ExperimentProblem,
     seed: u32,
@@ -146,8 +146,8 @@ impl ExperimentRunner {
         Ok(ids)
     }
 
-    /// Fits the model of a method of a comparison again, for its first seed. None where the method
-    /// has no model, and for experiments with named problems.
+    /// Fits the model of a method of a comparison again, for its first seed. None if the method has
+    /// no model, and for experiments with named problems.
     ///
     /// # Errors
     /// When training fails or the user interrupts.
@@ -240,8 +240,8 @@ impl ExperimentRunner {
             .collect()
     }
 
-    /// Runs the cells of a batch. Where its data cannot be prepared, the cells are reported as
-    /// failed but not stored, so the next call tries again.
+    /// Runs the cells of a batch. If its data cannot be prepared, the cells are reported as failed
+    /// but not stored, so the next call tries again.
     fn run_batch(
         &self,
         batch: &CellBatch<'_>,

@@ -126,7 +126,7 @@ pub(super) enum ExperimentProfile {
     /// Those of the paper's component table.
     #[default]
     Paper,
-    /// Those of one's own table: features standardized, loss rescaled.
+    /// Those for the user's own table: features standardized, loss rescaled.
     Default,
 }
 
@@ -214,7 +214,7 @@ pub struct PublishedResult {
 }
 
 impl ExperimentProblem {
-    /// Keeps methods with these names; where none is left, the reference.
+    /// Keeps methods with these names; if none is left, the reference.
     pub(super) fn retain_methods(&mut self, names: &[String], reference: &str) {
         let has_own_methods = !self.methods.is_empty();
         self.methods.retain(|name| names.contains(name));
@@ -321,7 +321,7 @@ impl Experiment {
         })
     }
 
-    /// The predictor that a method trains; none where `auto` chooses it.
+    /// The predictor that a method trains; none if `auto` chooses it.
     pub(super) fn predictor_of(&self, method: &ExperimentMethod) -> Option<PredictorSpec> {
         let given = method.predictor.as_ref().or(self.predictor.as_ref());
         match &method.method {

@@ -131,7 +131,7 @@ impl Experiment {
         self.title = format!("Smoke test: {}", self.title);
         self.description =
             "A smoke test: two epochs on a few rows show that every part runs. Nothing is \
-            learned, so that regrets are not compared."
+            learned, so regrets are not compared."
                 .into();
         self.is_smoke_test = true;
         self.figures.retain(|figure| match figure {

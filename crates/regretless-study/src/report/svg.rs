@@ -11,7 +11,7 @@ use crate::report::text::{escaped, width};
 
 /// Height of ordinary text in units of the figure.
 pub(crate) const TEXT_HEIGHT: f64 = 12.0;
-/// Height of small text, the least that is readable where a unit is a pixel.
+/// Height of small text, the least that is readable if a unit is a pixel.
 pub(crate) const SMALL_TEXT_HEIGHT: f64 = 11.0;
 
 /// A point of a figure: x and y.

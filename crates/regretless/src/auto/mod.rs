@@ -1,11 +1,11 @@
 //! `auto`: a search over losses, predictors and learning rates within a budget.
 //!
 //! The search is successive halving (Jamieson and Talwalkar 2016) over folds. Rows for training and
-//! validation are divided into folds (`folds.rs`): contiguous blocks where rows are in order of
-//! time, random ones otherwise. Every candidate (`candidate.rs`) is trained without the first fold
-//! and scored by the regret of its decisions on that fold (`scoring.rs`); the better ones go on to
-//! the next fold, and the few best are trained without each fold in turn. Where solves take so long
-//! that this does not fit in the budget, the only fold is the validation rows.
+//! validation are divided into folds (`folds.rs`): contiguous blocks if rows are in order of time,
+//! random ones otherwise. Every candidate (`candidate.rs`) is trained without the first fold and
+//! scored by the regret of its decisions on that fold (`scoring.rs`); the better ones go on to the
+//! next fold, and the few best are trained without each fold in turn. If solves take so long that
+//! this does not fit in the budget, the only fold is the validation rows.
 //!
 //! The first candidates need no solve during training: closed forms and cost-sensitive losses. The
 //! best of them are then trained on with losses that call the solver. Their solver calls use the

@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-/// Parts where all candidates are scored on one fold. As many as folds.
+/// Parts if all candidates are scored on one fold. As many as folds.
 const PARTS_OF_ONE_FOLD: usize = 5;
 
 /// The parts of the scored rows: the folds, or parts of the only one.

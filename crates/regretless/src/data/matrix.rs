@@ -1,8 +1,8 @@
 //! A row-major matrix in single precision: owned, memory-mapped, or shared with another owner.
 //!
 //! Values given in double precision can be kept next to the rounded ones: training reads rows of
-//! `f32` ([`Matrix::row`]), solving and evaluation read rows of `f64` ([`Matrix::read`]), exact
-//! where they are known.
+//! `f32` ([`Matrix::row`]), solving and evaluation read rows of `f64` ([`Matrix::read`]), exact if
+//! they are known.
 
 use std::sync::Arc;
 
@@ -307,7 +307,7 @@ impl Matrix {
         }
     }
 
-    /// Negates all values: in memory, or in a temporary file where they are memory-mapped.
+    /// Negates all values: in memory, or in a temporary file if they are memory-mapped.
     ///
     /// # Errors
     /// When that file cannot be written.
@@ -331,7 +331,7 @@ impl Matrix {
     }
 
     /// Reorders the columns: the new column j is the old column `order[j]`. In memory, or in a
-    /// temporary file where the values are memory-mapped.
+    /// temporary file if the values are memory-mapped.
     ///
     /// # Errors
     /// When the order has another number of columns, or that file cannot be written.

@@ -57,7 +57,7 @@ struct FileColumn {
     width: usize,
     values: Arc<dyn SharedArray<f64>>,
     file: PathBuf,
-    /// The instance of each row, where the file names them.
+    /// The instance of each row, if the file names them.
     instances: Option<Arc<InstanceKeys>>,
 }
 

@@ -187,7 +187,7 @@ impl Split {
     }
 }
 
-/// Fractions for validation and testing where the user states none. Untuned.
+/// Fractions for validation and testing if the user states none. Untuned.
 const DEFAULT_FRACTIONS: [f64; 2] = [0.2, 0.2];
 /// Prefix of a split by time, before the name of the column.
 const TIME_PREFIX: &str = "time:";
@@ -228,7 +228,7 @@ impl SplitRule {
         Split::new(self.clone(), seed)
     }
 
-    /// Where the user states no split: random, with the default fractions.
+    /// If the user states no split: random, with the default fractions.
     pub const DEFAULT: Self = Self::Fractions(DEFAULT_FRACTIONS);
 
     /// The number of rows of all parts, if the rule states numbers.
@@ -318,7 +318,7 @@ fn parse_order_rule(text: &str) -> Option<SplitRule> {
     parse_fractions(fractions).map(SplitRule::Ordered)
 }
 
-/// A column, and fractions behind commas where they are given. The name may contain commas.
+/// A column, and fractions behind commas if they are given. The name may contain commas.
 fn parse_time_rule(text: &str) -> Option<SplitRule> {
     let parts: Vec<&str> = text.split(',').collect();
     let mut column = text;

@@ -134,7 +134,7 @@ pub struct SyntheticGenerator {
 /// The function from base and noise to a cost.
 #[derive(Debug, Clone)]
 enum SyntheticKind {
-    /// With a factor of each cost, such as the length of an arc; none where all are 1.
+    /// With a factor of each cost, such as the length of an arc; none if all are 1.
     GridPath(Vec<f64>),
     Knapsack,
     /// With the distances of all pairs of nodes.
@@ -201,8 +201,8 @@ impl SyntheticGenerator {
         }
     }
 
-    /// Appends `cost(length, base, noise)` for each cost of the next row; the length is 0 where
-    /// there is none.
+    /// Appends `cost(length, base, noise)` for each cost of the next row; the length is 0 if there
+    /// is none.
     fn append_costs(&mut self, out: &mut Vec<f32>, cost: impl Fn(f64, f64, f64) -> f64) {
         let p = self.spec.features;
         let (root, half_width) = ((p as f64).sqrt(), self.spec.noise);

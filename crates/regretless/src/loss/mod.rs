@@ -40,8 +40,8 @@
 //! # Ok::<(), regretless::Error>(())
 //! ```
 //!
-//! A loss of the user's own is a method as it is (`Method::from`); after [`LossSpec::register`] its
-//! name can be used in texts, too:
+//! A custom loss is a method as it is (`Method::from`); after [`LossSpec::register`] its name can
+//! be used in texts, too:
 //!
 //! ```
 //! use std::fmt;
@@ -177,7 +177,7 @@ impl LossInput<'_> {
             .map_err(|failure| Error::solver(self.instance, failure))
     }
 
-    /// As [`Self::solve`], for losses that are defined by the least cost of a decision. Where the
+    /// As [`Self::solve`], for losses that are defined by the least cost of a decision. If the
     /// costs leave no optimal decision, as those of a graph with a negative cycle, it is the
     /// optimum of a relaxation, so the loss keeps its bound; its entries need not be those of a
     /// decision.

@@ -208,7 +208,7 @@ impl TopK {
         Ok(self)
     }
 
-    /// Whether each item is present; `None` where all are.
+    /// Whether each item is present; `None` if all are.
     pub fn present(&self) -> Option<&[bool]> {
         self.subset.present()
     }

@@ -3,8 +3,8 @@
 //! On x86-64 an [`F32x16`] is two AVX2 registers, elsewhere an array, which the compiler maps to
 //! the registers of the CPU (NEON on aarch64). The innermost loops of networks are generic over
 //! [`Lanes`], which may also be one AVX-512 register. All round every operation the same way, with
-//! fused multiply-add everywhere, so results are the same bits. A vector exists only where the CPU
-//! has the instructions: all constructors need a [`SimdToken`], which only [`SimdToken::detect`]
+//! fused multiply-add everywhere, so results are the same bits. A vector exists only if the CPU has
+//! the instructions: all constructors need a [`SimdToken`], which only [`SimdToken::detect`]
 //! returns, or the token of AVX-512.
 //!
 //! `--cfg regretless_portable_simd` selects the arrays on x86-64 too, so `scripts/portable-test`
@@ -111,7 +111,7 @@ macro_rules! dispatch_simd {
             ) {
                 $body::<$($($param,)+)? $($const),*>(simd, $($arg),*);
             }
-            // SAFETY: a `SimdToken` exists only where the CPU features were detected.
+            // SAFETY: a `SimdToken` exists only if the CPU features were detected.
             #[allow(unused_unsafe, reason = "safe on other architectures")]
             unsafe {
                 compiled::<$($($param,)+)? $($const),*>(simd, $($arg),*);
@@ -202,7 +202,7 @@ impl Lanes for F32x16 {
 pub(crate) static WITHOUT_AVX512: std::sync::atomic::AtomicBool =
     std::sync::atomic::AtomicBool::new(false);
 
-/// The token of AVX-512, where the CPU has it.
+/// The token of AVX-512, if the CPU has it.
 #[cfg(all(target_arch = "x86_64", not(regretless_portable_simd)))]
 pub(crate) fn avx512(simd: SimdToken) -> Option<Avx512Token> {
     #[cfg(test)]
@@ -236,11 +236,11 @@ macro_rules! dispatch_lanes {
                     $body::<$crate::simd::F32x16Avx512>(token, $($arg),*);
                 }
                 if let Some(token) = $crate::simd::avx512(simd) {
-                    // SAFETY: the token exists only where the CPU features were detected.
+                    // SAFETY: the token exists only if the CPU features were detected.
                     return unsafe { compiled_avx512(token, $($arg),*) };
                 }
             }
-            // SAFETY: a `SimdToken` exists only where the CPU features were detected.
+            // SAFETY: a `SimdToken` exists only if the CPU features were detected.
             #[allow(unused_unsafe, reason = "safe on other architectures")]
             unsafe {
                 compiled(simd, $($arg),*);

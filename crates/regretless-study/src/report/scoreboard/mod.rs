@@ -4,8 +4,8 @@
 //! mean regret, so equal means share a rank and our other methods do not count. Over all tasks, all
 //! methods are ranked together, with the mean of the ranks that equal methods share, and compared
 //! as Demšar proposes ("Statistical Comparisons of Classifiers over Multiple Data Sets", 2006): two
-//! methods differ where their mean ranks are further apart than the critical difference of
-//! Nemenyi's test.
+//! methods differ if their mean ranks are further apart than the critical difference of Nemenyi's
+//! test.
 
 mod nemenyi;
 mod tables;
@@ -89,7 +89,7 @@ pub(crate) struct RankedMethod {
 }
 
 impl Scoreboard {
-    /// The scoreboard of an experiment; none where no test regrets are published.
+    /// The scoreboard of an experiment; none if no test regrets are published.
     pub fn new(results: &ExperimentResults) -> Option<Self> {
         let tasks: Vec<TaskBoard> = results
             .problems

@@ -28,7 +28,7 @@ enum CsvCellState {
     Closing,
 }
 
-/// The row of a record; `None` where the text has fewer records.
+/// The row of a record; `None` if the text has fewer records.
 fn find_row(mut text: impl BufRead, record: u64, delimiter: u8) -> Option<u64> {
     let (mut row, mut records) = (1, 0);
     let (mut cell, mut is_empty, mut after_return) = (CsvCellState::Start, true, false);

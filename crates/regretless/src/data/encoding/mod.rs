@@ -81,7 +81,7 @@ struct UnencodedColumn {
 }
 
 /// How the cells of a column become features. `gaps` is the number of training rows without a
-/// value: where there are any, an indicator is one of the features.
+/// value: if there are any, an indicator is one of the features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 enum ColumnCode {

@@ -75,7 +75,7 @@ pub(super) struct SolvedRows {
     pub write_error: Option<Error>,
 }
 
-/// What was found in the place of a segment.
+/// What was found in place of a segment.
 enum SegmentContent {
     Labels(Vec<(LabelKey, SolveResult)>),
     /// The file does not exist any more: it was merged.
@@ -264,8 +264,8 @@ fn is_property_of_row(result: &SolveResult) -> bool {
 }
 
 impl StoredLabels {
-    /// Adds the labels of a segment that fit the table. Where one does not fit, the segment counts
-    /// as damaged, and its other labels are rescued.
+    /// Adds the labels of a segment that fit the table. If one does not fit, the segment counts as
+    /// damaged, and its other labels are rescued.
     fn add(
         &mut self,
         path: &Path,

@@ -15,7 +15,7 @@
 //! Sources: Niepert, Minervini and Franceschi, "Implicit MLE: backpropagating through discrete
 //! exponential family distributions" (2021); Minervini, Franceschi and Niepert, "Adaptive
 //! perturbation-based gradient estimation" (2023). Solves per evaluation: two per sample, three
-//! when central. Needs the labels. Use AI-MLE where a good λ is not known.
+//! when central. Needs the labels. Use AI-MLE when a good λ is not known.
 //!
 //! ```
 //! use regretless::loss::LossSpec;

@@ -78,7 +78,7 @@ pub enum Benchmark {
         nodes: usize,
     },
     /// `CVRPn`: 5 vehicles of capacity 30 serve n − 1 customers, whose demands take up 70 % of
-    /// that, or less where they are so few that routes of two or more customers could not carry it.
+    /// that, or less if they are so few that routes of two or more customers could not carry it.
     Cvrp {
         /// Number of nodes with the depot.
         nodes: usize,

@@ -122,7 +122,7 @@ impl Cvrp {
         Self::checked(self.demands, &limits, Some(present))
     }
 
-    /// Whether each customer is present; `None` where all are.
+    /// Whether each customer is present; `None` if all are.
     pub fn present(&self) -> Option<&[bool]> {
         self.subset.present()
     }

@@ -127,8 +127,7 @@ impl FailureReasons for GraphPath {
         let cycle = self.path_solver().negative_cycle(costs).ok()??;
         let nodes = cycle.iter().map(|node| self.shape.describe(*node));
         Some(format!(
-            "the costs of the cycle through {} add up to less than 0, so that no path is the \
-             shortest",
+            "the costs of the cycle through {} add up to less than 0, so no path is the shortest",
             first_names(nodes)
         ))
     }

@@ -462,7 +462,7 @@ impl GraphPath {
     }
 }
 
-/// What differs per row: the numbers of the ends, empty where they are fixed, and the open arcs.
+/// What differs per row: the numbers of the ends, empty if they are fixed, and the open arcs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GraphRow {
     pub source: Vec<f64>,

@@ -277,7 +277,7 @@ fn cvrp(stream: &mut RandomStream) -> Problem {
     Problem::from_kind(Cvrp::new(demands, capacity, 2).unwrap())
 }
 
-/// Chooses the better half of pairs of items by a function of the user's.
+/// Chooses the better half of pairs of items by a user's function.
 fn user_function(stream: &mut RandomStream) -> Problem {
     let pairs = 1 + stream.index_below(5);
     let solve = |costs: &[f64]| {

@@ -4,8 +4,8 @@
 //!
 //! Each reader runs in a process of its own with limited memory. It must return a value or an
 //! error: no panic, no abort, no case that takes long. Errors have to name the file, and what is
-//! accepted has to agree with a slow, obvious reading where there is one. A failed case stays in
-//! the temporary folder; the message has its path.
+//! accepted has to agree with a slow, obvious reading if there is one. A failed case stays in the
+//! temporary folder; the message has its path.
 
 use std::fs;
 use std::os::unix::process::parent_id;

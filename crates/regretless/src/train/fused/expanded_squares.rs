@@ -9,7 +9,7 @@
 //! ```
 //!
 //! No prediction is computed: half the arithmetic, and one sum per step instead of one per row. The
-//! last sum loses digits where errors are small compared to the spread Σ (c − o)²: below
+//! last sum loses digits if errors are small compared to the spread Σ (c − o)²: below
 //! [`MIN_RESOLVED_FRACTION`] training continues with predictions.
 
 #![allow(

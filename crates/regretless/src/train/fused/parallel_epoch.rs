@@ -46,7 +46,7 @@ pub(super) struct ParallelEpoch<'a> {
     row_sums: PartialSums,
     /// Gram matrices of the parameters, per group.
     grams: PartialSums,
-    /// Those of projected parameters, where they are computed separately.
+    /// Those of projected parameters, if they are computed separately.
     projected_grams: PartialSums,
     /// Sums of the projection, of gradients and of parameters, per group; empty without one.
     gradient_sums: PartialSums,

@@ -11,7 +11,7 @@
 //! gradient of v_h = Σ g_i a_ih = W_h · Q_h
 //! ```
 //!
-//! so that the backward pass only needs the signs of the sums, and no second product.
+//! so the backward pass only needs the signs of the sums, and no second product.
 
 #![allow(
     clippy::needless_range_loop,
