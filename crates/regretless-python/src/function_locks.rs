@@ -179,7 +179,7 @@ impl FunctionLockGuard {
 }
 
 const DEADLOCK_MESSAGE: &str = "two functions wait for each other: each is called by a thread \
-    that waits for the other one; call them from one thread, or set thread_safe=True where a \
+    that waits for the other one; call them from one thread, or set thread_safe=True if a \
     function may be called by several threads at once";
 
 impl Drop for FunctionLockGuard {

@@ -59,7 +59,7 @@ def map_shards(
     shards : int
         Number of shards, at least 1.
     *arguments
-        Further arguments of ``work``; sent once per machine where the backend can.
+        Further arguments of ``work``; sent once per machine if the backend can.
     retries : int, default 3
         How often a shard is run again when its worker or machine is lost.
     threads : int, default 1
@@ -75,7 +75,7 @@ def map_shards(
     ValueError
         For an unknown backend or fewer than 1 shard.
     RuntimeError
-        Where Ray is not connected.
+        If Ray is not connected.
     """
     if shards < 1:
         raise ValueError(f"shards must be at least 1, not {shards}")
@@ -198,7 +198,7 @@ def sweep(
     Raises
     ------
     ValueError
-        Where a run has a setting that cannot be hashed, or tables have the same row labels in a
+        If a run has a setting that cannot be hashed, or tables have the same row labels in a
         different order.
 
     Notes

@@ -81,7 +81,7 @@ def from_pyomo(model: Any, costs: Any = None) -> Problem:
         if number >= len(columns):
             name = fixed[number - len(columns)].name
             raise ValueError(
-                f"the variable {name} is fixed, so that its cost cannot be predicted: unfix it, or "
+                f"the variable {name} is fixed, so its cost cannot be predicted: unfix it, or "
                 "give other variables as costs"
             )
     return linear.problem(chosen)

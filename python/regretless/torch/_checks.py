@@ -68,8 +68,8 @@ def check_rows(values: Any, what: str) -> None:
 def differentiable_once(gradients: Tensor, inputs: Tensor, refusal: str) -> Tensor:
     """Return gradients whose own derivative raises an error.
 
-    ``torch.autograd.function.once_differentiable`` does this only where the upstream gradient
-    requires one itself: otherwise ``create_graph=True`` would take the gradients for constants.
+    ``torch.autograd.function.once_differentiable`` does this only if the upstream gradient requires
+    one itself: otherwise ``create_graph=True`` would take the gradients for constants.
 
     Parameters
     ----------

@@ -98,7 +98,7 @@ class CostSensitiveObjective:
         spec = rl.CostSensitiveSpec(loss)
         if spec.equality_invariant:
             raise ValueError(
-                f"'{loss}': the step size of trees is not known for E; use S in the place of E"
+                f"'{loss}': the step size of trees is not known for E; use S instead of E"
             )
         names, self.row_labels = column_names(C), row_labels(C)
         refuse_patterns(problem)
@@ -299,7 +299,7 @@ class RegretMetric:
     Raises
     ------
     ValueError
-        Where the problem reads parameters of rows.
+        If the problem reads parameters of rows.
 
     Notes
     -----

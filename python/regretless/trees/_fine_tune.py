@@ -60,9 +60,9 @@ class DataPart:
     costs : ndarray of shape (n, d)
         True costs.
     labels : regretless.Labels or None
-        Optimal decisions, where they are known.
+        Optimal decisions, if they are known.
     parameters : dict of ndarray or None
-        Parameters of the rows, where the problem reads some.
+        Parameters of the rows, if the problem reads some.
     base_costs : ndarray of shape (n, d)
         Costs that the base model predicts; set when there is a base model.
     """
@@ -361,7 +361,7 @@ class FineTuning:
         return report
 
     def show(self, task: str, steps: int, done: int, message: str) -> None:
-        """Show progress where the user asked for it."""
+        """Show progress if the user asked for it."""
         if self._progress_bar is not None:
             self._progress_bar.show(task, steps, done, message)
 

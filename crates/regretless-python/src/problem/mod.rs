@@ -278,8 +278,8 @@ impl Problem {
 
     /// Names and patterns of the row parameters that the problem reads, in its order.
     ///
-    /// Calls take them as `parameters`. Empty where all rows have the same feasible set and the
-    /// same known costs.
+    /// Calls take them as `parameters`. Empty if all rows have the same feasible set and the same
+    /// known costs.
     #[getter]
     fn parameters(&self) -> Vec<String> {
         let mut names = self.parameter_names();
