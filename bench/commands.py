@@ -72,7 +72,7 @@ def run(words: list[str], folder: Path) -> Finished:
 def cargo(words: list[str]) -> str:
     """Run cargo in this checkout, as its scripts do; return all that it printed."""
     print(" ".join(["cargo", *words]), file=sys.stderr, flush=True)
-    # In one stream, so that what a test prints follows its name.
+    # In one stream, so what a test prints follows its name.
     finished = subprocess.run(
         ["bash", "-c", 'eval "$(scripts/setup)" && cargo "$@" 2>&1', "cargo", *words],
         cwd=ROOT,

@@ -126,7 +126,7 @@ def sparse_flow(rng: np.random.Generator, rows: int, smoke: bool) -> Task:
     supply = np.zeros(nodes)
     supply[chosen[:terminals]], supply[chosen[terminals:]] = amounts, -amounts
     capacity = rng.integers(20, 200, len(network)).astype(float)
-    # The ring carries everything, so that there is a flow.
+    # The ring carries everything, so there is a flow.
     capacity[network[:, 1] == (network[:, 0] + 1) % nodes] = amounts.sum()
     costs = np.round(1000 * linear_costs(rng, rows, len(network)))
     numbers = {"arcs": network, "capacity": capacity, "supply": supply}
@@ -159,7 +159,7 @@ BATTERY = {
 def storage(rng: np.random.Generator, rows: int, smoke: bool) -> Task:
     """Charge and discharge a battery."""
     steps = 12 if smoke else 48
-    # Some prices are negative: charging and discharging must exclude each other.
+    # Some prices are negative: charging and discharging must be mutually exclusive.
     prices = linear_costs(rng, rows, steps) - 4.0 + rng.normal(0, 0.5, (rows, steps))
     numbers = {"steps": steps, **BATTERY}
     return Task(f"storage, {steps} steps", "storage", numbers, prices, None, ["highs"])

@@ -82,7 +82,7 @@ def storage(rng, rows: int) -> Task:
     battery = network_race.BATTERY
 
     def best(row: int) -> float:
-        # Prices are positive, so that no optimum charges and discharges in one step.
+        # Prices are positive, so no optimum charges and discharges in one step.
         gain, loss = battery["charge_efficiency"], 1 / battery["discharge_efficiency"]
         steps = np.tri(STEPS)
         change = np.hstack([gain * steps, -loss * steps])

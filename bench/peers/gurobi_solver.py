@@ -19,7 +19,7 @@ np = common.require("numpy")
 gp = common.require("gurobipy")
 GRB = gp.GRB
 
-# Relative rounding error of loads, so that sums of decimal demands may fill a vehicle exactly.
+# Relative rounding error of loads, so sums of decimal demands may fill a vehicle exactly.
 LOAD_TOLERANCE = 1e-9
 
 

@@ -1,7 +1,7 @@
 """HiGHS: linear and integer programs; TSP by repeated solves with subtour elimination cuts.
 
-HiGHS has no lazy constraints, so that one TSP instance needs several integer programs; its cuts
-are removed before the next instance. CVRP is not included.
+HiGHS has no lazy constraints, so one TSP instance needs several integer programs; its cuts are
+removed before the next instance. CVRP is not included.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ impl ReportTable {
         std::iter::once(&self.heading).chain(&self.rows)
     }
 
-    /// The table as Markdown, columns aligned so that it reads as plain text too.
+    /// The table as Markdown, aligned so it reads as plain text too.
     fn markdown(&self) -> String {
         let width = |column: usize| {
             self.lines()

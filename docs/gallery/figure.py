@@ -1,8 +1,8 @@
 """Draw small figures as SVG, with the standard library alone.
 
-Figures are 400 units wide, so that their type can be read on a telephone, and have the colors of a
-light or a dark screen. `Figure.save` writes a file with its own style; on the site figures become
-part of the page and take the style from it.
+Figures are 400 units wide, so their type can be read on a telephone, and have the colors of a light
+or a dark screen. `Figure.save` writes a file with its own style; on the site figures become part of
+the page and take the style from it.
 """
 
 from html import escape

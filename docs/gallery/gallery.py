@@ -1,7 +1,7 @@
 """What the scripts of the gallery share: running the program, money, pictures.
 
 Needs the standard library and the `regretless` command. A script runs in full by default; with
-GALLERY_SIZE=small it takes fewer rows, so that tests can run all of them.
+GALLERY_SIZE=small it takes fewer rows, so tests can run all of them.
 """
 
 import csv
@@ -99,7 +99,7 @@ def explain(arguments):
 
 
 def show(drawing, name):
-    """Save a figure as NAME.svg and return it, so that a notebook shows it."""
+    """Save a figure as NAME.svg and return it, so a notebook shows it."""
     folder = Path(os.environ.get("GALLERY_FIGURES", FOLDER))
     folder.mkdir(parents=True, exist_ok=True)
     drawing.save(folder / f"{name}.svg")

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-# Last, so that the installed package `regretless` is found before its sources.
+# Last, so the installed package `regretless` is found before its sources.
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 
 from differential.run import main  # noqa: E402

@@ -1,7 +1,7 @@
 """Intervals of a backtest's savings, by an implementation and random numbers of their own.
 
 The method is the balanced simultaneous studentized block bootstrap of the tutorial about backtests.
-The program draws 5,000 resamples, this module more of them, so that the ends differ by the error of
+The program draws 5,000 resamples, this module more of them, so the ends differ by the error of
 quantiles of samples: an end must lie between those of a smaller and of a larger tail.
 """
 

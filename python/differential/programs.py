@@ -29,7 +29,7 @@ def draw_min_cost_flow(draw):
     spec = {"kind": "min_cost_flow", "arcs": written}
     if draw.chance(0.3):
         spec["sense"] = draw.one_of("minimize", "maximize")
-    # Supplies are those of a random flow, so that most rows have one.
+    # Supplies are those of a random flow, so most rows have one.
     flow = draw.rng.integers(0, 8, size=(scenarios, count)) * draw.one_of(1.0, 1.0, 0.5, 0.1)
     flow *= draw.rng.random((scenarios, count)) < 0.6
     supply = np.round(flow @ balance.T, 6)

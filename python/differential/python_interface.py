@@ -67,7 +67,7 @@ def build_problem(case, folder, form):
 
 
 def finite(value):
-    """Numbers as a dict has them: a text in the place of a bound that is infinite."""
+    """Numbers as a dict has them: a text instead of a bound that is infinite."""
     if isinstance(value, dict):
         # Columns of `linear_arrays` leave out a bound that is not there.
         is_column = set(value) >= {"lower", "upper", "integer"}

@@ -35,7 +35,7 @@ problem = rl.Problem({"kind": "schedule", "minutes": 30.0, "machines": [[1.0]], 
 
 train, test = np.arange(80), np.arange(80, 120)
 labels = rl.label(problem, C)
-# Prices are high in the same hours every day, so that MSE is hard to beat here: compare first.
+# Prices are high in the same hours every day, so MSE is hard to beat here: compare first.
 for method in ("MSE", "MAE(O)"):
     model, _ = rl.train(
         problem,

@@ -1,4 +1,4 @@
-"""A table of your own in pandas: choose the 6 cheapest of 24 hours from a weather forecast.
+"""Your own table in pandas: choose the 6 cheapest of 24 hours from a weather forecast.
 
 Needs pandas and scikit-learn.
 """

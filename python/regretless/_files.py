@@ -7,13 +7,13 @@ from pathlib import Path
 
 
 def check_free(path: Path, *, force: bool) -> None:
-    """Raise FileExistsError where a file exists and is not to be replaced."""
+    """Raise FileExistsError if a file exists and is not to be replaced."""
     if path.exists() and not force:
         raise FileExistsError(f"{path}: the file exists already; force=True replaces it")
 
 
 def write_atomically(path: Path, content: bytes, *, force: bool) -> None:
-    """Write a file next to its target and rename it, so that no reader sees a part of it.
+    """Write a file next to its target and rename it, so no reader sees a part of it.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def write_atomically(path: Path, content: bytes, *, force: bool) -> None:
     Raises
     ------
     FileExistsError
-        Where the file exists and ``force`` is false.
+        If the file exists and ``force`` is false.
     """
     check_free(path, force=force)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")

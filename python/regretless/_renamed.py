@@ -1,8 +1,8 @@
 """Keywords that were renamed before the first release, each with its present name.
 
 A function that receives an old keyword raises a ``TypeError`` that gives the new one: it has the
-decorator :func:`refuse_renamed`, or calls :func:`check` where it takes any keywords. Renamed
-settings of ``train`` are in the compiled library, which the command line uses too.
+decorator :func:`refuse_renamed`, or calls :func:`check` if it takes any keywords. Renamed settings
+of ``train`` are in the compiled library, which the command line uses too.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ def refuse(function: str, keywords: Iterable[str]) -> NoReturn:
     Raises
     ------
     TypeError
-        Always. The message gives the new name where the first keyword is an old one.
+        Always. The message gives the new name if the first keyword is an old one.
     """
     check(function, keywords := list(keywords))
     raise TypeError(f"{function}() got an unexpected keyword argument '{keywords[0]}'")
 
 
 def check(function: str, keywords: Iterable[str]) -> None:
-    """Raise a ``TypeError`` where one of the keywords is an old one."""
+    """Raise a ``TypeError`` if one of the keywords is an old one."""
     renamed = RENAMED.get(function, {})
     for keyword in keywords:
         if keyword in renamed:

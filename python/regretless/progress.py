@@ -1,4 +1,4 @@
-"""Progress of long work on standard error: a tqdm bar where tqdm is installed, else a text line."""
+"""Progress of long work on standard error: a tqdm bar if tqdm is installed, else a text line."""
 
 from __future__ import annotations
 

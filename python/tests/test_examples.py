@@ -50,7 +50,7 @@ MODULES = {"torch_module.py": "torch", "forest.py": "sklearn"}
 
 @pytest.fixture(scope="module")
 def page_folder(tmp_path_factory):
-    """The files of the page about losses of one's own."""
+    """The files of the page about custom losses."""
     folder = tmp_path_factory.mktemp("own-loss")
     for name, text in FILE.findall(PAGE.read_text()):
         (folder / name).write_text(text)

@@ -504,7 +504,7 @@ def test_limits_and_searches_that_a_function_does_not_have_are_refused():
     X, C = rng.normal(size=(30, 2)), rng.uniform(1, 2, size=(30, 3))
     problem = rl.Problem.from_solver(cheapest_of_three, 3, sense="minimize")
     for limits in [{"nodes": 10}, {"gap": 0.01}, {"seconds": 1.0}]:
-        with pytest.raises(ValueError, match="of your own; leave out .*inside the function"):
+        with pytest.raises(ValueError, match="your own function; leave out .*inside the function"):
             problem.solve_all(C, **limits)
     with pytest.raises(ValueError, match="'node-limit 10' has no effect"):
         problem.solve_all(C, heuristic="node-limit 10")
@@ -710,7 +710,7 @@ def test_known_costs_are_compared_at_other_costs_where_no_decision_is_repeated()
 
     problem = rl.Problem.from_solver(ranked_with_tax, 6, sense="minimize", binary=False)
     _, different = np.unique(np.argsort(COSTS), axis=0, return_index=True)
-    with pytest.raises(ValueError, match="where all costs are 1.25 times as high"):
+    with pytest.raises(ValueError, match="if all costs are 1.25 times as high"):
         rl.label(problem, COSTS[different])
 
 

@@ -314,7 +314,7 @@ def build(made):
         )
         for j, (low, high, kind) in enumerate(zip(made["lower"], made["upper"], made["kinds"]))
     ]
-    # Terms in two parts, so that a variable occurs twice.
+    # Terms in two parts, so a variable occurs twice.
     total = lambda c: pulp.lpSum(a / 2 * x for a, x in zip(c, v)) + pulp.lpSum(
         a / 2 * x for a, x in zip(c, v))
     model += total(made["objective"]) + made["constant"]

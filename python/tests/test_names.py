@@ -360,7 +360,7 @@ def test_a_model_holds_the_file_of_its_problem(problem, tables, tmp_path):
     model.save(elsewhere / "m.safetensors")
     path.write_text(LP.replace("<= 2", "<= 7"))
     taken = model.decide(features, problem=rl.Problem.from_file(path)).decisions
-    assert taken["a"].any(), "with a problem of the user's own the new file counts"
+    assert taken["a"].any(), "with a custom problem the new file counts"
     moved = rl.Model.load(elsewhere / "m.safetensors")
     copies = [model, moved, pickle.loads(pickle.dumps(model))]
     for copy in copies:

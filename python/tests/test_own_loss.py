@@ -1,4 +1,4 @@
-"""Losses of one's own: values, refusals, senses, solver calls, the command line, Ctrl-C."""
+"""Custom losses: values, refusals, senses, solver calls, the command line, Ctrl-C."""
 
 import functools
 import importlib
@@ -603,7 +603,7 @@ def test_a_loss_that_depends_on_its_batch_is_refused(knapsack):
 def test_unknown_losses_are_refused_with_ones_own(knapsack):
     problem, _, C = knapsack
     rl.loss(squares, name="listed_squares")
-    with pytest.raises(ValueError, match="unknown loss 'nosuch'.*of your own: .*listed_squares"):
+    with pytest.raises(ValueError, match="unknown loss 'nosuch'.*custom losses: .*listed_squares"):
         rl.Loss(problem, C, "nosuch")
 
 

@@ -1,4 +1,4 @@
-"""Predictors of one's own in the trainer: torch modules and scikit-learn regressors."""
+"""Custom predictors in the trainer: torch modules and scikit-learn regressors."""
 
 import pickle
 import warnings
@@ -445,7 +445,7 @@ def test_a_learning_rate_beside_an_optimizer_of_ones_own_is_refused(knapsack):
     problem, X, C = knapsack
     module = linear_module(X, C)
     for optimizer in (torch.optim.SGD(module.parameters(), lr=0.1), torch.optim.SGD):
-        with pytest.raises(TypeError, match="'learning_rate' beside an optimizer of your own"):
+        with pytest.raises(TypeError, match="'learning_rate' beside a custom optimizer"):
             rl.train(problem, X, C, predictor=module, optimizer=optimizer, learning_rate=0.1)
     with pytest.raises(TypeError, match="leave out lr_decay"):
         rl.train(problem, X, C, predictor=module, optimizer=torch.optim.SGD, lr_decay=True)

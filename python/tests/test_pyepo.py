@@ -520,7 +520,7 @@ def test_binding_constraints_span_the_cone_of_the_optimum(name):
     for cost in costs_of(model, 6):
         decision, _ = solved(model, cost)
         if name.startswith("TSP7"):
-            # Far from every other tour, so that the relaxation has no other optimum.
+            # Far from every other tour, so the relaxation has no other optimum.
             cost = cost + 3.0 * (1.0 - decision)
         if name in SMALLER:
             # What is absent is not chosen at any cost.

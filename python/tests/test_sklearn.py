@@ -577,7 +577,7 @@ def test_the_scorer_takes_costs_in_the_order_of_those_the_estimator_was_fitted_t
     for estimator in (alone, piped, search):
         estimator.fit(features, costs)
         expected = regret_score(problem, costs, estimator.predict(features))
-        assert expected < -0.005, "decisions are not perfect, so that a different order shows"
+        assert expected < -0.005, "decisions are not perfect, so a different order shows"
         for table in (costs, costs.to_numpy(), costs[["a", "b", "c"]]):
             assert scorer(estimator, features, table) == expected
         assert estimator.score(features, costs.to_numpy()) == expected

@@ -304,7 +304,7 @@ def test_rows_without_a_weight_are_refused():
     problem, costs, _, predictions = table("SP5x5", rows=3)
     loss = DecisionLoss(problem, costs[:2], "MSE", weights=[1.0, 2.0])
     with pytest.raises(
-        ValueError, match="row 2 of the true costs is not in the table, so that it has no weight"
+        ValueError, match="row 2 of the true costs is not in the table, so it has no weight"
     ):
         loss(predictions, torch.from_numpy(costs))
     with pytest.raises(ValueError, match="give its costs C too"):

@@ -201,8 +201,8 @@ CHECKPOINT_INTERVAL = 2.0
 
 
 class InterruptedSolver:
-    """Chooses the cheapest item. One call sleeps, so that a checkpoint is due at the end of its
-    epoch, and a later call interrupts the training."""
+    """Chooses the cheapest item. One call sleeps, so a checkpoint is due at the end of its epoch,
+    and a later call interrupts the training."""
 
     def __init__(self, checkpoint):
         self.checkpoint = checkpoint

@@ -627,7 +627,7 @@ def test_losses_that_solve_are_no_objective():
     problem, _, costs = data(5)
     with pytest.raises(ValueError, match="not 'SPO"):
         CostSensitiveObjective(problem, costs, "SPO+")
-    with pytest.raises(ValueError, match="use S in the place of E"):
+    with pytest.raises(ValueError, match="use S instead of E"):
         CostSensitiveObjective(problem, costs, "MAE(O,E)")
 
 

@@ -159,7 +159,7 @@ def page():
     parts += [
         "## Settings files",
         "Every option is a key of a TOML file (`--config FILE.toml`): the name without dashes in "
-        "front, with underscores in the place of the others. `--learning-rate 0.01` is "
+        "front, with underscores instead of the others. `--learning-rate 0.01` is "
         "`learning_rate = 0.01`. Flags override the file, "
         "and a table with the name of a command holds for that command only. A problem may be in "
         "the file, as the table `[problem]`, with the keys of the [problem files]"

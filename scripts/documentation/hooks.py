@@ -6,8 +6,8 @@
 * `<!-- kinds -->` becomes the table of the pages of problem kinds.
 * Links to files of the repository outside `docs/` lead to copies: Markdown files of the root become
   pages of the site, everything else is copied as text under `source/`.
-* Figures with the class `fig` are placed into the page, so that they follow its color scheme.
-* Cells of tables with long texts are marked, so that their columns stay readable on a telephone.
+* Figures with the class `fig` are placed into the page, so they follow its color scheme.
+* Cells of tables with long texts are marked, so their columns stay readable on a telephone.
 * Scripts of the gallery are also written as notebooks.
 * Every page is also written as Markdown next to its HTML, and `llms.txt` lists all of them.
 """

@@ -65,7 +65,7 @@ def record(path, markdown, places):
     if path.read_text() != markdown:
         return False
     today = datetime.date.today().isoformat()
-    # All dates have the same length, so that places stay where they are.
+    # All dates have the same length, so places stay where they are.
     for place in places:
         end = markdown.index("-->", place)
         markdown = markdown[:place] + DATE.sub(today, markdown[place:end]) + markdown[end:]

@@ -13,8 +13,8 @@ difference with `-`. A name in parentheses is a number that this mark does not c
 without a value in the row is a number that the cell does not show.
 
 A first cell may list several keys (`MSE, MAE(O,S)`). Numbers of a cell with † were cut by a time
-limit, so that they depend on the machine: they may differ by a factor of five. Left out are empty
-cells and columns that COLUMN does not name. Rows and cells that the result lacks are findings.
+limit, so they depend on the machine: they may differ by a factor of five. Left out are empty cells
+and columns that COLUMN does not name. Rows and cells that the result lacks are findings.
 
 Where COMMAND prints CSV or Markdown with the headings of the table, `2 keys` is shorter: the first
 two cells identify a row, and all numbers below headings that both have are compared. Of a heading

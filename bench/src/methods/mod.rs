@@ -2,8 +2,8 @@
 //! Gurobi.
 //!
 //! Both train a linear model on the same table from the same parameters, with the same batches of
-//! 32 rows and Adam. SPO+ is deterministic, so that losses must agree epoch by epoch. For PFYL the
-//! two programs draw different noise, so that the models are compared by the regret on test rows.
+//! 32 rows and Adam. SPO+ is deterministic, so losses must agree epoch by epoch. For PFYL the two
+//! programs draw different noise, so the models are compared by the regret on test rows.
 
 use std::fs;
 use std::path::Path;

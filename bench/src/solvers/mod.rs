@@ -313,7 +313,7 @@ const NOTES: [&str; 6] = [
     "* heuristic, without proof: LKH one run, PyVRP 1,000 iterations (PyVRP may use routes of a \
         single customer)",
     "† not all instances were proven optimal within the time limit; speedups are over the \
-        instances that both solved, so that they are not quotients of the two columns",
+        instances that both solved, so they are not quotients of the two columns",
     "TSP in Gurobi: PyEPO's model, subtour elimination at integer points; in HiGHS, which has no \
         lazy constraints: solve, cut, solve again",
 ];

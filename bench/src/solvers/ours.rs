@@ -13,7 +13,7 @@ use super::compare::{SolveRecords, SolverRun};
 
 /// Measurements of the clocks' own overhead, of which the minimum counts. Untuned.
 const OVERHEAD_MEASUREMENTS: usize = 1000;
-/// Shortest time of a solve: the resolution of the clocks, so that ratios stay finite.
+/// Shortest time of a solve: the resolution of the clocks, so ratios stay finite.
 const MIN_SECONDS: f64 = 1e-9;
 
 /// Solves all cost vectors of a case on the calling thread.

@@ -1,9 +1,9 @@
 //! Training suite: epochs of losses without solver calls, compared with torch, two threads each.
 //!
-//! Both train on the same arrays from the same parameters with the same batches, so that their
-//! losses can be compared epoch by epoch. Ours is the public `train` call, whose report has the
-//! time of every epoch. Torch is timed as usually written (`eager`) and as the fastest code we
-//! could write (`optimized`), with the default memory allocator and with one that keeps its pages.
+//! Both train on the same arrays from the same parameters with the same batches, so their losses
+//! can be compared epoch by epoch. Ours is the public `train` call, whose report has the time of
+//! every epoch. Torch is timed as usually written (`eager`) and as the fastest code we could write
+//! (`optimized`), with the default memory allocator and with one that keeps its pages.
 
 use std::fs;
 
@@ -114,7 +114,7 @@ const NOTES: [&str; 5] = [
         of the parameters that every run makes after an epoch",
     "torch eager: formula with masks, default Adam; torch optimized: relu instead of \
         masks, constants precomputed, fused Adam",
-    "pages kept: MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ raised, so that glibc keeps \
+    "pages kept: MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ raised, so glibc keeps \
         freed memory",
     "roofline: the longer of arithmetic at the multiply-add peak and, where the data do not fit \
         into the cache, memory traffic at the bandwidth of the Adam mix",
@@ -148,7 +148,7 @@ impl TrainingMeasurement {
         if !cli.no_peers {
             data.write(case, &folder)?;
             measurement.run_torch(cli, case, &folder)?;
-            // Repeated after torch, so that a temporary load of the machine affects both programs.
+            // Repeated after torch, so a temporary load of the machine affects both programs.
             measurement
                 .ours
                 .add_times(ours::epochs(case, &data, cli.threads)?);

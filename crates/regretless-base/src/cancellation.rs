@@ -41,7 +41,7 @@ impl Cancellation {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Whether the work on this thread should stop, for solvers of the user's own. Takes one or two
+    /// Whether the work on this thread should stop, for custom solvers. Takes one or two
     /// nanoseconds: cheap enough for every node of a search.
     pub fn is_current_requested() -> bool {
         requested()

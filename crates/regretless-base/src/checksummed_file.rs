@@ -2,7 +2,7 @@
 //!
 //! Reading executes nothing and trusts nothing: sizes are checked against the length of the file
 //! before memory is allocated, the checksum covers every array, and the file must be, byte for
-//! byte, what this module writes for its content, so that every flipped bit is detected.
+//! byte, what this module writes for its content, so every flipped bit is detected.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -14,10 +14,10 @@ use crate::error::{Error, Result};
 
 /// Longest header that is read, 16 MB. It contains names and metadata, never arrays.
 pub const MAX_HEADER_BYTES: u64 = 16 << 20;
-/// The one metadata key, so that the order of a hash map cannot change the bytes.
+/// The one metadata key, so the order of a hash map cannot change the bytes.
 const METADATA_KEY: &str = "regretless";
-/// Values converted to bytes at a time, so that large arrays are not copied as a whole. Untuned:
-/// any size of some ten KB works.
+/// Values converted to bytes at a time, so large arrays are not copied as a whole. Untuned: any
+/// size of some ten KB works.
 const VALUES_PER_CHUNK: usize = 1 << 14;
 
 /// An array with its shape.
@@ -292,8 +292,8 @@ impl<T: Serialize + DeserializeOwned> ChecksummedFile<T> {
         Ok(file)
     }
 
-    /// The same content with a checksum that matches, so that fuzzing reaches what is checked
-    /// behind it; `None` for bytes that are no such file.
+    /// The same content with a checksum that matches, so fuzzing reaches what is checked behind it;
+    /// `None` for bytes that are no such file.
     pub fn with_matching_checksum(bytes: &[u8], format: &str) -> Option<Vec<u8>> {
         Self::parse(bytes, format).ok()?.to_bytes(format).ok()
     }

@@ -1,6 +1,6 @@
 //! Compressed files: gzip and bzip2, as publishers of instances and tables use them. They are
 //! recognized by their first bytes, whatever their names, and decompressed while they are read. A
-//! short file can decompress to any length, so that the length is limited.
+//! short file can decompress to any length, so the length is limited.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};

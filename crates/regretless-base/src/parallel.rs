@@ -16,8 +16,7 @@ use crate::error::{Error, Result};
 /// Maximum number of threads per core. More threads only take turns, and thousands of them slow
 /// down other programs.
 const MAX_THREADS_PER_CORE: usize = 8;
-/// Threads that are allowed on any machine, so that one command works on machines of different
-/// sizes.
+/// Threads that are allowed on any machine, so one command works on machines of different sizes.
 const MIN_THREAD_LIMIT: usize = 64;
 
 /// A number of threads and their source.
@@ -185,8 +184,8 @@ impl Threads {
         self.distribute(longest_first(slots, expected).into_iter(), init, work);
     }
 
-    /// Free workers take the next slots of the queue: one at a time, a few where very many are
-    /// left, so that no thread is idle for longer than one slot takes.
+    /// Free workers take the next slots of the queue: one at a time, a few if very many are left,
+    /// so no thread is idle for longer than one slot takes.
     fn distribute<'t, S, T: Send + 't>(
         &self,
         queue: impl ExactSizeIterator<Item = (usize, &'t mut T)> + Send,
@@ -253,14 +252,14 @@ fn take_next<I: ExactSizeIterator>(queue: &Mutex<I>, workers: usize, taken: &mut
 #[cfg(unix)]
 const SECONDS_PER_NANOSECOND: f64 = 1e-9;
 
-/// CPU time of all threads of this process so far, where the operating system reports it.
+/// CPU time of all threads of this process so far, if the operating system reports it.
 #[cfg(unix)]
 pub fn cpu_seconds() -> Option<f64> {
     let cpu_time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Some(cpu_time.tv_sec as f64 + SECONDS_PER_NANOSECOND * cpu_time.tv_nsec as f64)
 }
 
-/// CPU time of all threads of this process so far, where the operating system reports it.
+/// CPU time of all threads of this process so far, if the operating system reports it.
 #[cfg(not(unix))]
 pub(crate) fn cpu_seconds() -> Option<f64> {
     None
@@ -286,7 +285,7 @@ impl Timer {
         self.started.elapsed().as_secs_f64()
     }
 
-    /// CPU seconds of all threads, where the operating system reports them; other work of the same
+    /// CPU seconds of all threads, if the operating system reports them; other work of the same
     /// process counts too.
     pub fn cpu_seconds(&self) -> Option<f64> {
         Some(cpu_seconds()? - self.cpu_started?)

@@ -79,7 +79,7 @@ const MAX_DECIMALS: i32 = 12;
 const MIN_SHOWN_FRACTION: f64 = 1e-6;
 
 /// A number for people, with thousands separators: as many decimals as leave two digits of
-/// `precision`, such as the width of its interval; where that is 0, four digits. One that would be
+/// `precision`, such as the width of its interval; if that is 0, four digits. One that would be
 /// rounded to 0 has one digit.
 pub fn amount(value: f64, precision: f64) -> String {
     let (size, digits) = if precision > 0.0 {
@@ -172,7 +172,7 @@ fn is_unsafe_in_name(c: char) -> bool {
 }
 
 /// Any text as a part of a file name: ASCII letters and digits stay, all else becomes `_`. A long
-/// text is truncated and gets a hash of the whole, so that different texts have different names.
+/// text is truncated and gets a hash of the whole, so different texts have different names.
 pub fn file_name_part(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     if text.chars().count() <= MAX_FILE_NAME_PART_CHARS {
@@ -232,8 +232,7 @@ fn is_hidden(c: char) -> bool {
 }
 
 /// User text in a CSV cell: a spreadsheet would run text that begins with `=`, `+`, `-`, `@`, TAB
-/// or CR as a formula, so that it is prefixed with a single quote. Numbers such as `-1.5` are
-/// unchanged.
+/// or CR as a formula, so it is prefixed with a single quote. Numbers such as `-1.5` are unchanged.
 pub fn escape_formula(text: &str) -> Cow<'_, str> {
     let begins_a_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if begins_a_formula && text.parse::<f64>().is_err() {

@@ -72,8 +72,8 @@ impl TableFormat {
     }
 }
 
-/// A table that was read from standard input into a temporary file, so that errors can name its
-/// rows and its keys can be read too.
+/// A table that was read from standard input into a temporary file, so errors can name its rows and
+/// its keys can be read too.
 pub struct InputFile {
     path: PathBuf,
     /// Removes the temporary file when dropped.

@@ -3,8 +3,8 @@
 //! `args/` defines the flags, `settings.rs` merges flags over a settings file, `commands/` has one
 //! file per command, and `output.rs` prints results and errors. Exit codes are set here only.
 //!
-//! It is a library, so that the Python package has the same `regretless` command as the program
-//! that is built with cargo: both call [`run`].
+//! It is a library, so the Python package has the same `regretless` command as the program that is
+//! built with cargo: both call [`run`].
 
 use std::ffi::OsString;
 

@@ -1,7 +1,7 @@
 //! Output: results on standard output, errors and warnings on standard error.
 //!
-//! Control characters and other hidden characters are escaped here, so that no text from a file
-//! reaches a terminal unescaped.
+//! Control characters and other hidden characters are escaped here, so no text from a file reaches
+//! a terminal unescaped.
 
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
@@ -94,7 +94,7 @@ pub struct CommandReport {
     pub json: Value,
     /// An error that occurred although there are results to report.
     pub failure: Option<Error>,
-    /// Whether standard output has the results of the command, so that the report goes to standard
+    /// Whether standard output has the results of the command, so the report goes to standard
     /// error.
     pub stdout_is_taken: bool,
     /// What ends the run once the report is printed: until then, the same command resumes.

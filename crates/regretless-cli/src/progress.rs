@@ -2,7 +2,7 @@
 //!
 //! Bars appear after a short delay, and only on a terminal. The first Ctrl-C requests cancellation,
 //! which keeps finished results. A second one, or a solve that does not react in time, ends the
-//! program at once. Files are written atomically, so that nothing stored is lost.
+//! program at once. Files are written atomically, so nothing stored is lost.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::{LazyLock, Mutex, PoisonError};

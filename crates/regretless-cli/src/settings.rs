@@ -1,7 +1,7 @@
 //! Settings files, overridden by the flags of the command line.
 //!
 //! Flags override the file as one flat table of names, which is then read back as options. The
-//! names allowed in a file are those of the command's flags, so that the two always agree.
+//! names allowed in a file are those of the command's flags, so the two always agree.
 
 use std::fs;
 use std::io::Read;

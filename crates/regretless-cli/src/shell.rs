@@ -12,7 +12,7 @@ pub fn command_line(arguments: &[OsString]) -> String {
     line
 }
 
-/// An argument, quoted where a shell would change it.
+/// An argument, quoted if a shell would change it.
 pub fn quoted(argument: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=+%".contains(c);
     if !argument.is_empty() && argument.chars().all(is_plain) {

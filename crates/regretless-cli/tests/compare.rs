@@ -347,7 +347,7 @@ fn write_linear_table(workspace: &TestWorkspace, rows: usize, spread: f64) {
             (row * 37 % 101) as f64 / 10.0,
             1000.0 + (row * 53 % 89) as f64,
         );
-        // A little noise, so that no regret is exactly 0.
+        // A little noise, so no regret is exactly 0.
         let noise = spread * (((row * 7919) % 13) as f64 / 13.0 - 0.5);
         text += &format!(
             "{x},{y},{},{}\n",
@@ -600,7 +600,7 @@ fn fewer_than_ten_rows_cause_a_warning() {
 #[test]
 fn seeds_that_share_their_test_rows_claim_no_significance() {
     let workspace = TestWorkspace::new();
-    // Costs that no linear model predicts well, so that some method beats the baselines.
+    // Costs that no linear model predicts well, so some method beats the baselines.
     let mut text = String::from("x,y,a,b\n");
     for row in 0..120_i32 {
         let (x, y) = (
@@ -689,7 +689,7 @@ fn one_seed_asks_for_more_seeds_and_seeds_on_the_same_rows_do_not() {
         ("--seeds 1 --out one", "on one seed; more seeds show"),
         (
             "--seeds 2 --split order:0.2,0.2 --out order",
-            "more seeds do not tell; a backtest",
+            "more seeds cannot show; a backtest",
         ),
     ] {
         let output = workspace.run(&format!("{command} {options}")).succeeded();

@@ -6,7 +6,7 @@ mod common;
 use common::TestWorkspace;
 
 /// Two depots and two customers: `ship_*` is predicted, `open_*` has known costs. Shipping from
-/// depot a costs more when `load` is above 0.5, so that another depot should be opened.
+/// depot a costs more when `load` is above 0.5, so another depot should be opened.
 fn write_depots(workspace: &TestWorkspace) {
     workspace.write(
         "model.lp",

@@ -42,7 +42,7 @@ fn table(days: u64, with_dates: bool) -> String {
             write!(text, ",{}", u8::from((u64::from(site) + day) % 4 < 2)).unwrap();
         }
         for site in 0..4_u32 {
-            // Not linear in the wind, so that least squares decides worse than a network.
+            // Not linear in the wind, so least squares decides worse than a network.
             let bend = (f64::from(site) - 4.0 * wind).powi(2);
             let mean = 10.0 + 3.0 * bend + load;
             write!(text, ",{:.4}", mean + noise(day, 10 + u64::from(site))).unwrap();

@@ -447,7 +447,7 @@ fn rows_that_were_trained_on_are_counted() {
         let report = workspace.run(&words).json();
         report["training_overlap"].clone()
     };
-    // Rows repeat every seven days, so that all of them are among those of the training.
+    // Rows repeat every seven days, so all of them are among those of the training.
     let output = workspace.run(&format!("{evaluate} wide.csv")).succeeded();
     let warning = "note: the model was trained or validated on 30 of these 30 rows";
     assert!(output.err.contains(warning), "{}", output.err);

@@ -103,7 +103,7 @@ fn predicted_amounts_of_scale_invariant_methods_are_no_money() {
         let command = format!("{SET_UP} --method {method} --out m.safetensors --force");
         workspace.run(&command).succeeded();
     };
-    let note = "predicted costs are right up to a factor per row";
+    let note = "predicted costs are correct up to a per-row scale factor";
     let explain = "explain --model m.safetensors --data table.csv --row 0";
     let decide = "decide --model m.safetensors --data table.csv --out d.csv --force";
     train("MAE(O,S)");

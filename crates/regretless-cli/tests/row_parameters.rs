@@ -443,7 +443,7 @@ fn all_instances_of_an_evaluated_table_may_lack_a_known_item() {
     let evaluate = format!("evaluate --model model.safetensors {options} --json --data");
     let evaluation = workspace.run(&format!("{evaluate} one.csv")).json();
     assert_eq!(evaluation["instances"], 2);
-    // The only item fits, so that taking it is the best decision.
+    // The only item fits, so taking it is the best decision.
     assert_eq!(evaluation["regret"], 0.0);
     workspace.write(
         "other.csv",

@@ -1,7 +1,7 @@
 //! numpy arrays as input and output.
 //!
 //! float32 in C order is read in place; anything else that numpy can convert is converted once.
-//! Double precision is kept next to the rounded values where something is solved or evaluated
+//! Double precision is kept next to the rounded values if something is solved or evaluated
 //! ([`finite_matrix`]). Arrays that are needed after the call are copied, since the user may change
 //! them. Other tables than arrays become arrays before (`regretless.tables`).
 
@@ -72,7 +72,7 @@ pub enum ArrayOwnership {
     Copy,
 }
 
-/// An array whose columns have names, or, where it is one row, whose entries have.
+/// An array whose columns have names, or, if it is one row, whose entries have.
 ///
 /// The tables of users become numpy arrays or these (`regretless.tables`); functions here read
 /// nothing else.
@@ -112,7 +112,7 @@ fn numeric_array<'py>(
     )))
 }
 
-/// An array of one type in C order; the array itself where it is that already.
+/// An array of one type in C order; the array itself if it is that already.
 fn as_c_contiguous<'py, T: Element>(
     array: &Bound<'py, PyUntypedArray>,
     kind: &str,

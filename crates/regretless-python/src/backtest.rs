@@ -49,7 +49,7 @@ struct BacktestPlan {
     unit: Option<String>,
     out: Option<PathBuf>,
     seed: u32,
-    /// The column of X with the times, where they are one.
+    /// The column of X with the times, if a column has them.
     time_column: Option<String>,
     /// The call, for the page.
     command: String,
@@ -333,7 +333,7 @@ fn periods_of(times: &[String], rows: usize) -> PyResult<Periods> {
     Periods::from_times(times).map_err(to_py_err)
 }
 
-/// Predictions and decisions of the user's, in the order of the problem's costs.
+/// The user's predictions and decisions, in the order of the problem's costs.
 fn given_methods(
     problem: &Problem,
     predictions: &[(String, Bound<'_, PyAny>)],

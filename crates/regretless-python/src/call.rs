@@ -188,7 +188,7 @@ impl CallState {
         WORKING_CALL.set(Some(Arc::clone(self)));
     }
 
-    /// Wakes the calling thread where it waits for an answer ([`Self::wait_for`]).
+    /// Wakes the calling thread if it waits for an answer ([`Self::wait_for`]).
     pub fn wake(&self) {
         // A thread that has checked for the answer, but does not wait yet, holds the lock.
         drop(lock(&self.requests));
@@ -327,7 +327,7 @@ impl CallState {
             Ok(_guard) => self.call(py, &function, &task),
             Err(error) => self.fail_with(error),
         };
-        // The receiver is gone only where the whole call has ended.
+        // The receiver is gone only if the whole call has ended.
         let _ = response.send(result);
     }
 

@@ -173,7 +173,7 @@ impl PyCall {
                     state.stop();
                     signal.get_or_insert(error);
                 }
-                // Also where the enclosing call stopped, or a function raised on another thread.
+                // Also if the enclosing call stopped, or a function raised on another thread.
                 if state.interrupted() {
                     cancellation.request();
                 }

@@ -59,13 +59,13 @@ impl FeatureSettings {
         self.options == FeatureOptions::default()
     }
 
-    /// Which of these columns are texts also where they hold numbers.
+    /// Which of these columns are texts even if they hold numbers.
     fn text_columns(&self, names: Vec<String>) -> Vec<String> {
         text_columns(&self.options, names)
     }
 }
 
-/// Which of these columns are texts also where they hold numbers.
+/// Which of these columns are texts even if they hold numbers.
 pub fn text_columns(options: &FeatureOptions, mut names: Vec<String>) -> Vec<String> {
     names.retain(|name| options.is_text(name));
     names

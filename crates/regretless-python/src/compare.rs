@@ -1,5 +1,5 @@
 //! Comparisons. `regretless.training.compare` has the public function; `regretless_study` has the
-//! statistics, the verdict and the page, so that all interfaces return the same.
+//! statistics, the verdict and the page, so all interfaces return the same.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -108,7 +108,7 @@ fn splits_by_rows(folds: &[Vec<Bound<'_, PyAny>>], rows: usize) -> PyResult<Vec<
     splits.collect()
 }
 
-/// The methods of a comparison: each once, and the reference first where it is not among them.
+/// The methods of a comparison: each once, and the reference first if it is not among them.
 fn methods_of(methods: Option<Vec<Bound<'_, PyAny>>>) -> PyResult<Vec<Method>> {
     let Some(listed) = methods else {
         return Ok(default_methods());
@@ -127,7 +127,7 @@ fn methods_of(methods: Option<Vec<Bound<'_, PyAny>>>) -> PyResult<Vec<Method>> {
     Ok(methods)
 }
 
-/// Predictions of the user's, one table per seed, in the order of the problem's costs.
+/// The user's predictions, one table per seed, in the order of the problem's costs.
 fn given_methods(
     problem: &Problem,
     predictions: &[(String, Vec<Bound<'_, PyAny>>)],

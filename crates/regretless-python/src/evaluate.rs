@@ -34,7 +34,7 @@ use crate::results::to_python;
 pub struct EvaluationArgs<'a, 'py> {
     /// The problem.
     pub problem: &'a Problem,
-    /// Optimal decisions under the true costs, where they are known.
+    /// Optimal decisions under the true costs, if they are known.
     pub labels: Option<&'a Bound<'py, Labels>>,
     /// Parameters of the rows.
     pub parameters: Option<ParameterList<'py>>,
@@ -195,7 +195,7 @@ impl EvaluatedTable {
         Ok(fields)
     }
 
-    /// Columns with one entry per row of the table; NaN where a row has no label.
+    /// Columns with one entry per row of the table; NaN if a row has no label.
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let count = self.data.len();
         let mut regret = vec![f64::NAN; count];
@@ -240,8 +240,8 @@ impl EvaluatedTable {
 /// Regrets and the rows that they belong to.
 type RegretArrays<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>);
 
-/// The warning that models of custom predictors raise where they were trained or validated on
-/// `seen` of the `compared` rows of a table.
+/// The warning that models of custom predictors raise if they were trained or validated on `seen`
+/// of the `compared` rows of a table.
 #[pyfunction]
 #[pyo3(name = "_overlap_warning")]
 pub fn overlap_warning(rows: usize, compared: usize, seen: usize) -> Option<String> {

@@ -10,7 +10,7 @@ use crate::error::to_py_err;
 use crate::names::{column_names, match_table_of_model};
 use crate::problem::Problem;
 
-/// The true costs of one row, in the order of the problem's costs or, where these have no names, of
+/// The true costs of one row, in the order of the problem's costs or, if these have no names, of
 /// the model's.
 pub fn true_costs(
     problem: &Problem,

@@ -183,7 +183,7 @@ fn known_costs_error(
     let scale = PROBED_COST_FACTOR * size_of_terms(labeled, row);
     if is_same_decision && !is_same_amount(fixed, other, scale) {
         return Ok(Some(changing_known_costs(&format!(
-            "row {row} has {}, and the same decision has {} where all costs are \
+            "row {row} has {}, and the same decision has {} if all costs are \
              {PROBED_COST_FACTOR} times as high",
             amounts[0], amounts[1]
         ))));

@@ -1,13 +1,13 @@
 //! Locks that serialize the calls of a user's function, from all threads and problems.
 //!
-//! A function is identified by the object that holds its state, so that problems made from one
-//! function, or from methods of one object, share a lock. Waiting threads get the lock in the order
-//! of their requests. The lock is reentrant: a function that solves its own problem holds the lock
-//! already, also on the threads that work for it.
+//! A function is identified by the object that holds its state, so problems made from one function,
+//! or from methods of one object, share a lock. Waiting threads get the lock in the order of their
+//! requests. The lock is reentrant: a function that solves its own problem holds the lock already,
+//! also on the threads that work for it.
 //!
 //! The table is used only by threads that hold the interpreter lock. A process is forked by such a
-//! thread, so that the table is never locked in the child; the child drops the locks of threads
-//! that it does not have.
+//! thread, so the table is never locked in the child; the child drops the locks of threads that it
+//! does not have.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -179,7 +179,7 @@ impl FunctionLockGuard {
 }
 
 const DEADLOCK_MESSAGE: &str = "two functions wait for each other: each is called by a thread \
-    that waits for the other one; call them from one thread, or set thread_safe=True where a \
+    that waits for the other one; call them from one thread, or set thread_safe=True if a \
     function may be called by several threads at once";
 
 impl Drop for FunctionLockGuard {

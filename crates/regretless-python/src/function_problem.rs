@@ -3,8 +3,8 @@
 //! Costs and decision have the objective sense of the user's problem. Calls of the function are
 //! serialized (`function_locks.rs`) and run on the thread that made the call (`call.rs`), unless
 //! the user declares the function thread-safe. An exception stops the call and is raised unchanged;
-//! `None` means that no decision is feasible. Where the user named parameters of the row, the
-//! function gets them too, and so does the user's check of decisions, if there is one.
+//! `None` means that no decision is feasible. If the user named parameters of the row, the function
+//! gets them too, and so does the user's check of decisions, if there is one.
 
 use std::fmt;
 use std::sync::Arc;
@@ -395,7 +395,7 @@ impl SolverFunction {
         }
     }
 
-    /// Calls with an array and, where the user named parameters, those of the row.
+    /// Calls with an array and, if the user named parameters, those of the row.
     fn call_with_row<'py>(
         py: Python<'py>,
         function: &Py<PyAny>,
@@ -447,7 +447,7 @@ impl SolverFunction {
         if let Some(objective) = objective.filter(|objective| !objective.is_finite()) {
             return Err(PyValueError::new_err(format!(
                 "the function returned the objective {objective}, which is not a finite number; \
-                 return None where no decision is feasible"
+                 return None if no decision is feasible"
             )));
         }
         let decision = self.decision(&vector(&decision, "the decision")?, costs.len())?;
@@ -465,7 +465,7 @@ impl SolverFunction {
         ))
     }
 
-    /// A decision of the function, which is proven to be optimal only where the user says so.
+    /// A decision of the function, which is proven to be optimal only if the user says so.
     pub fn solution(&self, decision: Decision, objective: f64) -> Solution {
         let optimal = Solution::optimal(decision, objective);
         if self.exact {

@@ -61,7 +61,7 @@ impl<'py> FromPyObject<'_, 'py> for SolveOptions {
     }
 }
 
-/// An attribute of options that is an object; `None` where it is not given.
+/// An attribute of options that is an object; `None` if it is not given.
 pub fn keyword_object<'py>(
     options: &Bound<'py, PyAny>,
     name: &str,

@@ -107,21 +107,21 @@ impl Labels {
         array2(py, dense_rows(rows.into_iter(), width), data.len(), width)
     }
 
-    /// Names of the columns of decisions; numbers where the costs have no names.
+    /// Names of the columns of decisions; numbers if the costs have no names.
     #[getter]
     #[pyo3(name = "_column_names")]
     fn column_names(&self) -> Vec<String> {
         self.labeled.data().cost_names().to_vec()
     }
 
-    /// Names of the columns of `decisions`, or None where the costs have no names.
+    /// Names of the columns of `decisions`, or None if the costs have no names.
     #[getter]
     fn cost_names(&self) -> Option<Vec<String>> {
         let names = self.labeled.data().cost_names();
         names.are_explicit().then(|| names.to_vec())
     }
 
-    /// The optimal objectives; NaN where there is no decision.
+    /// The optimal objectives; NaN if there is no decision.
     #[getter]
     fn objectives<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         let data = &self.labeled;

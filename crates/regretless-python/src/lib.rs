@@ -99,7 +99,7 @@ mod _core {
     #[allow(non_upper_case_globals, reason = "the name that Python uses")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
-    /// Creates an array, so that numpy is loaded before Ctrl-C can interrupt its import.
+    /// Creates an array, so numpy is loaded before Ctrl-C can interrupt its import.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         drop(super::arrays::array1(module.py(), vec![0.0_f32]));

@@ -16,8 +16,8 @@ pub fn column_names(value: &Bound<'_, PyAny>) -> Option<Vec<String>> {
     Some(named.get().names.clone())
 }
 
-/// Matches the costs of a table to those of a problem; where they are matched by position, a
-/// warning is raised, once per problem and list of names.
+/// Matches the costs of a table to those of a problem; if they are matched by position, a warning
+/// is raised, once per problem and list of names.
 fn match_names(
     py: Python<'_>,
     problem: &Problem,
@@ -34,7 +34,7 @@ fn match_names(
     Ok(matching)
 }
 
-/// Matches a table to a problem; where costs are matched by position, a warning is raised, once per
+/// Matches a table to a problem; if costs are matched by position, a warning is raised, once per
 /// problem and list of names.
 pub fn open_table(py: Python<'_>, problem: &Problem, data: Dataset) -> PyResult<MatchedTable> {
     let names = data.cost_names().clone();
@@ -52,8 +52,8 @@ fn check_names(argument: &str, names: &CostNames) -> PyResult<()> {
         .map_err(|error| PyValueError::new_err(format!("{argument}: {error}")))
 }
 
-/// Reorders a table to the order of a problem's costs or, where the problem's costs have no names,
-/// of a model's.
+/// Reorders a table to the order of a problem's costs or, if the problem's costs have no names, of
+/// a model's.
 pub fn match_table_of_model(
     py: Python<'_>,
     problem: &Problem,
@@ -83,7 +83,7 @@ pub fn reorder_to_costs(
     reorder_numbers(numbers, value, argument, NamedCosts::new("C", costs))
 }
 
-/// Warns where a table has names and the costs of `C`, those of the problem too, have none.
+/// Warns if a table has names and the costs of `C`, those of the problem too, have none.
 pub fn warn_about_names_beside_none(
     value: &Bound<'_, PyAny>,
     argument: &str,
@@ -181,7 +181,7 @@ pub fn check_order(value: &Bound<'_, PyAny>, argument: &str, problem: &Problem) 
     )))
 }
 
-/// The same for the order of a table's costs, where the problem's costs have no names.
+/// The same for the order of a table's costs, if the problem's costs have no names.
 pub fn check_order_of_table(
     value: &Bound<'_, PyAny>,
     argument: &str,

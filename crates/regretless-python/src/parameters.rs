@@ -80,7 +80,7 @@ fn node_numbers(problem: &Problem, parameter: &str, names: &[String]) -> PyResul
     Ok(numbers)
 }
 
-/// Refuses numbers for a node where the nodes have other names.
+/// Refuses numbers for a node if the nodes have other names.
 fn refuse_numbers_of_nodes(problem: &Problem, parameter: &str) -> PyResult<()> {
     let mut parameters = problem.problem.row_problems().parameters().iter();
     let nodes = parameters

@@ -125,7 +125,7 @@ impl Model {
         self.model.metadata.encoding.is_some()
     }
 
-    /// Which of these columns were texts in training, also where they hold numbers.
+    /// Which of these columns were texts in training, even if they hold numbers.
     #[pyo3(name = "_text_columns")]
     fn text_columns(&self, names: Vec<String>) -> Vec<String> {
         text_columns(&self.model.reading_options(), names)
@@ -257,7 +257,7 @@ impl Model {
     /// Raises
     /// ------
     /// FileExistsError
-    ///     Where the file exists and `force` is false.
+    ///     If the file exists and `force` is false.
     #[pyo3(signature = (path, *, force=false))]
     fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
         detached(py, || self.model.save(&path, force))
@@ -301,8 +301,8 @@ impl Model {
         self.model.column_names()
     }
 
-    /// Names of the features, in the order of training. Where the training table had texts, dates
-    /// or gaps, a column can have several features, such as "shop=north".
+    /// Names of the features, in the order of training. If the training table had texts, dates or
+    /// gaps, a column can have several features, such as "shop=north".
     #[getter]
     fn feature_names(&self) -> Vec<String> {
         self.model.metadata.features.clone()
@@ -360,8 +360,8 @@ impl Model {
     }
 
     /// What the model was trained on and how, as a dict: program version, hash of the data, rows,
-    /// split, settings, limits, and the regret found on the validation and test rows. None where
-    /// the model does not record it.
+    /// split, settings, limits, and the regret found on the validation and test rows. None if the
+    /// model does not record it.
     #[getter]
     fn training<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.model.training_record())

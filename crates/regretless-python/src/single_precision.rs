@@ -7,7 +7,7 @@ use regretless::loss::SinglePrecisionInput;
 
 use crate::arrays::{array1, array2};
 
-/// Losses and gradients of rows of predictions. `None` where the loss has no fast path or a row is
+/// Losses and gradients of rows of predictions. `None` if the loss has no fast path or a row is
 /// invalid; the general path then reports the error.
 pub fn evaluate<'py>(
     loss: &dyn regretless::loss::Loss,

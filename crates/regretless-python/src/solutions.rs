@@ -44,7 +44,7 @@ impl Solution {
         array1(py, values)
     }
 
-    /// Names of the decision's values, or None where the problem has no names for its costs.
+    /// Names of the decision's values, or None if the problem has no names for its costs.
     #[getter]
     fn cost_names(&self) -> Option<Vec<String>> {
         self.cost_names.as_ref().map(CostNames::to_vec)
@@ -148,13 +148,13 @@ impl Solutions {
         array2(py, values, self.results.len(), self.width)
     }
 
-    /// Names of the columns of `decisions`, or None where the costs have no names.
+    /// Names of the columns of `decisions`, or None if the costs have no names.
     #[getter]
     fn cost_names(&self) -> Option<Vec<String>> {
         self.cost_names.as_ref().map(CostNames::to_vec)
     }
 
-    /// The objectives of the decisions; NaN where there is none.
+    /// The objectives of the decisions; NaN if there is none.
     #[getter]
     fn objectives<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         let mut objectives = Vec::with_capacity(self.results.len());

@@ -101,8 +101,8 @@ pub(super) fn check_tour_costs(nodes: usize, costs: &[f64]) -> Result<(), SolveF
     check_costs(nodes, costs)
 }
 
-/// Costs of all edges as a symmetric square matrix, so that a row is contiguous in memory. The
-/// diagonal is infinite.
+/// Costs of all edges as a symmetric square matrix, so a row is contiguous in memory. The diagonal
+/// is infinite.
 #[derive(Debug, Clone, Default)]
 pub struct EdgeCostMatrix {
     nodes: usize,
@@ -149,7 +149,7 @@ impl EdgeCostMatrix {
         RELATIVE_TOLERANCE * max_abs_cost(costs) * nodes as f64
     }
 
-    /// Copies the upper triangle into the lower one, tile by tile, so that both stay in cache.
+    /// Copies the upper triangle into the lower one, tile by tile, so both stay in cache.
     fn mirror(&mut self) {
         let nodes = self.nodes;
         for rows in (0..nodes).step_by(MIRROR_TILE) {

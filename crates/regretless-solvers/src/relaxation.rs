@@ -97,7 +97,7 @@ pub trait CostRanging: Send {
     fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure>;
 }
 
-/// The difference of two vertices, fixed cost included, so that `dot` is the difference of their
+/// The difference of two vertices, fixed cost included, so `dot` is the difference of their
 /// objectives.
 pub type VertexDelta = Decision;
 

@@ -153,7 +153,7 @@ impl SimplexDictionary {
         ranges
     }
 
-    /// Tightens the ranges of basic costs so that a column's reduced cost keeps its sign.
+    /// Tightens the ranges of basic costs to keep the sign of a column's reduced cost.
     fn tighten_ranges(&self, row_ranges: &mut [[f64; 2]], column: usize, reduced: f64, up: bool) {
         let coefficients = self.column(column);
         let min = ZERO_TOLERANCE * max_abs_coefficient(coefficients);
@@ -202,7 +202,7 @@ impl SimplexDictionary {
         traversal.directions
     }
 
-    /// Drives fixed variables out of the basis, so that they block nothing.
+    /// Drives fixed variables out of the basis, so they block nothing.
     fn pivot_out_fixed(&mut self) {
         for row in 0..self.basics.len() {
             let magnitude = |column: &usize| self.column(*column)[row].abs();

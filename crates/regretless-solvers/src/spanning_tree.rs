@@ -27,7 +27,7 @@ pub struct TreeNetwork {
     pub num_nodes: usize,
     /// The two nodes of each edge.
     pub ends: Arc<[[u32; 2]]>,
-    /// Which edges exist; `None` where all do.
+    /// Which edges exist; `None` if all do.
     pub present: Option<Arc<[bool]>>,
 }
 

@@ -64,8 +64,8 @@ impl RelaxationSolver for TopKSolver {
 }
 
 /// The cost of a selected item may rise to that of the cheapest unselected item, and the cost of an
-/// unselected item may fall to that of the most expensive selected item. Where the number of items
-/// may change, neither may cross 0.
+/// unselected item may fall to that of the most expensive selected item. If the number of items may
+/// change, neither may cross 0.
 impl CostRanging for TopKSolver {
     fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure> {
         let count = self.rank(costs)?;

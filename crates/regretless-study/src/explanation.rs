@@ -291,7 +291,7 @@ fn push_ranges(explanation: &Explanation, all_rows: &str, text: &mut String) {
         RangeMethod::Exact => "exact: beyond an end the decision changes".to_owned(),
         RangeMethod::Solves => {
             let exactness = if ranges.reason.is_some() {
-                "where they do not say ≥ or ≤"
+                "if they do not say ≥ or ≤"
             } else {
                 "beyond an end the decision changes"
             };

@@ -4,7 +4,7 @@
 use regretless_base::statistics::{CONFIDENCE, ConfidenceInterval};
 use regretless_base::text::amount;
 
-/// Largest saving that the interval of the best method allows where the reference is enough, as a
+/// Largest saving that the interval of the best method allows if the reference is enough, as a
 /// fraction of the regret of the reference. Untuned: a tenth of what better decisions could save at
 /// most is hardly worth a model.
 const MAX_NEGLIGIBLE_SAVING: f64 = 0.1;
@@ -22,15 +22,15 @@ pub struct Verdict {
     pub reference_regret: f64,
     /// The mean saving. In a maximization, what the method gains.
     pub saving: f64,
-    /// Its interval; none where it would not hold.
+    /// Its interval; none if it would not hold.
     pub interval: Option<ConfidenceInterval>,
     /// The unit of savings.
     pub unit: AmountUnit,
-    /// What the interval is from, such as `64 test rows`; empty where the results say so.
+    /// What the interval is from, such as `64 test rows`; empty if the results say so.
     pub basis: String,
     /// What there must be more of to decide what is not certain.
     pub evidence: &'static str,
-    /// What follows where the reference is as good; none where nothing does.
+    /// What follows if the reference is as good; none if nothing does.
     pub implication: Option<&'static str>,
     /// Whether the training loss of the method has converged; otherwise nothing follows from
     /// regrets that are not lower.
@@ -201,7 +201,7 @@ impl Verdict {
 /// one thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AmountUnit {
-    /// The unit of costs; empty where it is not known.
+    /// The unit of costs; empty if it is not known.
     pub name: String,
     /// What an amount is the mean of: `a day`, `per period` or `per decision`.
     pub per: &'static str,

@@ -1,7 +1,7 @@
 //! Time of SPO+ and PFYL per instance and step, and the fraction spent in the solver; one thread,
 //! no validation.
 //!
-//! Measures CPU time of the thread where the operating system reports it, so that other work on the
+//! Measures CPU time of the thread where the operating system reports it, so other work on the
 //! machine does not count; prints the best of several runs. The solver is also measured alone, on
 //! the costs of the solver calls of the last step.
 

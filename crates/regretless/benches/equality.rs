@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench equality -- [only=TSP50]` prints milliseconds of CPU time per epoch of MAE,
 //! the fastest of several runs, and the ratios of E to S. The `_` of a loss stands for S and E.
-//! Epochs are timed one by one: the preparation of the data takes as long as many epochs, so that a
+//! Epochs are timed one by one: the preparation of the data takes as long as many epochs, so a
 //! difference of whole trainings would mostly be noise.
 
 #![allow(

@@ -22,7 +22,7 @@ use regretless::problem::{Benchmark, ProblemKind, Tsp};
 use regretless::solve::relaxation::{CostRangeKind, Relaxation};
 use regretless::solve::{NormalCone, SearchLimits};
 
-/// Calls timed together, so that the time of the clock is negligible.
+/// Calls timed together, so the time of the clock is negligible.
 const TOGETHER: usize = 20;
 
 fn main() {

@@ -1,4 +1,4 @@
-//! A loss of the user's own: squared errors that count more for the items of the optimal decision.
+//! A custom loss: squared errors that count more for the items of the optimal decision.
 //!
 //! `cargo run --release -p regretless --example own_loss`
 

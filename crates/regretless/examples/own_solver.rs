@@ -1,5 +1,5 @@
-//! A problem that is solved by a function of the user's own: two of four offers, of which the
-//! first two exclude each other.
+//! A problem that is solved by a user's function: two of four offers, of which the
+//! first two are mutually exclusive.
 //!
 //! `cargo run --release -p regretless --example own_solver`
 

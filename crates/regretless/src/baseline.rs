@@ -59,8 +59,8 @@ impl Baseline {
         !data.has_absent_costs() || data.cost_names().are_explicit()
     }
 
-    /// The evaluation for the comparison with a model, which does not depend on it: none where it
-    /// is not wanted or fails.
+    /// The evaluation for the comparison with a model, which does not depend on it: none if it is
+    /// not wanted or fails.
     ///
     /// # Errors
     /// When the user interrupts.

@@ -80,10 +80,9 @@ impl<'a> TrainingJob<'a> {
     }
 
     /// Checks the data and says what the user should know before the training begins. `check` runs
-    /// the data check where the times of the rows are known; otherwise it is
-    /// `|check| Ok(check.run())`. `select` is the trainer where the user did not choose how epochs
-    /// are selected; in a comparison that of its reference, so that all methods are compared on
-    /// equal terms.
+    /// the data check if the times of the rows are known; otherwise it is `|check|
+    /// Ok(check.run())`. `select` is the trainer if the user did not choose how epochs are
+    /// selected; in a comparison that of its reference, so all methods are compared on equal terms.
     ///
     /// # Errors
     /// Those of `check`.

@@ -25,8 +25,8 @@
 //! Costs, predictions and objectives enter and leave in the user's sense; inside the library every
 //! problem is a minimization ([`Sense`]).
 //!
-//! Extension points: a solver of your own ([`Problem::from_solver`]), a problem with relaxation and
-//! warm starts ([`problem::ProblemKind`]), a loss ([`loss`]), progress and cancellation
+//! Extension points: a custom solver ([`Problem::from_solver`]), a problem with relaxation and warm
+//! starts ([`problem::ProblemKind`]), a loss ([`loss`]), progress and cancellation
 //! ([`observer::Observer`]).
 
 // Tests in the crate name its items as users do.

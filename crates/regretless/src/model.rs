@@ -69,8 +69,8 @@ pub struct PredictedDecisions {
     pub complete: Vec<Decision>,
     /// The heuristic that made the decisions, if they are not by an exact search.
     pub heuristic: Option<Heuristic>,
-    /// The parameters of the rows, if there are any; with the names of their items where these
-    /// differ between rows.
+    /// The parameters of the rows, if there are any; with the names of their items if these differ
+    /// between rows.
     pub parameters: Option<Arc<RowParameters>>,
     /// The instances that have a decision, in order: all of them, unless some have no feasible one.
     /// The fields above have one entry for each.
@@ -151,7 +151,7 @@ impl Model {
         self
     }
 
-    /// Decides by a heuristic where an exact search takes too long.
+    /// Decides by a heuristic if an exact search takes too long.
     #[must_use]
     pub fn with_heuristic(mut self, heuristic: Option<Heuristic>) -> Self {
         self.heuristic = heuristic;
@@ -283,9 +283,9 @@ impl Model {
         self.decide_rows(features, None, observer)
     }
 
-    /// The same where feasible sets or known costs differ between rows: `parameters` has them, in
-    /// the order of the features' instances. An instance without a feasible decision does not stop
-    /// the others.
+    /// The same if feasible sets or known costs differ between rows: `parameters` has them, in the
+    /// order of the features' instances. An instance without a feasible decision does not stop the
+    /// others.
     ///
     /// # Errors
     /// When the features are not those the model was trained on, no instance has a feasible

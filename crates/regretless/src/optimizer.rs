@@ -99,7 +99,7 @@ impl Optimizer {
         }
     }
 
-    /// Whether steps do not depend on the scale of gradients, so that the loss may be rescaled.
+    /// Whether steps do not depend on the scale of gradients, so the loss may be rescaled.
     pub(crate) fn is_scale_invariant(self) -> bool {
         matches!(self, Self::Adam { .. })
     }

@@ -57,7 +57,7 @@ pub struct TrainReport {
     pub rounds: Vec<RoundReport>,
     /// Total seconds.
     pub seconds: f64,
-    /// CPU seconds of all threads, where the operating system reports them; other work of the same
+    /// CPU seconds of all threads, if the operating system reports them; other work of the same
     /// process counts too.
     pub cpu_seconds: Option<f64>,
     /// Solves by kind, without labeling; for `auto` those of all candidates.
@@ -72,8 +72,8 @@ pub struct TrainReport {
     /// What `auto` expects of its model.
     #[serde(skip)]
     pub search: Option<SearchReport>,
-    /// The evaluation of the validation rows by models that were not trained on them, where the
-    /// model itself was.
+    /// The evaluation of the validation rows by models that were not trained on them, if the model
+    /// itself was.
     #[serde(skip)]
     pub(crate) held_out: Option<Evaluation>,
 }
@@ -174,12 +174,12 @@ pub struct SearchReport {
     /// Sum of regrets over the sum of absolute optimal objectives on these rows, plus what the
     /// choice among candidates adds on other rows.
     pub expected_regret: f64,
-    /// The 95 % interval of the expected regret; none where it would not hold, as with few rows.
+    /// The 95 % interval of the expected regret; none if it would not hold, as with few rows.
     pub interval: Option<[f64; 2]>,
     /// The same regret of least squares, if it was a candidate.
     pub least_squares_regret: Option<f64>,
-    /// The 95 % interval of the regret of least squares minus the expected one; none where the
-    /// model is that of least squares, and where the interval would not hold.
+    /// The 95 % interval of the regret of least squares minus the expected one; none if the model
+    /// is that of least squares or the interval would not hold.
     pub improvement: Option<[f64; 2]>,
     /// Whether the model is that of least squares.
     pub is_least_squares: bool,
@@ -269,8 +269,8 @@ impl SearchReport {
         }
     }
 
-    /// A sentence where least squares does as well. It names its rows: on others, such as those of
-    /// a backtest, models of other trainings are compared.
+    /// A sentence if least squares does as well. It names its rows: on others, such as those of a
+    /// backtest, models of other trainings are compared.
     pub(crate) fn note(&self) -> Option<String> {
         let basis = self.basis();
         if self.is_least_squares {

@@ -67,10 +67,10 @@ pub struct TrainingSettings {
     pub standardize: bool,
     /// Whether costs are predicted as mean + standard deviation · output.
     pub scale_costs: bool,
-    /// Whether the loss is rescaled so that gradients stay of the order of 1.
+    /// Whether the loss is rescaled to keep gradients of the order of 1.
     pub rescale_loss: bool,
     /// Whether weighted rounds start from the baseline; by default with O_S, whose losses jump, so
-    /// that weights of the baseline mean little far from it.
+    /// weights of the baseline mean little far from it.
     pub retrain_from_baseline: Option<bool>,
     /// Whether instance costs are at most ten times their median with O_S, whose losses can vanish.
     pub clip_instance_costs: bool,
@@ -78,7 +78,7 @@ pub struct TrainingSettings {
     pub then_learning_rate: Option<f64>,
     /// Maximum number of epochs of the stages after `then`.
     pub then_epochs: Option<usize>,
-    /// Whether fused training may be used where predictor, loss and optimizer allow it.
+    /// Whether fused training may be used if predictor, loss and optimizer allow it.
     pub fused: bool,
     /// Seed of parameters, batch order, noise and cache draws.
     pub seed: u64,
@@ -154,7 +154,7 @@ impl TrainingSettings {
         RandomStream::new(Purpose::BatchOrder, self.seed, [epoch as u64, 0]).shuffle(rows);
     }
 
-    /// Whether training may stop by the clock, so that another run may train another model.
+    /// Whether training may stop by the clock, so another run may train another model.
     pub fn stops_by_clock(&self) -> bool {
         self.time_limit.is_some() || self.patience_seconds.is_some()
     }

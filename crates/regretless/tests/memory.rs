@@ -24,7 +24,7 @@ fn memory(name: &str) -> usize {
     1024 * kibibytes.parse::<usize>().unwrap()
 }
 
-/// Pseudorandom, so that no two columns are alike (the mixing step of SplitMix64).
+/// Pseudorandom, so no two columns are alike (the mixing step of SplitMix64).
 fn cost(row: usize, column: usize) -> f64 {
     let mut bits = (row * COSTS + column) as u64;
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

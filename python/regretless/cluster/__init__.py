@@ -3,8 +3,8 @@
 Work is divided into shards; each is one call that depends only on its number. Results are files in
 a folder that all machines see, written atomically and never changed: the same files that
 ``regretless label --shard i/N`` writes. A shard whose machine is lost is run again and skips what
-exists already, so that the result has the same bytes as on one machine. Nothing here starts a
-cluster: the backends connect to one that the user runs.
+exists already, so the result has the same bytes as on one machine. Nothing here starts a cluster:
+the backends connect to one that the user runs.
 
 Examples
 --------
@@ -59,7 +59,7 @@ def map_shards(
     shards : int
         Number of shards, at least 1.
     *arguments
-        Further arguments of ``work``; sent once per machine where the backend can.
+        Further arguments of ``work``; sent once per machine if the backend can.
     retries : int, default 3
         How often a shard is run again when its worker or machine is lost.
     threads : int, default 1
@@ -75,7 +75,7 @@ def map_shards(
     ValueError
         For an unknown backend or fewer than 1 shard.
     RuntimeError
-        Where Ray is not connected.
+        If Ray is not connected.
     """
     if shards < 1:
         raise ValueError(f"shards must be at least 1, not {shards}")
@@ -198,7 +198,7 @@ def sweep(
     Raises
     ------
     ValueError
-        Where a run has a setting that cannot be hashed, or tables have the same row labels in a
+        If a run has a setting that cannot be hashed, or tables have the same row labels in a
         different order.
 
     Notes
@@ -405,7 +405,7 @@ def digest(value: Any) -> str:
 
 
 def update_with(state: Any, value: Any, where: str) -> None:
-    """Add a value to a hash: its kind, length and content, so that different values differ.
+    """Add a value to a hash: its kind, length and content, so different values differ.
 
     Raises
     ------

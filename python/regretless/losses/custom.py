@@ -1,4 +1,4 @@
-"""Losses of one's own: a Python function of a batch that the trainer minimizes."""
+"""Custom losses: a Python function of a batch that the trainer minimizes."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ ARGUMENTS = (
 
 
 class RefusedLossError(ValueError):
-    """A loss of one's own that cannot be used; the message names it.
+    """A custom loss that cannot be used; the message names it.
 
-    Raised where the function of a loss made with :func:`loss` returns something else than values
-    and gradients of the right shape, or numbers that are not finite. A gradient that does not fit
-    the values is a ``ValueError``.
+    Raised if the function of a loss made with :func:`loss` returns something else than values and
+    gradients of the right shape, or numbers that are not finite. A gradient that does not fit the
+    values is a ``ValueError``.
     """
 
     _is_refused_loss = True
 
 
 class OwnLoss:
-    """A loss of one's own, made by :func:`loss`. Calling it calls the function.
+    """A custom loss, made by :func:`loss`. Calling it calls the function.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class OwnLoss:
         Whether training and :class:`Loss` compare the gradient with differences of values before
         they start.
     fingerprint : str
-        Hash of the source. Checkpoints and stored results are used again only where it is the same.
+        Hash of the source. Checkpoints and stored results are used again only if it is the same.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class OwnLoss:
                 )
         if not options:
             return base
-        # In the order of the arguments, so that a loss has one name.
+        # In the order of the arguments, so a loss has one name.
         ordered = {name: options[name] for name in choices if name in options}
         text = ",".join(f"{name}={value!r}" for name, value in ordered.items())
         changed = OwnLoss(
@@ -249,8 +249,8 @@ def loss(
         decisions (B, d) and objectives (B,). Solves are counted, cached and relaxed as those of any
         loss.
 
-    Costs, objectives and gradients have the sense of the problem: gains where it maximizes. The
-    loss itself is always minimized, so that one that compares objectives needs ``sense``.
+    Costs, objectives and gradients have the sense of the problem: gains if it maximizes. The loss
+    itself is always minimized, so one that compares objectives needs ``sense``.
 
     Parameters
     ----------
@@ -363,7 +363,7 @@ def argument_names(function: Callable[..., Any], name: str) -> tuple[str, ...]:
 
 
 def source_hash(function: Callable[..., Any]) -> str:
-    """Return a hash of the file of a function, or of its code where there is none.
+    """Return a hash of the file of a function, or of its code if there is none.
 
     The whole file, since the function may call others in it. Values of other modules, closures and
     global variables are not part of it.
@@ -424,7 +424,7 @@ def load_module(name: str) -> ModuleType:
 
 
 def load_file(path: Path) -> ModuleType:
-    """Return the module of a file, loaded again where the file has changed."""
+    """Return the module of a file, loaded again if the file has changed."""
     path = path.resolve()
     status = path.stat()
     state = (status.st_mtime_ns, status.st_size)

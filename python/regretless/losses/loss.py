@@ -33,7 +33,7 @@ class Loss(_Loss):
         The problem.
     C : array_like or DataFrame of shape (n, d)
         True costs.
-    loss : str or loss of one's own
+    loss : str or custom loss
         A name that `train` takes for one stage, such as "MAE(O,S)", "SPO+", "PFYL(samples=4)",
         "SPO+ relax" or "MAP cache 5%", or a loss made with `loss`.
     labels : Labels, optional
@@ -58,20 +58,20 @@ class Loss(_Loss):
     ValueError
         For an unknown name, several stages ("then"), components that weight instances by the
         regret of a trained baseline (C, W, IC, EIC), which only `train` has, or a loss that needs
-        more of the problem than it has, such as CaVE for a Python function; for a loss of one's own
-        whose gradient does not fit its values.
+        more of the problem than it has, such as CaVE for a Python function; for a custom loss whose
+        gradient does not fit its values.
 
     Notes
     -----
-    The gradient of a loss of one's own is compared with differences of values on the first rows,
-    as in `train`, unless the loss has `check_gradient=False`.
+    The gradient of a custom loss is compared with differences of values on the first rows, as in
+    `train`, unless the loss has `check_gradient=False`.
 
     Losses that use a solution pool (MAP, NCE, LTR) or a cache ("cache 5%") start with the labels of
     all rows of `C` as pool: pass the rows for training alone. The pool grows only by
     `evaluate(..., training=True)`.
 
-    Values are computed in float64 from `C` as given; where the predictions are float32, the true
-    costs are rounded to float32 too.
+    Values are computed in float64 from `C` as given; if the predictions are float32, the true costs
+    are rounded to float32 too.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class Loss(_Loss):
         ----------
         predictions : array_like of shape (n, d)
             Predicted costs. Columns with names must be in the order of the problem's costs, or of
-            `C` where those have no names: the gradient belongs to the columns as given.
+            `C` if those have no names: the gradient belongs to the columns as given.
         rows : sequence of int, optional
             Rows of `C` that the predictions belong to; all rows in order by default.
         epoch : int, default 0

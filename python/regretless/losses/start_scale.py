@@ -1,7 +1,7 @@
-"""A warning where a network starts far from the costs that it is to predict.
+"""A warning if a network starts far from the costs that it is to predict.
 
-Outputs of an untrained network are numbers around 0. Where they are taken for costs, training
-spends its first epochs on the mean of the costs, and often ends before it is reached.
+Outputs of an untrained network are numbers around 0. If they are taken for costs, training spends
+its first epochs on the mean of the costs, and often ends before it is reached.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ MIN_COSINE = 0.5
 0, that of predictions that know no more than the mean of each cost is 1."""
 
 MIN_COMMON_PART = 3.0
-"""Costs have a common direction where the norm of their means is at least this many standard errors
-of it; otherwise a cosine says nothing."""
+"""Costs have a common direction if the norm of their means is at least this many standard errors of
+it; otherwise a cosine says nothing."""
 
 MIN_ROWS = 8
 """Fewer rows have no mean to speak of."""
@@ -33,7 +33,7 @@ REMEDY = (
 
 
 def warn_about_start(predictions: np.ndarray, costs: np.ndarray, is_scale_invariant: bool) -> None:
-    """Warn where the predictions of the first batch are far from its costs.
+    """Warn if the predictions of the first batch are far from its costs.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from regretless import Problem
 
 DEFAULT_NAME = re.compile(r"[IB]V\d+")
-"""Names that CPMpy gives to variables without one of the user's."""
+"""Names that CPMpy gives to variables that the user did not name."""
 
 Terms = tuple[dict[int, float], float]
 """Coefficients by column, and a constant."""
@@ -63,7 +63,7 @@ class Reader:
         self.rows: list[tuple[dict[int, float], float, float]] = []
 
     def column(self, variable: Any) -> int:
-        """Return the column of a variable, a new one where it occurs first."""
+        """Return the column of a variable, a new one at its first occurrence."""
         if variable.name not in self.column_of:
             self.column_of[variable.name] = len(self.variables)
             self.variables.append(variable)

@@ -42,8 +42,8 @@ def from_cvxpy(model: Any, costs: Any = None) -> Problem:
     Notes
     -----
     Columns are the entries of the variables, row by row: ``x[0,0]``, ``x[0,1]`` and so on. A
-    parameter of the objective may have no value where it is the cost of columns with predicted
-    costs, as in ``cvxpy.Minimize(c @ x)``.
+    parameter of the objective may have no value if it is the cost of columns with predicted costs,
+    as in ``cvxpy.Minimize(c @ x)``.
     """
     columns = Columns(model)
     chosen = choose_array_columns(costs, columns.names, lambda item: cost_columns(item, columns))

@@ -87,5 +87,5 @@ def gurobi_weight(model: Any) -> float:
     try:
         return model.ObjNWeight
     except (AttributeError, GurobiError):
-        # Gurobi has no weight where the objective was set by setObjective.
+        # Gurobi has no weight if the objective was set by setObjective.
         return 1.0

@@ -27,7 +27,7 @@ INFINITY_THRESHOLD = 1e20
 
 
 CONSTANT_COLUMN = "constant"
-"""The column in the place of the constant term of an objective, where no variable has its name."""
+"""The column that stands for the constant term of an objective, if no variable has its name."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -45,8 +45,8 @@ SHARED_SECTIONS = """
     Raises
     ------
     ValueError
-        Where the model is not linear, or ``costs`` has a column twice, a number that is not a
-        column, or a variable of another model.
+        If the model is not linear, or ``costs`` has a column twice, a number that is not a column,
+        or a variable of another model.
     """
 """What the docstrings of all readers have between the model and the notes."""
 
@@ -54,8 +54,8 @@ SHARED_SECTIONS = """
 def model_reader(function: _Function) -> _Function:
     """Mark a public function ``(model, costs)`` that reads the models of a library.
 
-    It says that it needs scipy, where that is missing, and its docstring gets the sections that
-    all readers share.
+    It says that it needs scipy, if that is missing, and its docstring gets the sections that all
+    readers share.
     """
 
     @functools.wraps(function)
@@ -94,7 +94,7 @@ class LinearModel:
     """The constant term of the objective."""
     name: str = ""
     default_name: Callable[[int], str] = no_name
-    """The name that the modeling library gives to a column without a name of the user's."""
+    """The name that the modeling library gives to a column that the user did not name."""
 
     def problem(self, cost_columns: Iterable[int]) -> Problem:
         """Build the problem whose predicted costs belong to these columns, in this order."""
@@ -179,8 +179,8 @@ def choose_columns(costs: Any, names: Sequence[str], index_of: Callable[[Any], i
     Raises
     ------
     ValueError
-        Where a name, number or variable is unknown or given twice. A column that is already
-        chosen may match a pattern (``["x3", "x*"]``: x3 first, then the others).
+        If a name, number or variable is unknown or given twice. A column that is already chosen may
+        match a pattern (``["x3", "x*"]``: x3 first, then the others).
     """
     if costs is None:
         return list(range(len(names)))

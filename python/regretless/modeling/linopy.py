@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from regretless import Problem
 
 DEFAULT_NAME = re.compile(r"var\d+")
-"""Names that linopy gives to variables without one of the user's."""
+"""Names that linopy gives to variables that the user did not name."""
 
 MASKED = -1
 """The label of an entry that a mask leaves out."""
@@ -109,7 +109,7 @@ def entry_names(name: str, variable: Any) -> list[str]:
 
 
 def coordinate_values(variable: Any, dimension: str) -> Any:
-    """Return the coordinates along a dimension; numbers where there are none."""
+    """Return the coordinates along a dimension; numbers if there are none."""
     labels = variable.labels
     if dimension in labels.coords:
         return labels.coords[dimension].values

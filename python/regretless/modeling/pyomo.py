@@ -75,13 +75,13 @@ def from_pyomo(model: Any, costs: Any = None) -> Problem:
             raise foreign_variable_error(variable)
         return column_of[id(variable)]
 
-    # Fixed variables are added at the end, so that names and patterns find them too.
+    # Fixed variables are added at the end, so names and patterns find them too.
     chosen = choose_columns(costs, [*linear.names, *(variable.name for variable in fixed)], column)
     for number in chosen:
         if number >= len(columns):
             name = fixed[number - len(columns)].name
             raise ValueError(
-                f"the variable {name} is fixed, so that its cost cannot be predicted: unfix it, or "
+                f"the variable {name} is fixed, so its cost cannot be predicted: unfix it, or "
                 "give other variables as costs"
             )
     return linear.problem(chosen)

@@ -38,7 +38,7 @@ def from_pyepo(model: optModel, *, thread_safe: bool = False) -> Problem:
     Parameters
     ----------
     model : pyepo.model.opt.optModel
-        The model; it is copied where it has to be called.
+        The model; it is copied if it has to be called.
     thread_safe : bool, default False
         Whether several threads may call the model's ``setObj`` and ``solve`` at the same time.
         Only for models that are called; few solvers allow it.
@@ -51,8 +51,7 @@ def from_pyepo(model: optModel, *, thread_safe: bool = False) -> Problem:
     Warns
     -----
     UserWarning
-        Where the model has no matrix that can be read, so that it is called row by row, with the
-        reason.
+        If the model has no matrix that can be read and is called row by row; with the reason.
     """
     from regretless.pyepo._matrix import NoMatrix, linear_problem
     from regretless.pyepo._model import SolvedModel, problem_of
@@ -101,7 +100,7 @@ def recognize(model: optModel) -> Problem | None:
 
 
 def is_unmodified(model: optModel) -> bool:
-    """Return whether a model is PyEPO's own, without constraints or methods of the user's."""
+    """Return whether a model is PyEPO's own, without the user's constraints or methods."""
     kind = type(model)
     own_methods = [
         name
@@ -163,16 +162,16 @@ def as_pyepo(problem: Problem) -> Any:
     Returns
     -------
     pyepo.model.opt.optModel
-        It copies; where the problem is not a Python function it pickles too, and so works in
-        PyEPO's process pool. Paths, knapsacks, tours and routes have the attributes of PyEPO's
-        models of them (``grid``, ``arcs``, ``weights``, ``capacity``, ``num_nodes``, ``edges``,
-        ``getTour`` and so on).
+        It copies; if the problem is not a Python function it pickles too, and so works in PyEPO's
+        process pool. Paths, knapsacks, tours and routes have the attributes of PyEPO's models of
+        them (``grid``, ``arcs``, ``weights``, ``capacity``, ``num_nodes``, ``edges``, ``getTour``
+        and so on).
 
     Raises
     ------
     ValueError
-        Where the problem has parameters per row or known costs: PyEPO's models have one feasible
-        set for all instances.
+        If the problem has parameters per row or known costs: PyEPO's models have one feasible set
+        for all instances.
 
     Notes
     -----
@@ -181,7 +180,7 @@ def as_pyepo(problem: Problem) -> Any:
     in a file, have neither. ``optDatasetConstrs`` reads the binding constraints of all problems
     whose columns all have predicted costs; it imports ``gurobipy``, without a license.
 
-    Where a linear problem has known costs of columns that are not predicted, decisions hold all its
+    If a linear problem has known costs of columns that are not predicted, decisions hold all its
     columns, and ``c_pred_index`` those with predicted costs, as in PyEPO's own models with partly
     predicted costs.
     """

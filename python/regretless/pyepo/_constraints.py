@@ -153,7 +153,7 @@ def cost_rows(
     Raises
     ------
     ValueError
-        Where other rows are more than an auxiliary formulation of tours and routes.
+        If other rows are more than an auxiliary formulation of tours and routes.
     """
     from scipy.sparse import csr_matrix, vstack
 

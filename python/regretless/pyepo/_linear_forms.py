@@ -7,7 +7,7 @@ auxiliary. Decisions are integral as those of the problem are.
 * Paths are flows of one unit from the source to the target, by default the first and last node.
 * Tours have two edges at each node and are connected by a flow of one unit from node 0 to every
   other node (Gavish and Graves, 1978).
-* Routes are directed: a flow of goods along the arcs of a route limits its load. Where a customer
+* Routes are directed: a flow of goods along the arcs of a route limits its load. If a customer
   demands nothing, a second flow of one unit to every customer excludes cycles without the depot.
   The linear relaxation of routes is that of loads at customers (Miller, Tucker and Zemlin, 1960),
   as in PyEPO: it is weaker.

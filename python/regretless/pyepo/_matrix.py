@@ -35,7 +35,7 @@ def linear_problem(model: Any) -> Problem:
     Raises
     ------
     NoMatrix
-        With the reason, where there is none.
+        With the reason, if there is none.
     """
     kind = type(model)
     for name in METHODS_OF_PYEPO:
@@ -77,7 +77,7 @@ def variables_of(model: Any) -> list[Any]:
     Raises
     ------
     NoMatrix
-        Where a cost belongs to several variables, or to none.
+        If a cost belongs to several variables, or to none.
     """
     inside = model.x
     found = inside.tolist() if hasattr(inside, "tolist") else list(inside.values())
@@ -92,7 +92,7 @@ def dsl_variables(model: Any) -> list[Any]:
     Raises
     ------
     NoMatrix
-        Where the objective is not linear, or a variable has a known and a predicted cost.
+        If the objective is not linear, or a variable has a known and a predicted cost.
     """
     source = model.problem
     predicted = np.asarray(source.c_pred_index)
@@ -159,7 +159,7 @@ def checked(problem: Problem, model: Any) -> Problem:
     Raises
     ------
     NoMatrix
-        Where an optimum differs, or PyEPO cannot solve its model.
+        If an optimum differs, or PyEPO cannot solve its model.
     """
     own = model.copy()
     random = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Problems of this package as PyEPO models; imported only where PyEPO is installed.
+"""Problems of this package as PyEPO models; imported only if PyEPO is installed.
 
 The models have what PyEPO's own ones have: ``addConstr``, ``relax``, the attributes of their
 problem (``grid``, ``weights``, ``num_nodes`` and so on) and, for ``optDatasetConstrs``, the
@@ -46,7 +46,7 @@ class SolvedModel(optModel):
     """What all models have in common; subclasses describe their problem.
 
     Costs of columns that are not predicted are known costs of the objective. PyEPO computes
-    objectives from costs and decisions, so that models with such columns return decisions of all
+    objectives from costs and decisions, so models with such columns return decisions of all
     columns: ``c_pred_index`` lists the predicted ones.
     """
 
@@ -104,7 +104,7 @@ class SolvedModel(optModel):
 
     @property
     def c_pred_index(self) -> np.ndarray | None:
-        """Columns with predicted costs; None where these are all columns of a decision."""
+        """Columns with predicted costs; None if these are all columns of a decision."""
         return None if self._known is None else np.arange(self.num_cost)
 
     def _fullCost(self, pred_cost: Any) -> Any:
@@ -176,7 +176,7 @@ class SolvedModel(optModel):
         Raises
         ------
         RuntimeError
-            Where the model is relaxed already.
+            If the model is relaxed already.
         NotImplementedError
             For a Python function, and for a linear problem in a file.
         """
@@ -357,7 +357,7 @@ def refuse_tour() -> NoReturn:
 
 
 def knapsack_problem(weights: Any, capacity: Any) -> Problem:
-    """Return the knapsack with these weights, or the linear problem where one is negative."""
+    """Return the knapsack with these weights, or the linear problem if one is negative."""
     rows, limits = np.asarray(weights, dtype=float), np.asarray(capacity, dtype=float)
     if (rows >= 0).all() and (limits >= 0).all():
         return Problem({"kind": "knapsack", "weights": rows.tolist(), "capacity": limits.tolist()})

@@ -49,7 +49,7 @@ class RangeEnds(Result):
     Attributes
     ----------
     lower, upper : float or None
-        The ends; None where there is no limit on that side.
+        The ends; None if there is no limit on that side.
     lower_is_exact, upper_is_exact : bool
         Whether the decision changes beyond the end. Otherwise it stays at least up to it.
     """
@@ -69,7 +69,7 @@ class RangeReport(Result):
     method : str or None
         "exact" (by an algorithm) or "solves" (by solves for each cost): beyond an end the decision
         changes, unless it is marked as not exact. "basis" (of the relaxation): within the ends it
-        stays, beyond it may change. None where there are no ranges.
+        stays, beyond it may change. None if there are no ranges.
     reason : str or None
         Why there are no ranges, or why some or all are not exact.
     solves : int
@@ -157,11 +157,11 @@ class RankedDecision(Result):
     added, removed : tuple of str
         What it chooses and the explained decision does not, and the reverse.
     changed : tuple of ChangedValue
-        Values that both have and that differ, where decisions have quantities.
+        Values that both have and that differ, if decisions have quantities.
     choices : tuple of NamedValue
         All its choices.
     other_columns : tuple of NamedValue
-        Columns whose whole cost is known, where decisions have quantities.
+        Columns whose whole cost is known, if decisions have quantities.
     """
 
     objective: float
@@ -222,7 +222,7 @@ class FixedChoiceEffect(Result):
     added, removed : tuple of str
         What that decision chooses and the explained one does not, and the reverse.
     changed : tuple of ChangedValue
-        Values that both have and that differ, where decisions have quantities.
+        Values that both have and that differ, if decisions have quantities.
     """
 
     name: str
@@ -301,13 +301,13 @@ class FeatureEffect(Result):
     feature : str
         Its name.
     value : float or None
-        Its value in the row; None where every cost has its own.
+        Its value in the row; None if every cost has its own.
     reference : float
         The value that it is compared with.
     objective_effect : float
         Its effect on the predicted objective of the decision.
     changes_decision : bool or None
-        Whether another decision would be better with the reference value; None where that is not
+        Whether another decision would be better with the reference value; None if that is not
         known.
     effects : tuple of float
         Its effect on each predicted cost, in the order of the problem.
@@ -330,8 +330,8 @@ class FeatureEffects(Result):
     method : str or None
         "linear_from_mean" and "linear_from_zero": terms of a linear predictor relative to the
         means of the training rows or to 0, which add up to the prediction together with ``base``.
-        "replaced_by_mean": the change when one feature is replaced by its mean. None where the
-        model does not have what is needed.
+        "replaced_by_mean": the change when one feature is replaced by its mean. None if the model
+        does not have what is needed.
     reason : str or None
         Why there are no effects, or why it is not known whether they change the decision.
     base : tuple of float
@@ -381,12 +381,12 @@ class Explanation(Result):
     features : FeatureEffects
         The effect of each feature on the predicted costs, and on the objective of the decision.
     other_columns : tuple of NamedValue
-        Columns whose whole cost is known, where their value is not 0.
+        Columns whose whole cost is known, if their value is not 0.
     scale_note : str or None
-        Where the method leaves the level of the costs open, as MAE(O,S) does, a sentence that says
-        so: objectives and prices are then no amounts in the unit of the costs.
+        If the method leaves the level of the costs open, as MAE(O,S) does, a sentence that says so:
+        objectives and prices are then no amounts in the unit of the costs.
     bias_note : str or None
-        Where the method counts errors on one side only, as MAE(O) does, a sentence that says so:
+        If the method counts errors on one side only, as MAE(O) does, a sentence that says so:
         objectives and prices may have a bias.
     """
 

@@ -29,7 +29,7 @@ class PageResult:
         Raises
         ------
         FileExistsError
-            Where the file exists and `force` is false.
+            If the file exists and `force` is false.
         """
         target = Path(path)
         # Before the page is drawn, which may take some seconds.

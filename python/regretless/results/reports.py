@@ -37,7 +37,7 @@ class Result:
     _parts: ClassVar[Mapping[str, type[Result]]] = {}
     """Fields that hold results themselves, one or a list of them."""
     _omitted_if_none: ClassVar[frozenset[str]] = frozenset()
-    """Fields that the JSON leaves out where they have no value."""
+    """Fields that the JSON leaves out if they have no value."""
     _not_in_json: ClassVar[frozenset[str]] = frozenset()
     """Fields that hold tables; the JSON of the command line has none of them."""
 
@@ -113,13 +113,13 @@ class Evaluation(Result):
     mae : float
         Mean absolute error of the predicted costs.
     optimal_fraction : float
-        Fraction of instances whose decision is optimal; where labels are those of a heuristic, not
+        Fraction of instances whose decision is optimal; if labels are those of a heuristic, not
         worse than the label.
     rows : DataFrame or dict of ndarray, optional
         One entry per row of the table: ``regret``, ``objective`` of the decision under the true
         costs, ``optimal_objective``, ``relative_regret``, ``decision_status`` and ``label_status``;
-        NaN where the true costs have no feasible decision. A DataFrame with the index of the costs
-        where they are one, else a dict of arrays. ``None`` in reports of trainings. Not part of
+        NaN if the true costs have no feasible decision. A DataFrame with the index of the costs if
+        they are one, else a dict of arrays. ``None`` in reports of trainings. Not part of
         ``to_dict``.
     """
 
@@ -240,7 +240,7 @@ class CandidateReport(Result):
     folds : int
         Folds it was trained on: 1 for most candidates, more for the better ones.
     regret : float or None
-        Mean regret on rows that it was not trained on; None where it failed or scoring was too
+        Mean regret on rows that it was not trained on; None if it failed or scoring was too
         expensive.
     difference, standard_error : float or None
         Mean difference from the best candidate on the same rows, and its standard error.
@@ -274,12 +274,12 @@ class SearchReport(Result):
         Sum of regrets over the sum of absolute optimal objectives, plus what the choice among
         candidates adds on other rows.
     interval : tuple of float or None
-        The 95 % interval of the expected regret; None where it would not hold, as with few rows.
+        The 95 % interval of the expected regret; None if it would not hold, as with few rows.
     least_squares_regret : float or None
-        The same regret of least squares, where it was a candidate.
+        The same regret of least squares, if it was a candidate.
     improvement : tuple of float or None
-        The 95 % interval of the regret of least squares minus the expected one; None where the
-        model is that of least squares, and where the interval would not hold.
+        The 95 % interval of the regret of least squares minus the expected one; None if the model
+        is that of least squares or the interval would not hold.
     is_least_squares : bool
         Whether the model is that of least squares: no candidate was clearly better.
     rows : int
@@ -313,7 +313,7 @@ class LabelCounts(Result):
     limit_reached : int
         Incumbents of searches that stopped at a limit, and decisions of heuristics.
     max_gap : float or None
-        The largest relative gap between a label and its dual bound; None where one has no bound.
+        The largest relative gap between a label and its dual bound; None if one has no bound.
     """
 
     optimal: int
@@ -347,7 +347,7 @@ class TrainingReport(Result):
     stopped : str or None
         Why the last round ended.
     validation, test : Evaluation or None
-        Quality on the validation and test rows; None where there are none.
+        Quality on the validation and test rows; None if there are none.
     training_mean : Evaluation or None
         Quality of the decision for the mean of the training costs, on the test rows: the regret
         without a model.
@@ -356,7 +356,7 @@ class TrainingReport(Result):
     solves_by_kind : SolveCounts
         The same by kind, with the solver calls that needed no solve.
     seconds, cpu_seconds : float, float or None
-        Wall-clock time, and processor time of all threads where the system reports it.
+        Wall-clock time, and processor time of all threads if the system reports it.
     heuristic : str or None
         The heuristic that made the decisions; None for exact solvers.
     labels : LabelCounts
@@ -364,7 +364,7 @@ class TrainingReport(Result):
     select : str
         The criterion that selected the epoch.
     timed_solve_seconds : float or None
-        Measured seconds of one solve, where ``auto`` planned with them.
+        Measured seconds of one solve, if ``auto`` planned with them.
     reproducible : bool
         Whether the same call gives the same model again.
     rounds : tuple of RoundReport
@@ -529,7 +529,7 @@ class SweepResult(Sequence[TrainingReport]):
         Raises
         ------
         ValueError
-            Where no run has validation rows.
+            If no run has validation rows.
         """
         measured = [
             (report.validation.normalized_regret, report)
@@ -537,7 +537,7 @@ class SweepResult(Sequence[TrainingReport]):
             if report.validation is not None
         ]
         if not measured:
-            raise ValueError("no run has validation rows, so that none can be called the best")
+            raise ValueError("no run has validation rows, so none can be called the best")
         # Of equal regrets, the first run.
         return min(measured, key=lambda pair: pair[0])[1]
 

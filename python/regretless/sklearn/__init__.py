@@ -43,7 +43,7 @@ from regretless.tables.parameters import table_parameters
 
 __all__ = ["DecisionFocusedRegressor", "make_regret_scorer", "regret_score"]
 
-# A string, so that it is evaluated by type checkers only.
+# A string, so it is evaluated by type checkers only.
 _ProblemLike: TypeAlias = "rl.Problem | str | os.PathLike[str] | dict[str, Any]"
 
 _NUM_SEEDS = 2**32
@@ -89,19 +89,19 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of str
-        Names of the features, where ``X`` had some.
+        Names of the features, if ``X`` had some.
     cost_names_in_ : list of str or None
-        Names of the columns of ``y`` in ``fit``, where it had some. They are matched to the
-        problem's costs by name; ``predict`` returns costs in the order of these columns.
+        Names of the columns of ``y`` in ``fit``, if it had some. They are matched to the problem's
+        costs by name; ``predict`` returns costs in the order of these columns.
 
     Notes
     -----
     ``y`` are the costs in their true units, all costs of a row at once. Do not put this estimator
     into ``TransformedTargetRegressor``: it would learn the decisions of the transformed costs, and
-    cannot detect it. ``fit`` warns where every column is exactly standardized or scaled to 0 to 1,
-    and :func:`make_regret_scorer` refuses such an estimator; a logarithm, for example, is not
-    detected. Costs are standardized internally anyway. For costs that need a nonlinear
-    transformation, put another regressor into ``TransformedTargetRegressor`` and evaluate it with
+    cannot detect it. ``fit`` warns if every column is exactly standardized or scaled to 0 to 1, and
+    :func:`make_regret_scorer` refuses such an estimator; a logarithm, for example, is not detected.
+    Costs are standardized internally anyway. For costs that need a nonlinear transformation, put
+    another regressor into ``TransformedTargetRegressor`` and evaluate it with
     :func:`make_regret_scorer`, or use it as the base of :mod:`regretless.trees`.
 
     With a problem the estimator is a transformer too: ``transform`` returns the decisions, as a
@@ -172,9 +172,9 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
             How much each row counts: the weighted mean of the losses is minimized, and the epoch
             with the best weighted mean over the validation rows is kept. Rows of weight 0 are
             left out, and a row of weight 2 counts as two rows. Validation rows and batches are
-            drawn by position, so that a repeated row gives exactly the model of a row of weight 2
-            only where there are none: ``validation=0`` with ``"least squares"``, ``"ridge(…)"`` or
-            all rows in one batch.
+            drawn by position, so a repeated row gives exactly the model of a row of weight 2 only
+            if there are none: ``validation=0`` with ``"least squares"``, ``"ridge(…)"`` or all rows
+            in one batch.
         labels : regretless.Labels, optional
             Optimal decisions of the rows (:func:`regretless.label`); solved here by default.
         parameters : DataFrame, mapping or list of str, optional
@@ -190,8 +190,8 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
         Raises
         ------
         ValueError
-            Where ``y`` has another number of costs than the problem, row labels contradict, or
-            weights are not one nonnegative number per row.
+            If ``y`` has another number of costs than the problem, row labels contradict, or weights
+            are not one nonnegative number per row.
         """
         check_same_rows(X, y, ("X", "y"))
         # Before X loses its column names.
@@ -289,13 +289,12 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
         Returns
         -------
         regretless.Solutions
-            One decision per row, in the order of the problem's costs; a DataFrame where ``X`` is
-            one.
+            One decision per row, in the order of the problem's costs; a DataFrame if ``X`` is one.
 
         Raises
         ------
         ValueError
-            Where the estimator has no problem and none is given.
+            If the estimator has no problem and none is given.
         """
         chosen = self._fitted_problem(problem)
         predicted = self.predict(X)
@@ -441,8 +440,8 @@ def _has_problem(estimator: DecisionFocusedRegressor) -> bool:
     return estimator.problem is not None
 
 
-# After the class is made, so that `set_output` has wrapped the methods: without a problem the
-# estimator has no decisions and is not a transformer.
+# After the class is made, so `set_output` has wrapped the methods: without a problem the estimator
+# has no decisions and is not a transformer.
 for _method in ("transform", "fit_transform"):
     setattr(
         DecisionFocusedRegressor,
@@ -502,8 +501,8 @@ def regret_score(
     Raises
     ------
     ValueError
-        Where row labels contradict, or both tables have the same columns in a different order and
-        the problem has no cost names.
+        If row labels contradict, or both tables have the same columns in a different order and the
+        problem has no cost names.
     """
     check_same_rows(y_true, y_pred, ("y_true", "y_pred"))
     true_names = names_of(y_true)

@@ -32,7 +32,7 @@ MIN_ROWS = 4
 
 REMEDY = (
     "Decisions need costs in their true units: fit the estimator to the costs themselves. It "
-    "standardizes them internally (predicted costs are mean + deviation · output), so that no "
+    "standardizes them internally (predicted costs are mean + deviation · output), so no "
     "transformation is needed"
 )
 
@@ -118,7 +118,7 @@ def validation_rows(fraction: Any, rows: int) -> int:
 
 
 def warn_if_transformed(costs: np.ndarray) -> None:
-    """Warn where costs look like the output of a scaler."""
+    """Warn if costs look like the output of a scaler."""
     evidence = scaler_evidence(costs)
     if evidence is not None:
         warnings.warn(

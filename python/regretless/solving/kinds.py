@@ -42,7 +42,7 @@ def truth_value(value: Any) -> bool:
 
 
 def true_or_none(value: Any) -> bool | None:
-    """Return a truth value that is left out where it is false."""
+    """Return a truth value that is left out if it is false."""
     return truth_value(value) or None
 
 

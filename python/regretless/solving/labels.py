@@ -37,7 +37,7 @@ class Labels(_Labels):
 
     @classmethod
     def _of(cls, found: _Labels, template: FrameTemplate | None) -> Labels:
-        """Return labels whose decisions become a DataFrame where there is a template."""
+        """Return labels whose decisions become a DataFrame if there is a template."""
         labels = cls.__new__(cls, found)
         labels._template, labels._decisions = template, None
         return labels
@@ -75,12 +75,12 @@ class Labels(_Labels):
         Raises
         ------
         ValueError
-            Where a decision is infeasible, or the objective has a part that the decisions do not
+            If a decision is infeasible, or the objective has a part that the decisions do not
             contain: columns of known cost, or what a function adds to costs times decision.
 
         Notes
         -----
-        No row is solved, except for two of a function, with different decisions: where it adds
+        No row is solved, except for two of a function, with different decisions: if it adds
         something to costs times decision in other rows only, that is not found.
         """
         check_same_rows(C, decisions, ("C", "decisions"))
@@ -93,8 +93,8 @@ class Labels(_Labels):
     def decisions(self) -> NDArray[np.float32] | Any:
         """The decisions, one row each (float32); a row without a decision is NaN.
 
-        An array, or a DataFrame where `C` was one, with its index and the cost names. Made when
-        first used.
+        An array, or a DataFrame if `C` was one, with its index and the cost names. Made when first
+        used.
         """
         if self._decisions is None:
             values = self._decision_array()
@@ -189,7 +189,7 @@ def label(
     Raises
     ------
     ValueError
-        Where `shard` is given without `store`, or a function without a name is stored.
+        If `shard` is given without `store`, or a function without a name is stored.
 
     Examples
     --------

@@ -132,7 +132,7 @@ class Problem(KindConstructors, _Problem):
         sense : {"minimize", "maximize"}, optional
             Replaces the objective sense of the file.
         file_format : {"tsplib", "knapsack", "linear"}, optional
-            The format, where the file name does not show it.
+            The format, if the file name does not show it.
         problem_number : int, default 1
             Number of the problem in an OR-Library file, from 1.
         vehicles : int, optional
@@ -141,7 +141,7 @@ class Problem(KindConstructors, _Problem):
             Whether a route may serve a single customer; true by default.
         rhs, row_lower, row_upper : dict, optional
             Other right-hand sides, or lower and upper bounds, of rows of a linear model, by the
-            names of the rows. Numbers, or `column` where they differ per row. A pattern such as
+            names of the rows. Numbers, or `column` if they differ per row. A pattern such as
             {"demand_*": rl.column("d_*")} stands for many rows.
         lower, upper, fixed : dict, optional
             Other bounds of columns, and values that columns are fixed to, by name, likewise.
@@ -158,9 +158,9 @@ class Problem(KindConstructors, _Problem):
         Raises
         ------
         FileNotFoundError
-            Where the file does not exist.
+            If the file does not exist.
         ValueError
-            Where it cannot be read.
+            If it cannot be read.
 
         Examples
         --------
@@ -237,8 +237,8 @@ class Problem(KindConstructors, _Problem):
         known_costs : float or array_like, optional
             Costs of the other variables, one per variable; 0 by default.
         names : sequence of str or None, optional
-            Names of the variables (None where the cost is not predicted); by default the column
-            names of `A`. Tables with names are matched to them.
+            Names of the variables (None if the cost is not predicted); by default the column names
+            of `A`. Tables with names are matched to them.
         name : str, default "arrays"
             Name of the problem.
 
@@ -249,7 +249,7 @@ class Problem(KindConstructors, _Problem):
         Raises
         ------
         ValueError
-            Where the arrays do not belong together.
+            If the arrays do not belong together.
 
         Examples
         --------
@@ -305,8 +305,8 @@ class Problem(KindConstructors, _Problem):
         ----------
         solve : callable
             `solve(costs)` gets one row of costs (float64) and returns the optimal decision, an
-            array of the same length, or a pair (decision, objective), or None where no decision is
-            feasible. The objective is needed only where it is more than costs times decision; the
+            array of the same length, or a pair (decision, objective), or None if no decision is
+            feasible. The objective is needed only if it is more than costs times decision; the
             difference may depend on the decision and the row's parameters, not on the costs.
         num_costs : int
             Number of costs.
@@ -321,16 +321,16 @@ class Problem(KindConstructors, _Problem):
         cost_names : sequence of str, optional
             Names of the costs; tables with names are matched to them.
         parameters : sequence of str, optional
-            Names of the row parameters that the function needs. It is then called
-            `solve(costs, parameters)`, with a dict of floats, or of arrays where a parameter has
-            several numbers per row.
+            Names of the row parameters that the function needs. It is then called `solve(costs,
+            parameters)`, with a dict of floats, or of arrays if a parameter has several numbers per
+            row.
         check : callable, optional
             `check(decision)`, or `check(decision, parameters)`, returns whether a decision is
             feasible. All decisions are then checked. Methods that offer a row the decisions of
-            other rows (MAP, NCE, LTR, caches) need it where there are parameters.
+            other rows (MAP, NCE, LTR, caches) need it if there are parameters.
         exact : bool, default True
             Whether the decisions of the function are optimal. With False, statuses are "heuristic",
-            regret is relative to the function's own decisions, so that it can be negative, and
+            regret is relative to the function's own decisions, so it can be negative, and
             explanations have no ranges, alternatives and prices.
 
         Returns
@@ -347,11 +347,11 @@ class Problem(KindConstructors, _Problem):
         with a period of two or three calls is always found.
 
         The function runs on the thread that calls `solve_all`, `label`, `train` and so on. Calls
-        are serialized, also where several threads use the problem, or several problems are made
-        from one function or from methods of one object. It may use this package, and its own
-        problem too; it must not wait for another thread that uses its own problem. A stateless
-        function that releases the interpreter lock is faster with `thread_safe=True`: all threads
-        then call it at the same time.
+        are serialized, even if several threads use the problem, or several problems are made from
+        one function or from methods of one object. It may use this package, and its own problem
+        too; it must not wait for another thread that uses its own problem. A stateless function
+        that releases the interpreter lock is faster with `thread_safe=True`: all threads then call
+        it at the same time.
 
         An exception of the function stops the call and is raised unchanged.
 
@@ -409,7 +409,7 @@ class Problem(KindConstructors, _Problem):
         TypeError
             For an object of another library.
         ValueError
-            Where the model is not linear, or ``costs`` has a column twice, a number that is not a
+            If the model is not linear, or ``costs`` has a column twice, a number that is not a
             column, or a variable of another model.
 
         Notes
@@ -593,7 +593,7 @@ class Problem(KindConstructors, _Problem):
         Raises
         ------
         RuntimeError
-            Where no decision is feasible.
+            If no decision is feasible.
         """
         options = SolveOptions(heuristic=heuristic, gap=gap, nodes=nodes, seconds=seconds)
         return self._solve(plain_row(c, "c"), plain_row_parameters(self, parameters), options)
@@ -635,14 +635,14 @@ class Problem(KindConstructors, _Problem):
             Maximum number of branch-and-bound nodes of a search, which ends with its incumbent.
         seconds : float, optional
             Maximum seconds of a search, which ends with its incumbent. Results then depend on the
-            machine: they are not reproducible. A
-            function of your own has no such limits: gap, nodes and seconds are refused.
+            machine: they are not reproducible. Your own function has no such limits: gap, nodes and
+            seconds are refused.
 
         Returns
         -------
         Solutions
-            One decision per row; `decisions` is a DataFrame where `C` is one. Where a row has no
-            feasible decision, its status gives the reason, and decision and objective are NaN.
+            One decision per row; `decisions` is a DataFrame if `C` is one. If a row has no feasible
+            decision, its status gives the reason, and decision and objective are NaN.
 
         Raises
         ------

@@ -42,8 +42,8 @@ class Solutions(_Solutions):
     def decisions(self) -> NDArray[np.float32] | Any:
         """The decisions, one row each (float32); a row without a decision is NaN.
 
-        An array, or a DataFrame where the input was one, with its index and the cost names. Made
-        when first used.
+        An array, or a DataFrame if the input was one, with its index and the cost names. Made when
+        first used.
         """
         if self._decisions is None:
             values = self._decision_array()
@@ -59,8 +59,8 @@ class Solutions(_Solutions):
         """The values of all columns of the problem, one row each (float64).
 
         A row without a decision is NaN. The columns of `decisions`, then those with known costs,
-        which a decision needs too: which depots to open. An array, or a DataFrame where the input
-        was one, with its index.
+        which a decision needs too: which depots to open. An array, or a DataFrame if the input was
+        one, with its index.
         """
         values = self._value_array()
         if self._template is None:
@@ -79,8 +79,8 @@ class Solutions(_Solutions):
         Returns
         -------
         DataFrame
-            Of the library of the input, pandas where it was an array; with the index of the input.
-            A sparse table of polars has a column `instance` with row numbers.
+            Of the library of the input, pandas if it was an array; with the index of the input. A
+            sparse table of polars has a column `instance` with row numbers.
 
         Notes
         -----

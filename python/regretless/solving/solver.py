@@ -18,8 +18,8 @@ __all__ = ["Solver"]
 class Solver(_Solver):
     """A solver of one problem that is kept between calls.
 
-    It solves on the calling thread, so that Ctrl-C is handled between two calls only;
-    `Problem.solve` handles it at once and has a larger overhead.
+    It solves on the calling thread, so Ctrl-C is handled between two calls only; `Problem.solve`
+    handles it at once and has a larger overhead.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Solver(_Solver):
     Raises
     ------
     ValueError
-        Where the problem is a Python function or has known costs.
+        If the problem is a Python function or has known costs.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Solver(_Solver):
         c : array_like of shape (d,)
             Costs, in the problem's order, or a Series whose names are matched.
         parameters : dict or Series, optional
-            The parameters of the row by name, where the problem has some.
+            The parameters of the row by name, if the problem has some.
 
         Returns
         -------
@@ -69,9 +69,9 @@ class Solver(_Solver):
         Raises
         ------
         RuntimeError
-            Where no decision is feasible, or the parameters do not define a problem.
+            If no decision is feasible, or the parameters do not define a problem.
         ValueError
-            Where costs or parameters are missing.
+            If costs or parameters are missing.
         """
         given = plain_row_parameters(self._problem, parameters)
         return self._solve(plain_row(c, "c"), given)

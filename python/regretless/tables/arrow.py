@@ -51,7 +51,7 @@ def matrix(table: Any, what: str, single: bool) -> np.ndarray:
         What it is called in messages.
     single : bool
         Whether the numbers are needed in single precision; otherwise they are in double precision
-        where a column is.
+        if a column is.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def fits_single(kind: Any) -> bool:
 
 
 def numbers(chunk: Any) -> np.ndarray:
-    """Return the numbers of a chunk: a view of its buffer where nothing is missing."""
+    """Return the numbers of a chunk: a view of its buffer if nothing is missing."""
     if chunk.null_count == 0 and chunk.type.bit_width >= 8:
         return chunk.to_numpy(zero_copy_only=True)
     # Booleans are bits; missing values become NaN.

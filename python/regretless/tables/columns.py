@@ -54,7 +54,7 @@ def training_features(X: Any, settings: _FeatureSettings) -> PlainFeatures:
     Raises
     ------
     ValueError
-        Where the settings name columns and the features have no names.
+        If the settings name columns and the features have no names.
     """
     names = names_of(X)
     if names is None and not settings.is_default:
@@ -135,7 +135,7 @@ def feature_columns(
         Names of the columns that a model needs, which may be levels of the index; all columns by
         default.
     texts : sequence of str
-        Names of the columns whose values are texts, also where they are numbers: codes with more
+        Names of the columns whose values are texts, even if they are numbers: codes with more
         digits than float32 has stay different.
 
     Returns
@@ -147,7 +147,7 @@ def feature_columns(
     Raises
     ------
     ValueError
-        Where a column is missing or holds something else.
+        If a column is missing or holds something else.
     """
     columns = dict(_columns(table))
     names = list(columns) if wanted is None else list(wanted)
@@ -172,7 +172,7 @@ def model_columns(table: Any, names: Sequence[str]) -> Any:
     Returns
     -------
     Any
-        A table with these columns; the table itself where it has no names, or lacks one of them.
+        A table with these columns; the table itself if it has no names, or lacks one of them.
     """
     if isinstance(table, (np.ndarray, NamedTable)):
         return table
@@ -300,7 +300,7 @@ def _typed(name: str, column: Any, is_text: bool) -> tuple[str, Any]:
 
 
 def _long_codes(values: Sequence[Any]) -> list[str | None] | None:
-    """Return numbers as texts where float32 would merge whole ones; None where it would not."""
+    """Return numbers as texts if float32 would merge whole ones; None if it would not."""
     if all(value is None or abs(value) <= MAX_EXACT_INTEGER for value in values):
         return None
     return [

@@ -1,7 +1,7 @@
 """Properties of DataFrames beyond their numbers: column names, row labels, the library they are of.
 
-Rows are matched by position everywhere. Where two tables have row labels that contradict this,
-results would be silently wrong; the checks here refuse such pairs. Cost names are matched in
+Rows are matched by position everywhere. If two tables have row labels that contradict this, results
+would be silently wrong; the checks here refuse such pairs. Cost names are matched in
 :mod:`regretless.tables.names`.
 """
 
@@ -87,7 +87,7 @@ class FrameTemplate:
 
 
 def _pandas() -> Any:
-    """Return pandas, which results of arrays need where a DataFrame is asked for."""
+    """Return pandas, which results of arrays need if a DataFrame is asked for."""
     try:
         import pandas
     except ModuleNotFoundError as error:
@@ -101,7 +101,7 @@ def frame_template(table: Any) -> FrameTemplate | None:
     known = getattr(table, "frame_template", None)
     if isinstance(known, FrameTemplate):
         return known
-    # A DataFrame exists only where its library is imported already.
+    # A DataFrame exists only if its library is imported already.
     for library in ("pandas", "polars"):
         module = sys.modules.get(library)
         frame = getattr(module, "DataFrame", None)
@@ -165,7 +165,7 @@ def decision_frame(
 
 
 def importance_table(table: Any, features: Sequence[str], increases: np.ndarray) -> Any:
-    """Return the importance of features, as a DataFrame where ``table`` is one.
+    """Return the importance of features, as a DataFrame if ``table`` is one.
 
     Parameters
     ----------
@@ -192,14 +192,14 @@ def importance_table(table: Any, features: Sequence[str], increases: np.ndarray)
 
 
 def row_table(template: FrameTemplate | None, columns: dict[str, Any]) -> Any:
-    """Return columns as a DataFrame where there is a template, else as a dict of arrays."""
+    """Return columns as a DataFrame if there is a template, else as a dict of arrays."""
     if template is not None:
         return template.table(columns)
     return {name: np.asarray(values) for name, values in columns.items()}
 
 
 def series(template: FrameTemplate | None, values: np.ndarray, name: str, rows: np.ndarray) -> Any:
-    """Return numbers of some rows as a Series where there is a template, else unchanged.
+    """Return numbers of some rows as a Series if there is a template, else unchanged.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def series(template: FrameTemplate | None, values: np.ndarray, name: str, rows: 
 
 
 def as_frame_like(table: Any, values: np.ndarray, columns: Sequence[str]) -> Any:
-    """Return ``values`` as a DataFrame where ``table`` is one, else unchanged."""
+    """Return ``values`` as a DataFrame if ``table`` is one, else unchanged."""
     template = frame_template(table)
     return values if template is None else template.build(values, columns)
 
@@ -262,12 +262,12 @@ def check_same_rows(first: Any, second: Any, names: tuple[str, str] = ("X", "C")
     Raises
     ------
     ValueError
-        Where the labels are the same in a different order.
+        If the labels are the same in a different order.
 
     Warns
     -----
     UserWarning
-        Where the labels are different ones.
+        If the labels are different ones.
     """
     check_same_labels(row_labels(first), row_labels(second), names)
 
@@ -298,7 +298,7 @@ def check_same_labels(first: Any, second: Any, names: tuple[str, str]) -> None:
 
 
 def is_default_index(index: Any) -> bool:
-    """Return whether an index is 0, 1, 2, …, as pandas makes it where no labels were given."""
+    """Return whether an index is 0, 1, 2, …, as pandas makes it if no labels were given."""
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 

@@ -1,6 +1,6 @@
 """Cost names: which column of a table is which cost of a problem.
 
-Where table and problem both have names, columns are matched by name, otherwise by position; the
+If table and problem both have names, columns are matched by name, otherwise by position; the
 compiled module matches them. Labels of columns that are strings are names. Other labels, such as
 the numbers that pandas gives to unnamed columns, are not.
 """
@@ -40,7 +40,7 @@ class NamedTable:
     columns : sequence of str or None
         Names of the columns.
     template : FrameTemplate or None
-        Where given, decisions made from this table become a DataFrame of that kind.
+        If given, decisions made from this table become a DataFrame of that kind.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ def names_of(table: Any) -> list[str] | None:
     Raises
     ------
     ValueError
-        Where labels have several levels, or only some of them are strings.
+        If labels have several levels, or only some of them are strings.
     """
     if type(table) is np.ndarray:
         return None
@@ -73,7 +73,7 @@ def names_of(table: Any) -> list[str] | None:
 
 
 def label_names(labels: Any) -> list[str] | None:
-    """Return labels of columns that are names; ``None`` where none is a string."""
+    """Return labels of columns that are names; ``None`` if none is a string."""
     if getattr(labels, "nlevels", 1) > 1:
         raise ValueError(
             "the columns have labels of several levels (a MultiIndex); give each column one name"
@@ -133,7 +133,7 @@ def with_names(table: Any, names: Sequence[str] | None, like: Any = None) -> Any
     names : sequence of str or None
         Names of the columns; ``None`` leaves the table without names.
     like : table, optional
-        Where this is a DataFrame, decisions made from the result become one, with its index.
+        If this is a DataFrame, decisions made from the result become one, with its index.
     """
     template = frame_template(like)
     if names is None and template is None:
@@ -149,7 +149,7 @@ def costs_in_order(problem: _Problem, C: Any) -> np.ndarray:
 def column_order(problem: _Problem, C: Any) -> list[int] | None:
     """Return for each cost of the problem its column in a table.
 
-    ``None`` where table and problem do not both have names, or have them in the same order.
+    ``None`` if table and problem do not both have names, or have them in the same order.
     """
     actual, expected = names_of(C), problem.cost_names
     if actual is None or expected is None or actual == expected:
@@ -173,7 +173,7 @@ def columns_in_order(table: Any, names: Sequence[str] | None, argument: str) -> 
     Raises
     ------
     ValueError
-        Where the table has other names.
+        If the table has other names.
     """
     values, actual = np.asarray(table), names_of(table)
     if actual is None or names is None or actual == list(names):

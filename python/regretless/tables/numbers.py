@@ -46,7 +46,7 @@ def as_numeric_array(value: Any, what: str, single: bool = False) -> np.ndarray:
     Raises
     ------
     ValueError
-        Where an entry is masked or not a number; the message gives the column of a table.
+        If an entry is masked or not a number; the message gives the column of a table.
     """
     if np.ma.isMaskedArray(value):
         mask = np.ma.getmaskarray(value)

@@ -29,7 +29,7 @@ BOUNDS = ("row_lower", "row_upper", "lower", "upper")
 
 @dataclass(frozen=True)
 class ColumnReference:
-    """A column, or several, in the place of a number or an array of a problem."""
+    """A column, or several, in place of a number or an array of a problem."""
 
     pattern: str
     is_plural: bool
@@ -50,7 +50,7 @@ class ColumnReference:
 
 
 def column(name: str, *, factor: float = 1.0) -> Any:
-    """Name a column of the row parameters that stands in the place of a number.
+    """Name a column of the row parameters that stands for a number.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def column(name: str, *, factor: float = 1.0) -> Any:
 
 
 def columns(pattern: str, *, factor: float = 1.0) -> Any:
-    """Name columns of the row parameters that stand in the place of an array.
+    """Name columns of the row parameters that stand for an array.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def is_one_number(plain: Any) -> bool:
 
 
 def split_references(values: Any) -> tuple[Any, list[tuple[int, str]]]:
-    """Return a list with 0 in the place of columns, and the positions and names of these."""
+    """Return a list with 0 in place of columns, and the positions and names of these."""
     if isinstance(values, ColumnReference):
         raise ValueError(f"{values!r} stands for one number: write a list of columns")
     if not isinstance(values, (list, tuple)):
@@ -187,7 +187,7 @@ def split_references(values: Any) -> tuple[Any, list[tuple[int, str]]]:
     for position, entry in enumerate(values):
         if isinstance(entry, ColumnReference):
             if entry.is_plural or entry.factor != 1.0:
-                raise ValueError(f"{entry!r} in the place of one number; use column(name)")
+                raise ValueError(f"{entry!r} in place of one number; use column(name)")
             found.append((position, entry.pattern))
     if not found:
         return values, []
@@ -220,7 +220,7 @@ def parameter_columns(
     needed : sequence of str
         Names and patterns that the problem reads.
     features : DataFrame or None
-        The features, where the call has some.
+        The features, if the call has some.
     table : object
         The table that the parameters stand beside, and ``table_name`` its name in messages.
     nodes : sequence of str, optional
@@ -401,7 +401,7 @@ def one_row(value: Any) -> Any:
 
 
 def table_parameters(value: Any, features: Any) -> Any:
-    """Return parameters beside a table, where they may be named columns of the features."""
+    """Return parameters beside a table, if they may be named columns of the features."""
     return named_columns(value, features) if is_list_of_names(value) else value
 
 
@@ -430,7 +430,7 @@ def as_arrays(value: Any, features: Any = None) -> dict[str, np.ndarray] | None:
 
 
 def node_names(entries: Any) -> list[str] | None:
-    """Return a column of names as text; None where it holds anything else than text and numbers."""
+    """Return a column of names as text; None if it holds anything else than text and numbers."""
     array = np.asarray(entries)
     if array.ndim != 1 or array.dtype.kind not in "UO":
         return None
@@ -512,7 +512,7 @@ def matches(pattern: str, name: str) -> bool:
 
 
 def refuse_patterns(problem: Any) -> None:
-    """Raise ValueError where a problem reads columns by a pattern, in the order of each table.
+    """Raise ValueError if a problem reads columns by a pattern, in the order of each table.
 
     For models that do not store the names of the columns: another order would be other numbers.
     """

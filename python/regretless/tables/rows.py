@@ -37,7 +37,7 @@ class LabeledRows:
     weights : array_like of shape (n,), optional
         One weight per row of ``C``; rows that are added later have none.
     parameters : mapping or DataFrame, optional
-        Parameters of the rows of ``C``, where the problem reads some.
+        Parameters of the rows of ``C``, if the problem reads some.
     seed, threads, rescale_loss : optional
         As in :class:`regretless.Loss`; one factor for all rows.
     """
@@ -93,8 +93,8 @@ class LabeledRows:
         elif not isinstance(labels, Labels):
             check_two_dimensions(labels, "labels")
             labels = Labels.from_decisions(self.problem, table, labels, parameters=parameters)
-        # All blocks share one solution pool. Labels of later ones join it in training only, so that
-        # a validation loss does not change it.
+        # All blocks share one solution pool. Labels of later ones join it in training only, so a
+        # validation loss does not change it.
         first = self.blocks[0] if self.blocks else None
         self.blocks.append(
             Loss(
@@ -113,8 +113,8 @@ class LabeledRows:
         self.parameter_keys.append(parameter_keys(self.problem, parameters, len(costs)))
 
     def warn_about_start(self, predictions: np.ndarray, rows: np.ndarray) -> None:
-        """Warn where the predictions of the first batch are far from the costs of these rows."""
-        # Of a loss of one's own it is not known what scale it compares.
+        """Warn if the predictions of the first batch are far from the costs of these rows."""
+        # The scale that a custom loss compares is not known.
         if isinstance(self.name, OwnLoss) or predictions.ndim != 2 or len(predictions) != len(rows):
             return
         if len(rows):
@@ -187,12 +187,12 @@ class LabeledRows:
         labels : regretless.Labels or array_like, optional
             Optimal decisions of ``wanted``, for the rows that are added.
         parameters : mapping or DataFrame, optional
-            Parameters of ``wanted``, where these are costs.
+            Parameters of ``wanted``, if these are costs.
 
         Raises
         ------
         ValueError
-            Where costs do not determine a row, or its weight.
+            If costs do not determine a row, or its weight.
         """
         if names_of(wanted) is not None:
             wanted = costs_in_order(self.problem, wanted)
@@ -297,7 +297,7 @@ class LabeledRows:
         for number, key in enumerate(keys):
             if key not in row_of:
                 raise ValueError(
-                    f"row {number} of the true costs is not in the table, so that it has no weight"
+                    f"row {number} of the true costs is not in the table, so it has no weight"
                 )
             if key in self._ambiguous:
                 first, second = self._ambiguous[key]
@@ -346,20 +346,20 @@ class LabeledRows:
 
 
 def stored_labels(labels: Labels, were_given: bool) -> np.ndarray | None:
-    """Return the given labels of a block as decisions; None where the rows are solved again.
+    """Return the given labels of a block as decisions; None if the rows are solved again.
 
     Raises
     ------
     TypeError
-        Where decisions are in single precision, which may not be all their digits.
+        If decisions are in single precision, which may not be all their digits.
     """
     if not were_given:
         return None
     decisions = np.asarray(labels.decisions)
     if not np.isfinite(decisions).all() or (decisions != np.round(decisions)).any():
         raise TypeError(
-            "given labels can be pickled where all decisions are whole numbers; leave labels out, "
-            "so that the rows are solved again, or use copy.deepcopy"
+            "given labels can be pickled if all decisions are whole numbers; leave labels out, "
+            "so the rows are solved again, or use copy.deepcopy"
         )
     return decisions
 
@@ -413,7 +413,7 @@ def check_two_dimensions(table: Any, what: str) -> None:
 
 
 def as_cost_rows(costs: Any) -> np.ndarray:
-    """Return costs as rows of float32 where that holds all digits given, else of float64."""
+    """Return costs as rows of float32 if that holds all digits given, else of float64."""
     table = as_numeric_array(costs, "C")
     is_single = table.dtype in (np.float16, np.float32)
     table = np.ascontiguousarray(table, dtype=np.float32 if is_single else np.float64)

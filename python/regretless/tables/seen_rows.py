@@ -42,7 +42,7 @@ class SeenRows:
         return cls(hashes[:MAX_HASHES], len(hashes) <= MAX_HASHES)
 
     def warning(self, features: np.ndarray, costs: np.ndarray) -> str | None:
-        """Return a warning where some of these rows were seen.
+        """Return a warning if some of these rows were seen.
 
         Parameters
         ----------

@@ -23,7 +23,7 @@ class SplitTables:
     split: Any
     """A text, a number, numbers, or arrays of rows; with times the text of a rule, or fractions."""
     times: list[str] | None
-    """The time of every row, where the split is by time."""
+    """The time of every row, if the split is by time."""
 
 
 def split_tables(split: Any, X: Any, C: Any) -> SplitTables:
@@ -114,7 +114,7 @@ def time_texts(values: Any) -> list[str]:
 
 
 def time_column(table: Any, name: str) -> Any:
-    """Return a column of a DataFrame; ``None`` where the table has no such column."""
+    """Return a column of a DataFrame; ``None`` if the table has no such column."""
     names = column_names(table)
     return table[name] if names is not None and name in names else None
 

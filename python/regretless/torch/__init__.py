@@ -35,7 +35,7 @@ __all__ = ["DecisionLayer", "DecisionLoss", "cost_sensitive_loss"]
 
 NO_SECOND_DERIVATIVE = (
     "DecisionLoss has no second derivative: leave out create_graph=True, or use "
-    "regretless.torch.cost_sensitive_loss, which can be differentiated twice, where the loss is "
+    "regretless.torch.cost_sensitive_loss, which can be differentiated twice, if the loss is "
     "MSE or MAE with some of O, S, C or tau=t"
 )
 
@@ -51,16 +51,16 @@ class DecisionLoss(nn.Module):
         True costs; columns with names are matched to the problem's costs by name. Predictions are
         in the order of ``problem.cost_names``. Without it, rows are labeled as they are first used.
         Pass the rows for training alone: a solution pool starts with the labels of all of them.
-    loss : str or loss of one's own, default "MAE(O,S)"
+    loss : str or custom loss, default "MAE(O,S)"
         A loss's name, or one made with :func:`regretless.loss`, as :class:`regretless.Loss` takes
-        it. The gradient of one's own is checked as there.
+        it. The gradient of a custom loss is checked as there.
     labels : regretless.Labels or array_like, optional
         Optimal decisions of the rows (:func:`regretless.label`); solved here by default.
     weights : array_like of shape (n,), optional
         One weight per row of ``C``, such as the instance costs of component C. Each loss is
         multiplied by the weight of its row; weights are not scaled, unlike those of
-        :func:`regretless.train`, of which only ratios matter. Where rows of equal costs have
-        different weights, rows must be addressed by number.
+        :func:`regretless.train`, of which only ratios matter. If rows of equal costs have different
+        weights, rows must be addressed by number.
     reduction : {"mean", "sum", "none"}, default "mean"
         How the losses of a batch of n rows are combined: "mean" is Σ w · loss / n, divided by the
         number of rows and not by the sum of the weights, "sum" is Σ w · loss, and "none" has
@@ -80,21 +80,21 @@ class DecisionLoss(nn.Module):
     Raises
     ------
     ValueError
-        For an unknown reduction or loss, or weights that do not belong to the rows; for a loss of
-        one's own whose gradient does not fit its values.
+        For an unknown reduction or loss, or weights that do not belong to the rows; for a custom
+        loss whose gradient does not fit its values.
 
     Notes
     -----
     Predictions are costs in their unit: let a network predict mean + deviation · output. A warning
-    says where the predictions of the first batch are far from its costs.
+    says if the predictions of the first batch are far from its costs.
 
     Perturbed losses draw new noise in every epoch: call :meth:`begin_epoch`. Losses with a solution
     pool (``MAP``, ``SPO+ cache 5%``) have one pool for all rows, and add solutions to it in
     training mode only, as :func:`regretless.train` does.
 
-    ``state_dict`` holds the epoch, the batch and the pool, so that a loop that resumes from a
-    checkpoint gets the same values. Copies (``copy.deepcopy``) have a pool of their own. A pickled
-    module holds its table; rows that were solved when it was made are solved again.
+    ``state_dict`` holds the epoch, the batch and the pool, so a loop that resumes from a checkpoint
+    gets the same values. Copies (``copy.deepcopy``) have a pool of their own. A pickled module
+    holds its table; rows that were solved when it was made are solved again.
 
     There is no second derivative: to differentiate a gradient made with ``create_graph=True``
     raises a ``RuntimeError``. :func:`cost_sensitive_loss` has one.
@@ -184,7 +184,7 @@ class DecisionLoss(nn.Module):
         labels : array_like of shape (n, d), optional
             Optimal decisions of added rows; solved once by default.
         parameters : mapping or DataFrame, optional
-            Parameters of the rows of the batch, where ``C`` are costs and the problem reads
+            Parameters of the rows of the batch, if ``C`` are costs and the problem reads
             parameters. Row numbers have the parameters of their rows already.
 
         Returns
@@ -197,8 +197,8 @@ class DecisionLoss(nn.Module):
         TypeError
             For predictions that are an array, or not floating-point numbers.
         ValueError
-            For other shapes and row numbers that are not integers, and where costs in single
-            precision belong to several different rows of a table in double precision.
+            For other shapes and row numbers that are not integers, and if costs in single precision
+            belong to several different rows of a table in double precision.
         """
         check_tensor(predictions, "predictions")
         wanted = numpy_view(C) if names_of(C) is None else C

@@ -27,8 +27,8 @@ def check_tensor(values: Any, what: str) -> None:
     Raises
     ------
     TypeError
-        For arrays, and for tensors of integers: results have the type of the tensor, so that they
-        would be rounded.
+        For arrays, and for tensors of integers: results have the type of the tensor, so they would
+        be rounded.
     """
     if not isinstance(values, Tensor):
         raise TypeError(
@@ -68,8 +68,8 @@ def check_rows(values: Any, what: str) -> None:
 def differentiable_once(gradients: Tensor, inputs: Tensor, refusal: str) -> Tensor:
     """Return gradients whose own derivative raises an error.
 
-    ``torch.autograd.function.once_differentiable`` does this only where the upstream gradient
-    requires one itself: otherwise ``create_graph=True`` would take the gradients for constants.
+    ``torch.autograd.function.once_differentiable`` does this only if the upstream gradient requires
+    one itself: otherwise ``create_graph=True`` would take the gradients for constants.
 
     Parameters
     ----------

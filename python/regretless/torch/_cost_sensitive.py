@@ -41,7 +41,7 @@ def parse_loss(name: str) -> CostSensitiveSpec:
     if spec.equality_invariant:
         raise ValueError(
             f"'{name}' depends on the equality constraints of a problem: use "
-            "regretless.torch.DecisionLoss, or S in the place of E"
+            "regretless.torch.DecisionLoss, or S instead of E"
         )
     supported = (
         not spec.sensitivity_based
@@ -98,8 +98,8 @@ def cost_sensitive_loss(
     Raises
     ------
     TypeError
-        Where the loss has the component O and ``sense`` is missing, and for predictions that are
-        not a tensor of floating-point numbers.
+        If the loss has the component O and ``sense`` is missing, and for predictions that are not a
+        tensor of floating-point numbers.
     ValueError
         For an unknown name, sense or reduction, other shapes, or missing decisions or weights.
 
@@ -202,7 +202,7 @@ def normalize(vectors: Tensor, other_norms: Tensor) -> Tensor:
         What gradients of rows without a direction are divided by.
     """
     has_direction = vectors.detach().norm(dim=1, keepdim=True) >= MIN_NORM
-    # Other numbers in the place of zeros: the second derivative of a norm at zero is not finite.
+    # Other numbers instead of zeros: the second derivative of a norm at zero is not finite.
     directed = torch.where(has_direction, vectors, torch.ones_like(vectors))
     unit = directed / directed.norm(dim=1, keepdim=True)
     undirected = (vectors.detach().double() / MIN_NORM).to(vectors)

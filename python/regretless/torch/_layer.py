@@ -60,7 +60,7 @@ class DecisionLayer(nn.Module):
     with ``create_graph=True`` raises a ``RuntimeError``. That of NID is linear.
 
     Costs in half precision (float16, bfloat16, as under ``torch.autocast``) are decided by as they
-    are, with three or two digits, so that ties are common: pass ``costs.float()`` where the network
+    are, with three or two digits, so ties are common: pass ``costs.float()`` if the network
     computed them in single precision. Decisions have the type of the costs.
 
     Examples

@@ -142,7 +142,7 @@ def _short(cell: Any) -> str:
 
 
 def frame_or_records(rows: list[dict[str, Any]]) -> Any:
-    """Return a DataFrame where pandas is there, else the rows."""
+    """Return a DataFrame if pandas is there, else the rows."""
     try:
         import pandas
     except ImportError:
@@ -214,7 +214,7 @@ def _are_numbers(times: list[str]) -> bool:
 def estimator_costs(problem: Any, C: Any) -> Any:
     """Return costs as estimators get them: float64 in the order of the problem's costs.
 
-    They are a DataFrame with the cost names and the index of ``C`` where that is a DataFrame.
+    They are a DataFrame with the cost names and the index of ``C`` if that is a DataFrame.
     """
     values = costs_in_order(problem, C).astype(float, copy=False)
     names = problem.cost_names or names_of(C)
@@ -524,7 +524,7 @@ def backtest(
     time : str or array_like of shape (n,)
         A column of X, or the times of the rows: dates, date-times or numbers. Rows of one time are
         one period.
-    methods : sequence of str or losses of one's own, or str, default ("MSE", "MAE(O,S)")
+    methods : sequence of str or custom losses, or str, default ("MSE", "MAE(O,S)")
         Methods that are trained, or their names in one text, separated by semicolons.
     window : int or "expanding", default "expanding"
         Periods that a model is trained on: always the latest ones, or all earlier ones.
@@ -550,21 +550,21 @@ def backtest(
     decisions : array_like or DataFrame of shape (n, d), optional
         Decisions that were made, "present decisions" in the result. The columns of a DataFrame are
         named like the costs and matched by name, in any order; other names are refused. Those of an
-        array are in the order of the problem's costs. Rows that are not decided may be NaN. Where
-        the problem has columns with known costs, their values follow in further columns, in the
-        order of ``problem.solve_all(C).column_names``; the constant of a model from a modeling
-        language is such a column, ``constant``, always 1. Refused for functions that return
-        objectives with known costs: only the function can compute them.
+        array are in the order of the problem's costs. Rows that are not decided may be NaN. If the
+        problem has columns with known costs, their values follow in further columns, in the order
+        of ``problem.solve_all(C).column_names``; the constant of a model from a modeling language
+        is such a column, ``constant``, always 1. Refused for functions that return objectives with
+        known costs: only the function can compute them.
     predictions : mapping of str, optional
         Other forecasters by name: arrays or DataFrames of predicted costs of shape (n, d), of which
         rows that are not decided may be NaN, or estimators with `fit` and `predict`, as in
         scikit-learn and LightGBM, which are fitted to the history of each fold. `fit(X, C)` gets
-        the rows of `X` as they are, and their true costs in the order of ``problem.cost_names``,
-        or of the columns of `C` where the problem has no names: a DataFrame with the names of the
-        costs where `C` is one, else an array. `predict` returns costs in this order, or a
-        DataFrame, whose columns are matched by name. An estimator that predicts a single number,
-        such as ``LGBMRegressor``, is fitted to each cost separately, an array of shape (n,). Every
-        fit is that of a copy (``sklearn.base.clone``, or ``copy.deepcopy`` for objects that are no
+        the rows of `X` as they are, and their true costs in the order of ``problem.cost_names``, or
+        of the columns of `C` if the problem has no names: a DataFrame with the names of the costs
+        if `C` is one, else an array. `predict` returns costs in this order, or a DataFrame, whose
+        columns are matched by name. An estimator that predicts a single number, such as
+        ``LGBMRegressor``, is fitted to each cost separately, an array of shape (n,). Every fit is
+        that of a copy (``sklearn.base.clone``, or ``copy.deepcopy`` for objects that are no
         estimators of scikit-learn): the object itself is not fitted.
     unit : str, optional
         The unit of costs, such as EUR, for the verdict.

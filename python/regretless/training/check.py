@@ -45,15 +45,15 @@ def check(
     Returns
     -------
     list of dict
-        Findings with the keys `kind`, `columns`, `message` and, where it is about a row, `row`.
-        They are those of `regretless check`; the order of rows in time is checked where they are
-        split by time.
+        Findings with the keys `kind`, `columns`, `message` and, if it is about a row, `row`. They
+        are those of `regretless check`; the order of rows in time is checked if they are split by
+        time.
 
     Raises
     ------
     ValueError
-        Where `X` and `C` have different numbers of rows or hold something else than numbers,
-        text, dates and truth values.
+        If `X` and `C` have different numbers of rows or hold something else than numbers, text,
+        dates and truth values.
 
     Examples
     --------

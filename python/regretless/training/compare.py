@@ -53,8 +53,8 @@ class ComparisonResult(PageResult):
     methods : pandas.DataFrame or list of dict
         One row per method and baseline: means over seeds of the ratio to MSE, regrets, errors,
         solves and seconds, and ``test_normalized_regret_sd``, the standard deviation of the test
-        regret over seeds; ``difference`` is the ratio minus 1 with its 95 % interval from
-        ``lower`` to ``upper``, where seeds are tested on different rows.
+        regret over seeds; ``difference`` is the ratio minus 1 with its 95 % interval from ``lower``
+        to ``upper``, if seeds are tested on different rows.
     runs : pandas.DataFrame or list of dict
         One row per method and seed.
     figures : dict of str
@@ -100,7 +100,7 @@ class ComparisonResult(PageResult):
         Raises
         ------
         ValueError
-            Where all seeds test the same rows, so there are no differences.
+            If all seeds test the same rows, so there are no differences.
         """
         rows = records(self.methods)
         if all(row["difference"] is None for row in rows):
@@ -109,7 +109,7 @@ class ComparisonResult(PageResult):
 
 
 def _number(text: str) -> Any:
-    """Return a cell of a table as a number, None where it is empty, or the text."""
+    """Return a cell of a table as a number, None if it is empty, or the text."""
     if not text:
         return None
     for kind in (int, float):
@@ -226,8 +226,8 @@ def compare(
     """Compare methods on one table, on several seeds.
 
     Every method is trained and tested on the same rows. Least squares, the mean of the training
-    rows and, where rows are in order of time, the previous row are compared, too; MSE always runs,
-    as the reference of the ratios.
+    rows and, if rows are in order of time, the previous row are compared, too; MSE always runs, as
+    the reference of the ratios.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def compare(
         Features.
     C : array_like or DataFrame of shape (n, d)
         True costs.
-    methods : sequence of str or losses of one's own, or str, optional
+    methods : sequence of str or custom losses, or str, optional
         Methods that are trained, or their names in one text, separated by semicolons; by default
         MSE and MAE with all subsets of C, O and S.
     split : optional
@@ -256,11 +256,11 @@ def compare(
         Other forecasters by name: arrays or DataFrames of predicted costs of shape (n, d), or
         estimators with `fit` and `predict`, as in scikit-learn and LightGBM, which are fitted to
         the training rows of each seed. `fit(X, C)` gets these rows of `X` as they are, and their
-        true costs in the order of ``problem.cost_names``, or of the columns of `C` where the
-        problem has no names: a DataFrame with the names of the costs where `C` is one, else an
-        array. `predict` returns costs in this order, or a DataFrame, whose columns are matched by
-        name. Every fit is that of a copy (``sklearn.base.clone``, or ``copy.deepcopy`` for objects
-        that are no estimators of scikit-learn): the object itself is not fitted.
+        true costs in the order of ``problem.cost_names``, or of the columns of `C` if the problem
+        has no names: a DataFrame with the names of the costs if `C` is one, else an array.
+        `predict` returns costs in this order, or a DataFrame, whose columns are matched by name.
+        Every fit is that of a copy (``sklearn.base.clone``, or ``copy.deepcopy`` for objects that
+        are no estimators of scikit-learn): the object itself is not fitted.
     predictor : str, optional
         "linear", "mlp" or "mlp:64,32".
     profile : {"default", "paper"}
@@ -290,7 +290,7 @@ def compare(
     ValueError
         For an invalid setting or table.
     FileExistsError
-        Where `out` has results of other data or settings.
+        If `out` has results of other data or settings.
 
     Notes
     -----
@@ -304,7 +304,7 @@ def compare(
     """
     if predictor is not None and not isinstance(predictor, str):
         raise TypeError(
-            "compare takes the names of predictors; a module of your own: train(predictor=module) "
+            "compare takes the names of predictors; a custom module: train(predictor=module) "
             "per seed, or an object with fit and predict in predictions="
         )
     check_seed(seed)

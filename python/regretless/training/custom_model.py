@@ -29,7 +29,7 @@ class Prediction(Protocol):
 
 
 class OwnModel:
-    """A trained predictor of one's own, with the decisions that follow from its predictions.
+    """A trained custom predictor, with the decisions that follow from its predictions.
 
     Attributes
     ----------
@@ -40,8 +40,8 @@ class OwnModel:
 
     Notes
     -----
-    It can be pickled where its predictor and its problem can. The module itself, without this
-    object, computes scaled costs from standardized features, unless it was trained with
+    It can be pickled if its predictor and its problem can. The module itself, without this object,
+    computes scaled costs from standardized features, unless it was trained with
     ``standardize=False, scale_costs=False``: ``predict`` has both steps.
     """
 
@@ -72,8 +72,8 @@ class OwnModel:
         Returns
         -------
         ndarray or DataFrame of shape (n, d)
-            Predicted costs, in the order of ``problem.cost_names``; a DataFrame where `X` is one,
-            with its index and the cost names.
+            Predicted costs, in the order of ``problem.cost_names``; a DataFrame if `X` is one, with
+            its index and the cost names.
         """
         costs = self._prediction.predict(self._features(X))
         names = self._cost_names or [f"c{number}" for number in range(costs.shape[1])]
@@ -92,7 +92,7 @@ class OwnModel:
         Returns
         -------
         Solutions
-            One decision per row; `decisions` and `values` are DataFrames where `X` is one, and
+            One decision per row; `decisions` and `values` are DataFrames if `X` is one, and
             `to_frame` has its index.
         """
         parameters = self._parameters(X, parameters)
@@ -145,7 +145,7 @@ class OwnModel:
         return as_features(X)
 
     def _costs(self, C: Any) -> np.ndarray:
-        """Return true costs in the order of the problem or, where it has no names, of training."""
+        """Return true costs in the order of the problem or, if it has no names, of training."""
         names = self._cost_names
         if self.problem.cost_names is None and names is not None and names_of(C) is not None:
             C = with_names(columns_in_order(C, names, "C"), names)
@@ -170,5 +170,5 @@ def as_features(X: Any) -> np.ndarray:
         dimensions = "1 dimension" if features.ndim == 1 else f"{features.ndim} dimensions"
         raise ValueError(f"X has {dimensions}; rows and columns are 2")
     if not np.isfinite(features).all():
-        raise ValueError("X has gaps or infinite numbers, which a predictor of your own cannot use")
+        raise ValueError("X has gaps or infinite numbers, which a custom predictor cannot use")
     return features

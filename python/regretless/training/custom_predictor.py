@@ -90,7 +90,7 @@ def check_predictor(predictor: Any, is_module: bool, method: Any) -> None:
 
 
 def divided_settings(given: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Return settings for the compiled module, and an optimizer of torch where one is given."""
+    """Return settings for the compiled module, and an optimizer of torch if one is given."""
     settings = dict(given)
     optimizer = settings.get("optimizer")
     if optimizer is None or isinstance(optimizer, str):
@@ -99,7 +99,7 @@ def divided_settings(given: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
     ignored = [name for name in ("learning_rate", "lr_decay") if name in settings]
     if ignored:
         raise TypeError(
-            f"train() got '{ignored[0]}' beside an optimizer of your own, which has its own "
+            f"train() got '{ignored[0]}' beside a custom optimizer, which has its own "
             f"learning rate: leave out {ignored[0]}, or name an optimizer such as 'adam'"
         )
     return settings, optimizer
@@ -145,7 +145,7 @@ def prepared(
 
 
 def give_notes(report: Mapping[str, Any], last_round: Any, test_rows: int) -> None:
-    """Warn where the first or the last epoch was best, and where few rows were tested."""
+    """Warn if the first or the last epoch was best, and if few rows were tested."""
     remarks = [_few_rows_warning(test_rows)]
     if last_round is not None:
         last_epoch = last_round["epochs"][-1]["epoch"]
@@ -177,7 +177,7 @@ TRAINED_MARK = "_was_trained_by_regretless"
 
 
 def warn_if_trained(module: Any) -> None:
-    """Warn where a module was trained before; mark it as trained."""
+    """Warn if a module was trained before; mark it as trained."""
     if getattr(module, TRAINED_MARK, False):
         warn(
             "the module was trained before, and training starts from its present parameters; for a "
@@ -190,10 +190,10 @@ def warn_if_trained(module: Any) -> None:
 def choose(
     call: TrainingCall, found: tuple[Any, TrainingReport], candidates: Sequence[Any]
 ) -> tuple[Any, TrainingReport]:
-    """Return what ``auto`` found, or a predictor of the user's own with a lower validation regret.
+    """Return what ``auto`` found, or a custom predictor with a lower validation regret.
 
     Called by :func:`regretless.train`. The regret of ``auto`` is that of models which were not
-    trained on the row, so that both are regrets of rows not seen in training.
+    trained on the row, so both are regrets of rows not seen in training.
     """
     model, report = found
     lowest = report.validation

@@ -68,7 +68,7 @@ def evaluate(
     Raises
     ------
     ValueError
-        Where `C`, or `X` for a model, is missing, or tables do not belong together.
+        If `C`, or `X` for a model, is missing, or tables do not belong together.
 
     Notes
     -----
@@ -134,7 +134,7 @@ def regret(
     -------
     ndarray or Series of shape (n,)
         How much worse each decision is than the optimal one under the true costs; a Series with the
-        index of `C` where that is a DataFrame. Rows whose true costs have no feasible decision are
+        index of `C` if that is a DataFrame. Rows whose true costs have no feasible decision are
         left out.
 
     Notes

@@ -204,7 +204,7 @@ def fit(
     Raises
     ------
     ValueError
-        Where a role could be that of several columns; the message has an argument for each.
+        If a role could be that of several columns; the message has an argument for each.
 
     Examples
     --------

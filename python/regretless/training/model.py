@@ -78,7 +78,7 @@ class Model(_Model):
         Returns
         -------
         ndarray or DataFrame of shape (n, d)
-            float32; a DataFrame where `X` is one, with its index and the cost names. NaN, with a
+            float32; a DataFrame if `X` is one, with its index and the cost names. NaN, with a
             warning, for a cost that no training row has.
 
         Raises
@@ -120,14 +120,14 @@ class Model(_Model):
         Returns
         -------
         Solutions
-            One decision per row; `decisions` and `values` are DataFrames where `X` is one, and
+            One decision per row; `decisions` and `values` are DataFrames if `X` is one, and
             `to_frame` is the table that `regretless decide` writes. What a cost belongs to that no
             training row has is left out, with a warning; a row that needs it has no decision.
 
         Raises
         ------
         ValueError
-            Where the problem is a Python function and not given, or its costs do not match.
+            If the problem is a Python function and not given, or its costs do not match.
 
         Examples
         --------
@@ -166,7 +166,7 @@ class Model(_Model):
         costs : array_like, Series or DataFrame of shape (d,) or (1, d), optional
             True costs of the row, once they are known: the regret is then split over the costs.
         alternatives : int, optional
-            Number of the best other decisions to list; 3 by default, where decisions are binary or
+            Number of the best other decisions to list; 3 by default, if decisions are binary or
             have integer columns.
         force, forbid : str or list of str, optional
             Names of costs whose choice is forced or forbidden, one at a time: the result says what
@@ -193,8 +193,8 @@ class Model(_Model):
         Raises
         ------
         ValueError
-            For an unknown name, several rows, true costs that are missing, or a list or a choice
-            where decisions are not binary.
+            For an unknown name, several rows, true costs that are missing, or a list or a choice if
+            decisions are not binary.
 
         Notes
         -----
@@ -323,8 +323,8 @@ class Model(_Model):
         DataFrame or dict of ndarray
             `regret_increase`, the mean over the repeats of the increase of the mean regret, and its
             `deviation`, one entry per feature. A DataFrame with the names of the features as its
-            index (pandas) or in a column `feature` (polars) where `X` is one, else a dict of
-            arrays with `feature`.
+            index (pandas) or in a column `feature` (polars) if `X` is one, else a dict of arrays
+            with `feature`.
 
         Notes
         -----
@@ -364,7 +364,7 @@ class Model(_Model):
         Raises
         ------
         ValueError
-            Where the file is damaged or of another kind.
+            If the file is damaged or of another kind.
         """
         return cls._of(_Model._load(path))
 
@@ -387,7 +387,7 @@ class Model(_Model):
     def problem(self) -> Problem:
         """The problem that the model was trained for.
 
-        Raises ValueError where it is a Python function, which no model holds.
+        Raises ValueError if it is a Python function, which no model holds.
         """
         return Problem._of(self._problem())
 

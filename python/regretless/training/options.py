@@ -37,9 +37,9 @@ class TrainingOptions:
         "adam", "adamw:weight_decay=0.01" or "sgd:momentum=0.9".
     select : str, default "validation-regret"
         Criterion for the best epoch: "validation-regret", "validation-loss", "training-loss" or
-        "last". Where the solves for validation regret would take more than a minute and longer
-        than all labels, the default is "validation-loss", and a warning says so; with a solver
-        function of one's own the default stays, with a warning.
+        "last". If the solves for validation regret would take more than a minute and longer than
+        all labels, the default is "validation-loss", and a warning says so; with a custom solver
+        function the default stays, with a warning.
     train_on_validation : bool, default False
         Whether validation rows are training rows too.
     patience : int, optional
@@ -51,7 +51,7 @@ class TrainingOptions:
     scale_costs : bool, default True
         Whether predicted costs are mean + deviation · output.
     rescale_loss : bool, default True
-        Whether the loss is rescaled so that gradients have a size of about 1.
+        Whether the loss is rescaled to keep gradients of the order of 1.
     retrain_from_baseline : bool, optional
         Whether later rounds of weighted losses start from the baseline's parameters.
     clip_instance_costs : bool, default True

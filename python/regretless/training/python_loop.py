@@ -28,7 +28,7 @@ class StepScore:
     """What a step is worth."""
 
     score: float | None
-    """What the selection minimizes; None where the latest step is the best."""
+    """What the selection minimizes; None if the latest step is the best."""
     details: Any
     """What the report says of the step."""
 

@@ -206,7 +206,7 @@ class TorchStage:
         return float(values.sum())
 
     def decay_learning_rate(self, num_steps: int) -> None:
-        """Lower the learning rate linearly, where the settings say so."""
+        """Lower the learning rate linearly, if the settings say so."""
         if not self.settings["lr_decay"] or self.owner.own_optimizer is not None:
             return
         remaining = max(0.0, 1.0 - self.gradient_steps / max(num_steps, 1))

@@ -83,10 +83,10 @@ def train(
     C : array_like or DataFrame of shape (n, d)
         True costs. Columns with names (a DataFrame, or `cost_names`) are matched to the problem's
         costs by name, arrays by position.
-    method : str or loss of one's own, optional
+    method : str or custom loss, optional
         A method's name such as "MAE(O,S)", "SPO+", "MAE(O,S) then SPO+ lr 0.001 epochs 5", or
         "auto", which races several methods; or a loss made with `loss`. By default MAE(O,S), or
-        MAE(O) where other columns of a linear problem have known costs.
+        MAE(O) if other columns of a linear problem have known costs.
     labels : Labels, optional
         Optimal decisions of the rows; solved here by default.
     parameters : mapping, DataFrame or list of str, optional
@@ -97,8 +97,8 @@ def train(
         How much each row counts in training: the weighted mean of the losses is minimized, and the
         epoch with the best weighted mean over the validation rows is kept; "auto" chooses by
         weighted regrets. Rows of weight 0 are left out. Only ratios matter, except that whole
-        numbers are numbers of observations where the deviation of costs is estimated. The results
-        in the report count every row alike.
+        numbers are numbers of observations when the deviation of costs is estimated. The results in
+        the report count every row alike.
     split : optional
         Fractions for validation and test, drawn at random, or one number for both: 0.3 is 30 % of
         the rows for each; (0.2, 0.2) by default. "order:0.2,0.1" takes them from the end of the
@@ -119,8 +119,8 @@ def train(
         What "auto" compares next to its own candidates: methods by name, losses made with `loss`,
         scikit-learn regressors, torch modules, and pairs of a method and a torch module (MAE(O,S)
         by default) or a function that makes one. Methods and losses become part of the search and
-        of its average. A predictor of your own is trained on the training rows, and is the model if
-        its regret on the validation rows is lower than that of the search; the model is then an
+        of its average. A custom predictor is trained on the training rows, and is the model if its
+        regret on the validation rows is lower than that of the search; the model is then an
         `regretless.OwnModel`.
     init_model : Model, optional
         A trained model to start from.
@@ -138,8 +138,8 @@ def train(
     threads, progress, heuristic, gap, nodes, seconds : optional
         As in `Problem.solve_all`: the fields of `SolveOptions`.
     training_options, feature_options, solve_options : optional
-        Objects of `TrainingOptions`, `FeatureOptions` and `SolveOptions` in the place of the
-        keywords that are their fields.
+        Objects of `TrainingOptions`, `FeatureOptions` and `SolveOptions` instead of the keywords
+        that are their fields.
     **settings
         The fields of `TrainingOptions` by name, such as ``epochs=20`` or ``learning_rate=0.01``.
 
@@ -163,7 +163,7 @@ def train(
     The same settings give the same model, byte for byte, as `regretless train`, for any number of
     threads.
 
-    A warning says where the untrained model was best, or the last epoch: another learning rate, or
+    A warning says if the untrained model was best, or the last epoch: another learning rate, or
     more epochs, may help.
 
     Examples
@@ -250,7 +250,7 @@ class CompiledOptions:
         }
         names = [name for name, value in given.items() if value is not None]
         for name in [*names, *solve._names_given()]:
-            raise TypeError(f"train() does not take '{name}' together with a predictor of your own")
+            raise TypeError(f"train() does not take '{name}' together with a custom predictor")
 
 
 @dataclass

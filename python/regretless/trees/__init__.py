@@ -3,10 +3,10 @@
 Trees first learn the costs by squared error; then some rounds with a cost-sensitive objective, at a
 small learning rate, adapt them to the decisions. Some rows are for validation: after each round the
 regret of the decisions is measured on them, and the round with the smallest regret is selected. The
-base model is round 0, so that the result is never worse than the base on these rows. On other rows
-it can be.
+base model is round 0, so the result is never worse than the base on these rows. On other rows it
+can be.
 
-Gradients are scaled to the size of the costs, so that learning rates have the same meaning as for
+Gradients are scaled to the size of the costs, so learning rates have the same meaning as for
 squared error. The second derivative is that of the error alone: 2 for squared errors, and 1 for
 absolute errors, whose own is 0. Trees that are trained with such an objective from scratch perform
 badly; start from a model.
@@ -98,7 +98,7 @@ class CostSensitiveObjective:
         spec = rl.CostSensitiveSpec(loss)
         if spec.equality_invariant:
             raise ValueError(
-                f"'{loss}': the step size of trees is not known for E; use S in the place of E"
+                f"'{loss}': the step size of trees is not known for E; use S instead of E"
             )
         names, self.row_labels = column_names(C), row_labels(C)
         refuse_patterns(problem)
@@ -299,7 +299,7 @@ class RegretMetric:
     Raises
     ------
     ValueError
-        Where the problem reads parameters of rows.
+        If the problem reads parameters of rows.
 
     Notes
     -----

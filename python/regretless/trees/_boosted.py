@@ -35,7 +35,7 @@ class BoostedCostModel:
     base : object
         The model before fine-tuning.
     trees : booster or None
-        The booster of the selected rounds; None where round 0, the base model, was selected.
+        The booster of the selected rounds; None if round 0, the base model, was selected.
     library : str
         ``"xgboost"`` or ``"lightgbm"``.
     num_features : int or None
@@ -43,7 +43,7 @@ class BoostedCostModel:
     sparse : bool or None
         Whether the trees were trained on a sparse matrix.
     feature_names, cost_names : list of str or None
-        Names of features and costs, where the tables had some.
+        Names of features and costs, if the tables had some.
     problem : regretless.Problem or None
         The problem.
     history : tuple of FineTuningRound
@@ -84,7 +84,7 @@ class BoostedCostModel:
         Returns
         -------
         ndarray or DataFrame of shape (n, d)
-            float32; a DataFrame where ``X`` is one, with its index and the cost names.
+            float32; a DataFrame if ``X`` is one, with its index and the cost names.
 
         Raises
         ------
@@ -137,12 +137,12 @@ class BoostedCostModel:
         Returns
         -------
         regretless.Solutions
-            One decision per row; ``decisions`` is a DataFrame where ``X`` is one.
+            One decision per row; ``decisions`` is a DataFrame if ``X`` is one.
 
         Raises
         ------
         ValueError
-            Where the model has no problem and none is given.
+            If the model has no problem and none is given.
         """
         problem = self.problem if problem is None else problem
         if problem is None:
@@ -175,9 +175,9 @@ class BoostedCostModel:
         Raises
         ------
         FileExistsError
-            Where the file exists and ``force`` is false.
+            If the file exists and ``force`` is false.
         ValueError
-            Where the base model is neither trees nor a :class:`regretless.Model`.
+            If the base model is neither trees nor a :class:`regretless.Model`.
         """
         write_atomically(Path(path), tree_file.pack(pack_parts(self)), force=force)
 
@@ -196,7 +196,7 @@ class BoostedCostModel:
         Raises
         ------
         ValueError
-            Where the file is damaged or of another kind.
+            If the file is damaged or of another kind.
         """
         path = Path(path)
         model = load_parts(tree_file.unpack(path), path, 0)
@@ -240,7 +240,7 @@ def is_sparse(table: Any) -> bool:
 
 
 def check_same_zeros(sparse: bool | None, table: Any) -> None:
-    """Refuse an array where the trees were trained on a sparse matrix, and the reverse.
+    """Refuse an array if the trees were trained on a sparse matrix, and the reverse.
 
     Zeros that a sparse matrix does not store are missing values to XGBoost.
     """
@@ -295,7 +295,7 @@ def align_columns(table: Any, names: Any) -> Any:
 
 
 def feature_names_of(base: Any) -> list[str] | None:
-    """Return the feature names that a base model was trained with, where it has some."""
+    """Return the feature names that a base model was trained with, if it has some."""
     for attribute in ("feature_names_in_", "feature_names"):
         names = getattr(base, attribute, None)
         if names is not None and not callable(names):
@@ -396,8 +396,8 @@ def load_problem(
 ) -> rl.Problem | None:
     """Return the problem of a model file, which holds the content of the problem's own file.
 
-    ``None`` where it is a Python function, which no file holds. Model files of earlier versions do
-    not hold the problem's file: ``None`` where it is missing or has changed.
+    ``None`` if it is a Python function, which no file holds. Model files of earlier versions do not
+    hold the problem's file: ``None`` if it is missing or has changed.
     """
     if description is None or description.get("kind") == "external":
         return None

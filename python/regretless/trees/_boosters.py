@@ -1,7 +1,7 @@
 """XGBoost and LightGBM behind one interface: trees that correct a base model, round by round.
 
-Both libraries sum their trees in order, so that a model of the first k rounds predicts exactly what
-the longer model predicted after k rounds.
+Both libraries sum their trees in order, so a model of the first k rounds predicts exactly what the
+longer model predicted after k rounds.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class XGBoostTrees:
         self._validation.set_base_margin(base_costs)
 
     def boost_round(self) -> bool:
-        """Train one more round; return False where no tree can be split any more."""
+        """Train one more round; return False if no tree can be split any more."""
 
         def objective(predictions: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
             return self._derivatives(np.reshape(predictions, self._shape))
@@ -193,7 +193,7 @@ class LightGBMTrees:
         "seed": {"random_seed", "random_state"},
     }
     # Always row-wise histograms: LightGBM would otherwise time both kinds and take the faster one.
-    # No feature filter: LightGBM fails where it has dropped all features.
+    # No feature filter: LightGBM fails if it has dropped all features.
     defaults: ClassVar[dict[str, Any]] = {
         "verbosity": -1,
         "deterministic": True,
@@ -228,7 +228,7 @@ class LightGBMTrees:
             init_score=start if columns > 1 else start.ravel(),
             params=settings,
         )
-        # LightGBM fails where every feature is constant; no tree can be split then anyway.
+        # LightGBM fails if every feature is constant; no tree can be split then anyway.
         self._can_split = not all_constant(spec.features)
         self.booster: Any = lightgbm.Booster(settings, table) if self._can_split else None
         self._validation: Any = None
@@ -242,7 +242,7 @@ class LightGBMTrees:
         self._corrections = np.zeros(base_costs.shape)
 
     def boost_round(self) -> bool:
-        """Train one more round; return False where no tree can be split any more."""
+        """Train one more round; return False if no tree can be split any more."""
 
         def objective(predictions: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
             gradient, second = self._derivatives(np.reshape(predictions, self._shape))

@@ -1,6 +1,6 @@
 """Fine-tuning of boosted trees: the round with the smallest validation regret is selected.
 
-The base model is round 0, so that the result is never worse than the base on the validation rows.
+The base model is round 0, so the result is never worse than the base on the validation rows.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ class DataPart:
     costs : ndarray of shape (n, d)
         True costs.
     labels : regretless.Labels or None
-        Optimal decisions, where they are known.
+        Optimal decisions, if they are known.
     parameters : dict of ndarray or None
-        Parameters of the rows, where the problem reads some.
+        Parameters of the rows, if the problem reads some.
     base_costs : ndarray of shape (n, d)
         Costs that the base model predicts; set when there is a base model.
     """
@@ -250,7 +250,7 @@ class FineTuning:
         training.base_costs = start.predict(training.features).astype(np.float32)
 
         def derivatives(predictions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            # Half the square as in XGBoost, so that its penalty on leaves has its usual weight.
+            # Half the square as in XGBoost, so its penalty on leaves has its usual weight.
             error = predictions - training.costs
             return error, np.ones_like(error)
 
@@ -361,7 +361,7 @@ class FineTuning:
         return report
 
     def show(self, task: str, steps: int, done: int, message: str) -> None:
-        """Show progress where the user asked for it."""
+        """Show progress if the user asked for it."""
         if self._progress_bar is not None:
             self._progress_bar.show(task, steps, done, message)
 

@@ -71,7 +71,7 @@ impl Error {
         }
     }
 
-    /// As [`Error::solver`], where there is only one instance.
+    /// As [`Error::solver`], if there is only one instance.
     pub fn single_solve(failure: SolveFailure) -> Self {
         match failure {
             SolveFailure::Interrupted => Self::Interrupted,
@@ -82,8 +82,8 @@ impl Error {
         }
     }
 
-    /// As [`Error::solver`], where this many rows failed and no other exists; `failure` is that of
-    /// the first.
+    /// As [`Error::solver`], if this many rows failed and no other exists; `failure` is that of the
+    /// first.
     pub fn all_failed(rows: usize, failure: SolveFailure) -> Self {
         match failure {
             SolveFailure::Interrupted => Self::Interrupted,

@@ -1,7 +1,7 @@
-//! Error types. The message states the defect; the remedy, where there is one, is a separate text.
+//! Error types. The message states the defect; the remedy, if there is one, is a separate text.
 //!
 //! Messages contain text from outside, such as cells and file names. They are printed on one line
-//! with invisible characters escaped (`text.rs`), so that no file can send control sequences to the
+//! with invisible characters escaped (`text.rs`), so no file can send control sequences to the
 //! user's terminal.
 
 use std::fmt;

@@ -9,7 +9,7 @@ pub enum SolveFailure {
     /// No decision satisfies the constraints.
     #[error("no decision is feasible")]
     Infeasible,
-    /// No decision satisfies the constraints; the message names constraints that exclude each
+    /// No decision satisfies the constraints; the message names constraints that contradict each
     /// other.
     #[error("no decision is feasible: {0}")]
     Conflict(String),

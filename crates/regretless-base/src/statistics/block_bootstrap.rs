@@ -2,9 +2,9 @@
 //! bootstrap (Politis and Romano 1992, 1994; Götze and Künsch 1996), balanced over methods
 //! (Beran 1988).
 //!
-//! Consecutive periods are alike, so that single periods must not be drawn independently. Blocks of
-//! b consecutive periods are drawn with replacement; periods are thought of as a circle. With
-//! k = ⌊n/b⌋ drawn blocks, a resample has the statistic t* = (mean* − mean) / se*, where se* is the
+//! Consecutive periods are alike, so single periods must not be drawn independently. Blocks of b
+//! consecutive periods are drawn with replacement; periods are thought of as a circle. With k =
+//! ⌊n/b⌋ drawn blocks, a resample has the statistic t* = (mean* − mean) / se*, where se* is the
 //! standard error of k block means. With an upper quantile u and a lower quantile l of t*, the
 //! interval is from mean − u · se to mean − l · se. Both ends have a quantile of their own, since
 //! costs are skewed.
@@ -16,11 +16,11 @@
 //! of the largest t* for all methods would make the intervals of all methods as wide as the method
 //! whose periods are most alike requires: with few long blocks, t* has heavy tails.
 //!
-//! A resample has the same periods for all methods where their blocks have equal lengths.
-//! Where lengths differ, a longer block begins with the period of the shorter one at its place; the
-//! statistics are then less correlated than the methods. Where methods are positively correlated,
-//! as differences from one reference are, this makes intervals wider, not narrower: at most as
-//! wide as those of Bonferroni's correction.
+//! A resample has the same periods for all methods if their blocks have equal lengths. If lengths
+//! differ, a longer block begins with the period of the shorter one at its place; the statistics
+//! are then less correlated than the methods. If methods are positively correlated, as differences
+//! from one reference are, this makes intervals wider, not narrower: at most as wide as those of
+//! Bonferroni's correction.
 //!
 //! Block length: twice the automatic one of Politis and White (2004, with the correction of Patton,
 //! Politis and White 2009). The automatic length minimizes the error of the variance, which is
@@ -36,8 +36,8 @@
 //! | 70 periods instead of 250, autocorrelation 0.8 | 82.9 % | 90.0 % |
 //!
 //! A saving of one of five methods that are all alike was claimed in 5.4 % and 4.0 % of histories,
-//! where 2.5 % would be exact.
-//! The factor was chosen on these histories, so that the figures may be slightly too good.
+//! where 2.5 % would be exact. The factor was chosen on these histories, so the figures may be
+//! slightly too good.
 
 use super::ConfidenceInterval;
 use super::student_t::student_t_quantile;
@@ -81,7 +81,7 @@ pub struct MeanInterval {
     pub lower: f64,
     /// Upper end.
     pub upper: f64,
-    /// Length of the blocks, in periods; none where all differences are equal.
+    /// Length of the blocks, in periods; none if all differences are equal.
     pub block_length: Option<usize>,
 }
 
@@ -100,11 +100,11 @@ pub fn differs_in_enough_rows(values: &[f64]) -> bool {
 }
 
 /// The interval of the mean over some rows, whose error is this many times as large as rows alone
-/// show. None where it would be too narrow: where values differ from 0 in too few rows, and for
-/// fewer than [`MIN_PERIODS`] rows in order of time.
+/// show. None if it would be too narrow: values differ from 0 in too few rows, or there are fewer
+/// than [`MIN_PERIODS`] rows in order of time.
 ///
 /// Its ends are the outer ones of the studentized bootstrap, which is right for skewed values, and
-/// of Student's t, which is wider where most values are 0: few rows then decide, and resamples of
+/// of Student's t, which is wider when most values are 0: few rows then decide, and resamples of
 /// them vary too little. With differences of regret on 32 to 600 rows (`tests/coverage`) the first
 /// alone covered 83 % to 92 %, the second alone 87 % to 96 % of normalized regrets.
 pub fn mean_interval(
@@ -140,7 +140,7 @@ pub fn mean_interval(
     })
 }
 
-/// Simultaneous intervals of the means of some series of equal length; none where a series differs
+/// Simultaneous intervals of the means of some series of equal length; none if a series differs
 /// from 0 in too few periods.
 pub fn simultaneous_intervals(differences: &[Vec<f64>]) -> Vec<Option<MeanInterval>> {
     let resampled: Vec<BlockMeans> = differences
@@ -232,8 +232,8 @@ impl BlockMeans {
         }
     }
 
-    /// The interval of the mean from a lower and an upper quantile of t*; none where one is
-    /// infinite, because some resamples of few differing periods have no standard error.
+    /// The interval of the mean from a lower and an upper quantile of t*; none if one is infinite,
+    /// because some resamples of few differing periods have no standard error.
     fn interval(&self, lower_t: f64, upper_t: f64) -> Option<MeanInterval> {
         // The upper quantile of t* gives the lower end.
         let interval = MeanInterval {
@@ -253,7 +253,7 @@ impl BlockMeans {
         let mean = block_means.clone().sum::<f64>() / count;
         let squares: f64 = block_means.map(|block| (block - mean).powi(2)).sum();
         let standard_error = (squares / (count - 1.0) / count).sqrt();
-        // Rounding leaves a tiny error where all blocks are alike.
+        // Rounding leaves a tiny error if all blocks are alike.
         let has_error = standard_error > ROUNDING * self.largest_mean;
         has_error.then(|| (mean - self.mean) / standard_error)
     }

@@ -44,7 +44,7 @@ impl MeanAndDeviation {
         self.interval_with_error(1.0 / self.count as f64, 0.025)
     }
 
-    /// The interval beyond each end of which the true mean lies with probability `tail`, where the
+    /// The interval beyond each end of which the true mean lies with probability `tail`, if the
     /// variance of the mean is this fraction of that of the values.
     pub fn interval_with_error(
         &self,

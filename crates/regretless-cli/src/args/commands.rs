@@ -77,7 +77,7 @@ pub struct SolveOptions {
     #[serde(flatten)]
     pub limits: LimitOptions,
     /// Write the decision: TSPLIB .tour, CVRPLIB .sol or name,value CSV of nonzero values; a folder
-    /// where there are several problems; - writes to standard output
+    /// if there are several problems; - writes to standard output
     #[arg(long, value_name = "PATH", help_heading = "Output")]
     pub out: Option<PathBuf>,
 }
@@ -89,8 +89,8 @@ pub struct CheckOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub data: DataOptions,
-    /// Problem file; with it, features that give the best objective away are found too, which
-    /// solves every row once
+    /// Problem file; with it, features that leak the best objective are found too, which solves
+    /// every row once
     #[arg(long, value_name = "FILE.toml", help_heading = "Problem")]
     pub problem: Option<ProblemSource>,
     /// The split of the rows that train would use, for drift between its parts
@@ -230,8 +230,8 @@ pub struct ExplainOptions {
     /// Model that decides
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
-    /// The table with the row. The true costs are read only where they are named: --costs,
-    /// --cost-data or --cost-column.
+    /// The table with the row. The true costs are read only if they are named: --costs, --cost-data
+    /// or --cost-column.
     #[command(flatten)]
     #[serde(flatten)]
     pub data: DataOptions,
@@ -244,8 +244,8 @@ pub struct ExplainOptions {
     /// Problem [default: the one in the model file]
     #[arg(long, value_name = "FILE.toml")]
     pub problem: Option<ProblemSource>,
-    /// Number of the best other decisions to list, where decisions are binary or have integer
-    /// columns [default: 3]
+    /// Number of the best other decisions to list, if decisions are binary or have integer columns
+    /// [default: 3]
     #[arg(long, value_name = "K", help_heading = "Explanation")]
     pub alternatives: Option<usize>,
     /// What it costs to choose this item, by the name of its cost or integer column; may be

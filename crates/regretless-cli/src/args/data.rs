@@ -70,7 +70,7 @@ pub struct EncodingOptions {
     #[serde(default, deserialize_with = "one_or_many")]
     pub target_statistics: Option<Vec<String>>,
     /// Columns of dates, with the parts to use: weekday, season, hour, trend, holiday, as in
-    /// 'date=weekday+trend' [default: columns of dates; weekday, season and hour where the training
+    /// 'date=weekday+trend' [default: columns of dates; weekday, season and hour if the training
     /// rows support them]
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
     #[serde(default, deserialize_with = "one_or_many")]

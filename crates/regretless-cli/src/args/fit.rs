@@ -68,7 +68,7 @@ pub struct FitOptions {
     pub out: Option<PathBuf>,
 }
 
-/// What columns are, where names and values do not say so.
+/// What columns are, if names and values do not say so.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Columns")]
 pub struct RoleOptions {

@@ -83,7 +83,7 @@ Examples:
   regretless check --data table.csv --costs 'c*'
   regretless check --data table.csv --costs 'c*' --problem problem.toml --split time:date
 
-It reports constant, duplicate and nearly duplicate features, features that give costs away,
+It reports constant, duplicate and nearly duplicate features, features that leak the target,
 outliers that dominate the loss, rows out of time order, and drift between training and test rows.
 Findings are hints: the exit code is 0. train, compare and backtest print the first of them.")]
     Check(CommandArgs<CheckOptions>),

@@ -29,7 +29,7 @@ pub struct TrainOptions {
     /// 'relax', 'cache 5%' and others. 'A then B' fine-tunes with B, 'A then B lr 0.001 epochs 5'
     /// with its own learning rate and epochs. 'auto' searches over losses, predictors and learning
     /// rates by cross-validated regret and averages the best, planned for 60 seconds; 'auto 300s'
-    /// for longer, 'auto with NCE or MAP' also tries these [default: MAE(O,S); MAE(O) where part of
+    /// for longer, 'auto with NCE or MAP' also tries these [default: MAE(O,S); MAE(O) if part of
     /// the objective is known]
     #[arg(long, value_name = "NAME", help_heading = "Training")]
     pub method: Option<Method>,
@@ -117,9 +117,9 @@ pub struct CompareOptions {
     #[serde(flatten)]
     pub problem: ProblemOptions,
     /// Methods, separated by semicolons or given one by one, or auto. MSE always runs as the
-    /// reference; least squares, the mean of the training rows and (where --split is in the order
-    /// of the table) the previous row are baselines [default: MSE and MAE with every subset of C,
-    /// O, S]
+    /// reference; least squares, the mean of the training rows and (if --split is in the order of
+    /// the table) the previous row are baselines [default: MSE and MAE with every subset of C, O,
+    /// S]
     #[arg(
         long,
         value_delimiter = ';',
@@ -186,7 +186,7 @@ pub struct BacktestOptions {
     #[arg(long, value_name = "N", help_heading = "Methods")]
     pub season: Option<usize>,
     /// Decisions that were made, to be compared: columns of the table, one for each cost, by names
-    /// or patterns such as 'chosen_*'. They are matched with the costs by name, in any order, where
+    /// or patterns such as 'chosen_*'. They are matched with the costs by name, in any order, if
     /// the names differ only by what all of them begin and end with (chosen_north, c_north), else
     /// by position, with a note. Or a file with the column of --time and a column for each cost,
     /// with its name

@@ -28,7 +28,7 @@ pub struct TrainingOptions {
     /// Number of epochs [default: 50]
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,
-    /// Training rows per epoch, redrawn for each epoch; fewer than all where solver calls are slow
+    /// Training rows per epoch, redrawn for each epoch; fewer than all if solver calls are slow
     /// [default: all]
     #[arg(long, value_name = "N")]
     pub rows_per_epoch: Option<usize>,
@@ -97,7 +97,7 @@ pub struct TrainingOptions {
         hide_possible_values = true
     )]
     pub scale_costs: Option<bool>,
-    /// Rescale the loss so that gradients are of order 1 for any number of costs [default: true;
+    /// Rescale the loss to keep gradients of order 1 for any number of costs [default: true;
     /// profile paper: false]
     #[arg(
         long,

@@ -23,7 +23,7 @@ impl Seconds {
 
     /// As a standard duration.
     pub fn duration(self) -> Duration {
-        // Validated by `try_from`, so that this cannot panic.
+        // Validated by `try_from`, so this cannot panic.
         Duration::from_secs_f64(self.0)
     }
 }

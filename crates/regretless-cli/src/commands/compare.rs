@@ -279,9 +279,9 @@ fn facts(options: &CompareOptions) -> ComparisonFacts {
     }
 }
 
-/// Reads and labels the data. Where the user did not choose how epochs are selected, the options
-/// get the criterion that is affordable. They also get the names of the features, so that the
-/// settings that are written do not depend on the columns of the table.
+/// Reads and labels the data. If the user did not choose how epochs are selected, the options get
+/// the criterion that is affordable. They also get the names of the features, so the settings that
+/// are written do not depend on the columns of the table.
 fn comparison_of(
     options: &mut CompareOptions,
     given: GivenOptions,

@@ -18,7 +18,7 @@ use crate::input::{in_file, keys_of_table, table_and_problem, table_source};
 
 /// Rows to train, validate and test on of benchmark data.
 const BENCHMARK_SPLIT: SplitRule = SplitRule::Counts([1000, 400, 600]);
-/// Rows of benchmark data where the split is given as fractions.
+/// Rows of benchmark data if the split is given as fractions.
 const DEFAULT_BENCHMARK_ROWS: usize = 2000;
 
 /// The default split.
@@ -135,7 +135,7 @@ impl<'a> DataSource<'a> {
         })
     }
 
-    /// The split by time that is suggested where the user's table has a column of dates.
+    /// The split by time that is suggested if the user's table has a column of dates.
     pub fn time_split(&self) -> Result<Option<String>> {
         let DataOrigin::Table(table) = &self.origin else {
             return Ok(None);
@@ -158,7 +158,7 @@ impl<'a> DataSource<'a> {
     }
 
     /// How the user calls the rows of a table: by the column of a split by time, by a column of
-    /// dates, or by the instances of a long table; `None` where they have only numbers.
+    /// dates, or by the instances of a long table; `None` if they have only numbers.
     pub fn row_keys(&self) -> Result<Option<InstanceKeys>> {
         let DataOrigin::Table(user) = &self.origin else {
             return Ok(None);
@@ -258,7 +258,7 @@ fn table_splits(
     }
 }
 
-/// The split by time that is suggested where a table has a column of dates.
+/// The split by time that is suggested if a table has a column of dates.
 pub fn time_split(source: &TableSource) -> Result<Option<String>> {
     let column = source.date_column()?;
     Ok(column.map(|column| format!("--split 'time:{column}'")))

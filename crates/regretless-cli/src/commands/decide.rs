@@ -42,7 +42,7 @@ pub fn run(options: &DecideOptions, context: &CommandContext) -> Result<CommandR
     }
     if options.predictions_out.is_some() && parameters.may_lack_items() {
         return Err(in_input(Error::setting(
-            "the instances have different items, so that predictions make no table",
+            "instances have different items, so predictions cannot be written as one table",
         ))
         .with_remedy("leave --predictions-out out"));
     }

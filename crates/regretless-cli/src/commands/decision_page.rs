@@ -43,7 +43,7 @@ fn check_figures(folder: &Path, force: bool) -> Result<()> {
     Ok(())
 }
 
-/// Refuses coordinates where no page is written that would use them.
+/// Refuses coordinates if no page is written that would use them.
 pub fn check_coordinates(page: &PageOptions) -> Result<()> {
     if !page.is_wanted() && page.coordinates.is_some() {
         return Err(Error::setting("--coordinates are for a page")
@@ -66,7 +66,7 @@ pub fn write(
     write_page_figures(drawn, page, report)
 }
 
-/// Writes the figures of a page where the options ask for them.
+/// Writes the figures of a page if the options ask for them.
 pub fn write_page_figures(
     drawn: &DecisionPage,
     page: &PageOptions,
@@ -85,7 +85,7 @@ pub fn write_page_figures(
     Ok(())
 }
 
-/// Writes every figure as SVG, and as PNG where the program was built with it.
+/// Writes every figure as SVG, and as PNG if the program was built with it.
 pub fn write_figures(folder: &Path, figures: &[Figure]) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
     for figure in figures {

@@ -70,7 +70,7 @@ pub fn run(options: &ExplainOptions, context: &CommandContext) -> Result<Command
     Ok(report)
 }
 
-/// Calls the limit of solves by its flag where a reason names the setting.
+/// Calls the limit of solves by its flag if a reason names the setting.
 fn name_flags(explanation: &mut Explanation) {
     let reasons = [
         &mut explanation.ranges.reason,

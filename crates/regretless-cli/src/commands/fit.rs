@@ -227,6 +227,6 @@ fn report(settings: &FitSettings, table: &FitTable, results: &FitResults) -> Res
     report.line(format!(
         "  regretless explain --model {model} --data {rows} --row 0"
     ));
-    report.line("with your own rows in the place of the one in new-rows.csv");
+    report.line("with your own rows instead of the one in new-rows.csv");
     Ok(report)
 }

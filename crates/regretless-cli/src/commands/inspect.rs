@@ -24,8 +24,7 @@ const MAX_PRINTED_FEATURES: usize = 6;
 /// What older models do not say.
 const NOT_RECORDED: &str = "not recorded";
 
-/// Prints what a model file contains and, where a table is given, measures the importance of
-/// features.
+/// Prints what a model file contains and, if a table is given, measures the importance of features.
 pub fn run(options: &InspectOptions, context: &CommandContext) -> Result<CommandReport> {
     let file = require(options.model.as_ref(), "the model file")?;
     let model = CostModel::load(&file)?;

@@ -78,8 +78,8 @@ impl CommandContext {
 }
 
 impl CommandContext {
-    /// Matches a table to its problem; warns where costs, or numbers of the problem, match by
-    /// position only.
+    /// Matches a table to its problem; warns if costs, or numbers of the problem, match by position
+    /// only.
     fn open_table(&self, data: Dataset, file: &Path, problem: &Problem) -> Result<MatchedTable> {
         let table = MatchedTable::open(problem.kind().as_ref(), data, "the table");
         let table = table.map_err(in_file(file))?;
@@ -89,7 +89,7 @@ impl CommandContext {
         Ok(table)
     }
 
-    /// Warns where numbers of another problem than the model's match its costs by position only.
+    /// Warns if numbers of another problem than the model's match its costs by position only.
     fn warn_about_positions(&self, file: &Path, model: &Model) {
         let problem = model.problem();
         let note = model
@@ -112,7 +112,7 @@ impl CommandContext {
         }
     }
 
-    /// Warns where costs are matched by position.
+    /// Warns if costs are matched by position.
     fn warn_about_matching(&self, file: &Path, matching: &CostMatching) {
         if let Some(warning) = matching.warning() {
             self.warn(&format!("note: {}: {warning}", file.display()));
@@ -208,7 +208,7 @@ impl CommandContext {
         }
     }
 
-    /// Warns where a model was trained on rows that it is measured on.
+    /// Warns if a model was trained on rows that it is measured on.
     fn warn_about_overlap(
         &self,
         model: &CostModel,
@@ -307,7 +307,7 @@ struct LabeledRows {
     skipped_rows: SkippedRows,
 }
 
-/// Labels a table; stored labels are used where they exist. Rows that cannot be solved are named as
+/// Labels a table; stored labels are used if they exist. Rows that cannot be solved are named as
 /// the user calls them.
 fn labeled(
     table: MatchedTable,
@@ -353,7 +353,7 @@ fn labeled(
 }
 
 /// How the user calls the rows of a table: by a column of dates, or by the instances of a long
-/// table; `None` where they have only numbers.
+/// table; `None` if they have only numbers.
 fn named_rows(source: &TableSource, rows: usize) -> Option<InstanceKeys> {
     let column = source.date_column().ok().flatten();
     let keys = keys_of_table(source, column.as_deref(), rows).ok()?;

@@ -31,7 +31,7 @@ pub struct RowFile<'a> {
     pub failed: &'a [(usize, SolveFailure)],
 }
 
-/// One instance; numbers are missing where it has no label.
+/// One instance; numbers are missing if it has no label.
 #[derive(Serialize)]
 struct EvaluatedRow<'a> {
     key: &'a str,

@@ -119,8 +119,8 @@ impl NewRows<'_> {
             .map_err(|error| self.explain_missing_instances(error))
     }
 
-    /// Says that the model needs a long table, where the column of its instances was not named and
-    /// the table has none of the usual name.
+    /// Says that the model needs a long table, if the column of its instances was not named and the
+    /// table has none of the usual name.
     fn explain_missing_instances(&self, error: Error) -> Error {
         let standard = LongColumns::default().instance;
         let is_missing = matches!(&error, Error::Input { place, remedy: Some(_), .. }

@@ -4,7 +4,7 @@
 //! the sign is applied here and nowhere else. During a call from Python it runs on the thread that
 //! made the call, as a solver function does (`call.rs`), and otherwise, in the command line of the
 //! package, on a thread of its own. In both cases the thread of the library waits for it and
-//! answers its solver calls, so that they are counted, cached and relaxed as those of any loss.
+//! answers its solver calls, so they are counted, cached and relaxed as those of any loss.
 
 use std::fmt;
 use std::sync::mpsc::{Receiver, Sender, channel};

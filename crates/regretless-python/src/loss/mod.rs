@@ -226,8 +226,7 @@ impl Loss {
         self.data.rows()
     }
 
-    /// Raise the notes about the table and this loss, before a predictor of the user's own is
-    /// trained on them.
+    /// Raise the notes about the table and this loss, before a custom predictor is trained on them.
     #[pyo3(name = "_raise_table_notes")]
     fn raise_notes(
         &self,
@@ -360,7 +359,7 @@ impl Loss {
     }
 }
 
-/// Raise a `ValueError` where `Loss` would refuse a loss for a problem, whatever the costs.
+/// Raise a `ValueError` if `Loss` would refuse a loss for a problem, whatever the costs.
 #[pyfunction]
 #[pyo3(name = "_check_loss")]
 pub fn check_loss(problem: &Bound<'_, Problem>, loss: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -374,7 +373,7 @@ pub fn check_loss(problem: &Bound<'_, Problem>, loss: &Bound<'_, PyAny>) -> PyRe
     stage.check_problem(&oracle).map_err(to_py_err)
 }
 
-/// The single stage of a name or of a loss of the user's own.
+/// The single stage of a name or of a custom loss.
 fn parse_stage(loss: &Bound<'_, PyAny>) -> PyResult<TrainingStage> {
     let method = parse_method(Some(loss))?;
     if matches!(method, Method::Auto { .. }) {

@@ -11,7 +11,7 @@ use regretless::oracle::SolutionPool;
 pub struct PoolState {
     /// The variables of each decision that are not 0.
     indices: Vec<Vec<u32>>,
-    /// Their values; none where all are 1.
+    /// Their values; none if all are 1.
     values: Vec<Option<Vec<f64>>>,
     /// The known cost of each decision.
     fixed: Vec<f64>,

@@ -1,4 +1,4 @@
-//! Names of losses, those of the user's own among them.
+//! Names of losses, custom ones included.
 
 use std::sync::{Mutex, OnceLock};
 
@@ -13,7 +13,7 @@ use super::function::loss_spec;
 use crate::call::lock;
 use crate::error::to_py_err;
 
-/// The method of an argument: a name, or a loss of the user's own.
+/// The method of an argument: a name, or a custom loss.
 pub fn parse_method(method: Option<&Bound<'_, PyAny>>) -> PyResult<Method> {
     let Some(method) = method else {
         return Ok(Method::default());
@@ -44,12 +44,12 @@ fn with_custom_losses(error: Error) -> PyErr {
     let names = lock(&REGISTERED);
     if text.starts_with("unknown loss") && !names.is_empty() {
         let names = names.join(", ");
-        return PyValueError::new_err(format!("{text}; losses of your own: {names}"));
+        return PyValueError::new_err(format!("{text}; custom losses: {names}"));
     }
     to_py_err(error)
 }
 
-/// Make the name of a loss of the user's own part of the grammar of methods.
+/// Make the name of a custom loss part of the grammar of methods.
 #[pyfunction]
 #[pyo3(name = "_register_loss")]
 pub fn register_loss(own: &Bound<'_, PyAny>) -> PyResult<()> {

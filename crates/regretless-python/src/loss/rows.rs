@@ -353,7 +353,7 @@ impl Loss {
         Ok(training_oracle)
     }
 
-    /// The solution pool; the labels of the rows themselves where it is still empty.
+    /// The solution pool; the labels of the rows themselves if it is still empty.
     fn current_pool(&self) -> Option<SolutionPool> {
         let pool = lock(&self.pool).clone()?;
         if pool.decisions().is_empty() {
@@ -400,8 +400,8 @@ impl Loss {
     }
 }
 
-/// Leaves absent costs out of the gradient and, where the loss is a mean over costs, out of the
-/// mean, as training does.
+/// Leaves absent costs out of the gradient and, if the loss is a mean over costs, out of the mean,
+/// as training does.
 fn leave_out_absent<T>(
     present: &[bool],
     is_mean_over_costs: bool,

@@ -278,8 +278,8 @@ impl Problem {
 
     /// Names and patterns of the row parameters that the problem reads, in its order.
     ///
-    /// Calls take them as `parameters`. Empty where all rows have the same feasible set and the
-    /// same known costs.
+    /// Calls take them as `parameters`. Empty if all rows have the same feasible set and the same
+    /// known costs.
     #[getter]
     fn parameters(&self) -> Vec<String> {
         let mut names = self.parameter_names();
@@ -355,7 +355,7 @@ impl Problem {
         )
     }
 
-    /// Problems are immutable, so that a copy is the problem itself.
+    /// Problems are immutable, so a copy is the problem itself.
     fn __deepcopy__<'py>(this: &Bound<'py, Self>, _memo: &Bound<'_, PyAny>) -> Bound<'py, Self> {
         this.clone()
     }

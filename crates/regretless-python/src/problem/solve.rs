@@ -57,7 +57,7 @@ impl Problem {
         Self::new_oracle(kind, threads, heuristic, limits)?.with_parameters(parameters)
     }
 
-    /// The same without a table: it tells what the problem has, but solves no row of a problem with
+    /// The same without a table: it says what the problem has, but solves no row of a problem with
     /// parameters.
     pub fn oracle_without_rows(&self, call: &PyCall) -> regretless::Result<Oracle> {
         let kind = self.kind_for_call(call, None);

@@ -35,7 +35,7 @@ pub fn training_plan<'py>(
     let Method::Stages(method_stages) = &method else {
         return Err(PyValueError::new_err(format!(
             "'{method}' chooses among trainings of our own predictors; name a method such as \
-             \"MAE(O,S)\" for a predictor of your own"
+             \"MAE(O,S)\" for a custom predictor"
         )));
     };
     let mut stages = Vec::new();
@@ -81,7 +81,7 @@ struct StagePlan {
     settings: TrainingSettings,
 }
 
-/// What training says about the epoch that it kept, for predictors of the user's own.
+/// What training says about the epoch that it kept, for custom predictors.
 #[pyfunction]
 #[pyo3(name = "_epoch_remark")]
 pub fn epoch_remark(select: &str, best: usize, last: usize) -> PyResult<Option<String>> {
@@ -89,7 +89,7 @@ pub fn epoch_remark(select: &str, best: usize, last: usize) -> PyResult<Option<S
     Ok(criterion.epoch_remark(best, last, "initial model", "epochs"))
 }
 
-/// What training says about the regret of few rows, for predictors of the user's own.
+/// What training says about the regret of few rows, for custom predictors.
 #[pyfunction]
 #[pyo3(name = "_few_rows_warning")]
 pub fn few_rows_warning(rows: usize) -> Option<String> {

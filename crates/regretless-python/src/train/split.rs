@@ -53,7 +53,7 @@ pub fn split_of(
     split.apply_to_times(times).map_err(to_py_err)
 }
 
-/// The split by time that is suggested where the features of a table have dates.
+/// The split by time that is suggested if the features of a table have dates.
 pub fn suggested_split(rows: &LabeledSplit) -> Option<String> {
     let column = rows.data.data().features().date_column();
     column.map(|column| format!("split=\"time:{column}\""))

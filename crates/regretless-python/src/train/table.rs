@@ -16,7 +16,7 @@ use crate::names::{column_names, open_table};
 use crate::parameters::{ParameterList, row_parameters};
 use crate::problem::Problem;
 
-/// The findings of a table, with the order of its rows where their times are known.
+/// The findings of a table, with the order of its rows if their times are known.
 pub fn check_table(
     times: Option<&[String]>,
     check: DataCheck<'_>,
@@ -55,7 +55,7 @@ pub fn dataset(
     })
 }
 
-/// Warns where columns of the costs are among the features.
+/// Warns if columns of the costs are among the features.
 fn warn_about_costs_among_features(
     problem: &Problem,
     x: &Bound<'_, PyAny>,

@@ -4,7 +4,7 @@
 //! the column of another row displaces it. The cheapest assignment with a pair that is not assigned
 //! costs its reduced cost more, and the shortest way on which the displaced row finds a new column
 //! and, at last, some row takes the column that was left. These ways are shortest paths between
-//! rows; those of all pairs of rows follow from the algorithm of Floyd and Warshall (1962). Where
+//! rows; those of all pairs of rows follow from the algorithm of Floyd and Warshall (1962). If
 //! there are more columns than rows, all free columns together are one further node: a row may take
 //! any of them, and they take up the column that is left at the negated potential of that column.
 

@@ -1,7 +1,7 @@
 //! Adjacent vertices of an assignment.
 //!
 //! Two assignments are adjacent vertices of their polytope if and only if the pairs in which they
-//! differ are connected (Chvátal 1975): some rows pass their columns around in one cycle, or, where
+//! differ are connected (Chvátal 1975): some rows pass their columns around in one cycle, or, if
 //! columns are free, along one path from a free column to one that becomes free. Changes of few
 //! rows are listed before those of many.
 

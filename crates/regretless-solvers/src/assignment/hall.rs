@@ -1,5 +1,5 @@
-//! Whether forbidden pairs leave an assignment: a maximum matching by augmenting paths, and where
-//! it does not cover every row, a set of rows that have too few columns together (Hall 1935).
+//! Whether forbidden pairs leave an assignment: a maximum matching by augmenting paths, and if it
+//! does not cover every row, a set of rows that have too few columns together (Hall 1935).
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ pub struct HallViolator {
     pub columns: Vec<usize>,
 }
 
-/// Finds rows that cannot all get a column of their own; `None` where every row can.
+/// Finds rows that cannot all get a column of their own; `None` if every row can.
 pub fn find_hall_violator(
     rows: usize,
     cols: usize,

@@ -22,10 +22,10 @@ use super::{Solution, SolveFailure, SolveStatus, Solver};
 pub struct AssignmentSolver {
     agents: usize,
     tasks: usize,
-    /// Whether each pair is allowed; `None` where all are.
+    /// Whether each pair is allowed; `None` if all are.
     allowed: Option<Arc<[bool]>>,
     /// The costs with a row for each member of the smaller side, and ∞ for forbidden pairs; empty
-    /// where these are the costs themselves.
+    /// if these are the costs themselves.
     table: Vec<f64>,
     matching: ShortestAugmentingPath,
 }

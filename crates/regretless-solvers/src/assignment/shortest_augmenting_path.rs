@@ -8,8 +8,7 @@
 //!
 //! The column potentials `v` prove the result: every row has a column at which `cost - v` is least,
 //! and `v` is at most 0 and, at free columns of a table with more columns than rows, equal to 0.
-//! Forbidden pairs cost +∞. Scans are written without branches, so that the compiler vectorizes
-//! them.
+//! Forbidden pairs cost +∞. Scans are written without branches, so the compiler vectorizes them.
 
 use crate::{SolveFailure, check_not_stopped};
 

@@ -7,8 +7,7 @@
 //! count as binding within 1e-5. Rows are normalized.
 //!
 //! [`NormalCone::project`] finds the nearest point of the cone. The rays of variables are
-//! eliminated: a residual `v − Aᵀλ` does not count where a ray of its variable absorbs it. That
-//! leaves
+//! eliminated: a residual `v − Aᵀλ` does not count if a ray of its variable absorbs it. That leaves
 //!
 //! ```text
 //! min over λ   ½ Σ_j r_j(v − Aᵀλ)²        λ ≥ 0 for inequalities, free for equations

@@ -23,16 +23,16 @@ const MAX_BRANCH_SETS: usize = 1;
 /// Dual simplex iterations of a trial solve: enough to rank candidates, a fraction of a full solve.
 const STRONG_BRANCHING_ITERATIONS: u32 = 12;
 /// The set with x(δ(S))/2 closest to this is the candidate: about halfway between one and two
-/// visits, so that both children change the point.
+/// visits, so both children change the point.
 const TARGET_CROSSINGS: f64 = 1.45;
 /// Gains are capped at this many times the remaining gap: a child that gains more is pruned anyway.
 const MAX_GAIN_FACTOR: f64 = 2.0;
 /// Without an incumbent, the remaining gap is assumed to be this fraction of the objective.
 const ASSUMED_RELATIVE_GAP: f64 = 0.1;
-/// Smallest gap that is assumed, relative to the objective, so that scores stay positive.
+/// Smallest gap that is assumed, relative to the objective, so scores stay positive.
 const MIN_RELATIVE_GAP: f64 = 1e-9;
-/// Fraction of the largest gain that is added to both gains of a score, so that a child without
-/// gain does not make all scores zero.
+/// Fraction of the largest gain that is added to both gains of a score, so a child without gain
+/// does not make all scores zero.
 const SCORE_OFFSET: f64 = 1e-3;
 
 /// The variable or row that a branching bounds.

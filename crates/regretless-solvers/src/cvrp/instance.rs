@@ -4,7 +4,7 @@
 use crate::SolveFailure;
 use crate::complete_graph::check_costs;
 
-/// Relative tolerance of loads, so that sums of decimal demands may fill a vehicle exactly.
+/// Relative tolerance of loads, so sums of decimal demands may fill a vehicle exactly.
 const CAPACITY_TOLERANCE: f64 = 1e-9;
 
 /// A capacitated vehicle routing problem without its edge costs: customers with demands and

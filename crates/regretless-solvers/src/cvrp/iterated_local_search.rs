@@ -4,7 +4,7 @@
 //! depots are an unused vehicle. The moves reverse a segment, move up to three consecutive nodes,
 //! or exchange two nodes, and thus change single routes and several routes alike (2-opt, relocate,
 //! swap, cross exchange). Only moves that make a customer adjacent to one of its nearest neighbors
-//! are tried. Overloaded vehicles and, where they are not allowed, routes of a single customer are
+//! are tried. Overloaded vehicles and, if they are not allowed, routes of a single customer are
 //! penalized; only sequences without penalty are feasible.
 //!
 //! A kick exchanges two short adjacent segments of a local optimum. The search continues from the
@@ -34,7 +34,7 @@ const SPREAD_RANK_DIVISOR: usize = 3;
 /// value makes more local optima feasible; a smaller one lets the search pass through infeasible
 /// routes.
 const OVERLOAD_PENALTY: f64 = 10.0;
-/// Overload that is added to every overloaded route, so that small overloads are removed too.
+/// Overload that is added to every overloaded route, so small overloads are removed too.
 const OVERLOAD_OFFSET: f64 = 0.1;
 /// Smallest `cost_spread`, for instances whose costs are all zero: penalties must be positive.
 const MIN_COST_SPREAD: f64 = 1e-300;

@@ -122,7 +122,7 @@ impl RelaxationSolver for CvrpRelaxation {
 
 impl CostRanging for CvrpRelaxation {
     /// The ranges belong to the final basis of the simplex method: valid, but narrower than
-    /// necessary where it is degenerate.
+    /// necessary if it is degenerate.
     fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure> {
         let (_, mut master) = self.solve(costs)?;
         let nodes = self.instance.nodes();

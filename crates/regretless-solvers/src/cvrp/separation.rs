@@ -242,8 +242,8 @@ impl CutSeparator {
             }
         }
         if teeth.len().is_multiple_of(2) {
-            // Changing the cheapest edge makes the number of teeth odd; infinite where no edge can
-            // be a tooth.
+            // Changing the cheapest edge makes the number of teeth odd; infinite if no edge can be
+            // a tooth.
             left_side += min_flip_cost;
             match teeth.iter().position(|ends| *ends == cheapest) {
                 Some(index) => drop(teeth.remove(index)),
@@ -297,7 +297,7 @@ fn most_adjacent(set: &CandidateSet) -> Option<u32> {
     outside.reduce(larger).map(|customer| customer as u32)
 }
 
-/// One or two customers to add or remove so that the violation increases most.
+/// One or two customers whose addition or removal increases the violation most.
 fn best_change(
     set: &CandidateSet,
     support: &CvrpSupportGraph,

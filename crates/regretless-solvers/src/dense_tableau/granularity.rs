@@ -6,7 +6,7 @@
 /// over the costs.
 const MAX_DECIMALS: i32 = 6;
 /// Largest sum of costs, in multiples of the granularity. Rounding errors of such sums stay below
-/// 1e-6 of the granularity, so that objectives remain distinguishable.
+/// 1e-6 of the granularity, so objectives remain distinguishable.
 const MAX_SUM_IN_GRANULARITIES: f64 = 1e9;
 /// Relative distance below which a number counts as an integer: the rounding errors of reading a
 /// decimal number and of one multiplication.

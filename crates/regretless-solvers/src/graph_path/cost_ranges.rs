@@ -9,9 +9,9 @@
 //! (the most vital arc problem of Malik, Mittal and Gupta, 1989; their linear-time method needs an
 //! undirected graph). The search for it runs on reduced costs, with the distances to the target as
 //! potentials. Then the path itself and the way from every node to the target along the tree of
-//! shortest ways have length 0, so that the search starts from all nodes of the path before the arc
-//! at once and ends at the first node whose way to the target joins the path behind the arc: it
-//! visits the nodes near a detour only.
+//! shortest ways have length 0, so the search starts from all nodes of the path before the arc at
+//! once and ends at the first node whose way to the target joins the path behind the arc: it visits
+//! the nodes near a detour only.
 
 use super::GraphPathSolver;
 use super::distance_queue::DistanceQueue;
@@ -22,7 +22,7 @@ use crate::{SolveFailure, check_not_stopped};
 
 /// Distances and the shortest path, for one vector of costs.
 struct PathDistances {
-    /// From the source, the cost of the node included where nodes have costs.
+    /// From the source, the cost of the node included if nodes have costs.
     from_source: Vec<f64>,
     /// To the target, the cost of the node not included.
     to_target: Vec<f64>,
@@ -199,7 +199,7 @@ impl GraphPathSolver {
 
 /// The search for a detour.
 struct DetourSearch {
-    /// Reduced length of the way to each node; infinite where there is none yet.
+    /// Reduced length of the way to each node; infinite if there is none yet.
     lengths: Vec<f64>,
     /// The nodes with another length than infinite.
     touched: Vec<u32>,

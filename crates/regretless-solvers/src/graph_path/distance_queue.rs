@@ -22,7 +22,7 @@ pub struct NearestNode {
 }
 
 /// Distance and node as one number, which is compared without a branch: a distance is not negative,
-/// so that its bits are ordered as it is.
+/// so its bits are ordered as it is.
 type HeapKey = u128;
 
 #[inline]

@@ -97,7 +97,7 @@ fn flow_network(graph: &Graph) -> FlowNetwork {
 }
 
 /// What arcs carry. No path enters its source, leaves its target or follows an arc from a node to
-/// itself, so that such arcs carry nothing.
+/// itself, so such arcs carry nothing.
 fn flow_limits(network: &FlowNetwork, path_network: &PathNetwork) -> FlowLimits {
     let (source, target) = (path_network.source, path_network.target);
     let num_nodes = path_network.graph.num_nodes() as u32;

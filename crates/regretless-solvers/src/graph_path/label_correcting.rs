@@ -15,7 +15,7 @@ use super::network::{Direction, PathNetwork};
 use super::search::{Labels, PathSearchEnd, STEPS_BETWEEN_POLLS};
 use crate::{SolveFailure, check_not_stopped};
 
-/// The improvement that counts, relative to the largest cost: above the rounding of sums, so that a
+/// The improvement that counts, relative to the largest cost: above the rounding of sums, so a
 /// cycle of length 0 is not taken for a negative one.
 const RELATIVE_TOLERANCE: f64 = 1e-12;
 

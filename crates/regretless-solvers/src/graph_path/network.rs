@@ -69,7 +69,7 @@ pub struct Graph {
     pub(super) leaving: Adjacency,
     pub(super) arriving: Adjacency,
     /// The nodes in an order in which all arcs lead forward, and the place of each node in it;
-    /// `None` where there is a cycle.
+    /// `None` if there is a cycle.
     pub(super) topological: Option<TopologicalOrder>,
 }
 
@@ -221,7 +221,7 @@ pub struct PathNetwork {
     pub source: u32,
     /// The last node of a path.
     pub target: u32,
-    /// Which costs exist; `None` where all do.
+    /// Which costs exist; `None` if all do.
     pub present: Option<Arc<[bool]>>,
 }
 
@@ -281,7 +281,7 @@ impl PathNetwork {
             let arcs = self.graph.leaving(*from).iter();
             let open = arcs.filter(|arc| arc.node == *to && self.is_open(arc.cost));
             let lengths = open.map(|arc| costs[arc.cost as usize]);
-            // The cheapest of parallel arcs; infinite where all are closed.
+            // The cheapest of parallel arcs; infinite if all are closed.
             length += lengths.fold(f64::INFINITY, f64::min);
         }
         length

@@ -1,10 +1,10 @@
-//! Shortest distances from one node: Dijkstra (1959) where no cost is negative, dynamic programming
-//! in topological order where there is no cycle, label correcting otherwise.
+//! Shortest distances from one node: Dijkstra (1959) if no cost is negative, dynamic programming in
+//! topological order if there is no cycle, label correcting otherwise.
 //!
 //! Between two nodes, Dijkstra's algorithm runs from both ends at once (Nicholson 1966; the rule to
 //! stop is that of Pohl 1971): the two circles of visited nodes are smaller than the one around the
-//! source would be. Labels carry the number of the search that wrote them, so that a search touches
-//! only the nodes it visits.
+//! source would be. Labels carry the number of the search that wrote them, so a search touches only
+//! the nodes it visits.
 
 use super::distance_queue::{DistanceQueue, NearestNode};
 use super::label_correcting::LabelCorrecting;
@@ -97,7 +97,7 @@ pub(super) enum PathSearchEnd {
 pub(super) struct PathSearch {
     pub labels: Labels,
     heap: DistanceQueue,
-    /// Those of the search from the target, where both ends are searched from.
+    /// Those of the search from the target, if both ends are searched from.
     opposite: Labels,
     opposite_heap: DistanceQueue,
     label_correcting: Option<Box<LabelCorrecting>>,
@@ -354,7 +354,7 @@ impl PathSearch {
     }
 }
 
-/// The lowest and the highest cost of the open arcs; both are 0 where there are none.
+/// The lowest and the highest cost of the open arcs; both are 0 if there are none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct CostBounds {
     lowest: f64,
@@ -425,8 +425,8 @@ struct SearchSide<'a> {
 }
 
 impl SearchSide<'_> {
-    /// Scans the nearest nodes: those of one bucket, so that the two searches take turns rarely and
-    /// what one of them reads stays in cache.
+    /// Scans the nearest nodes: those of one bucket, so the two searches take turns rarely and what
+    /// one of them reads stays in cache.
     fn advance(
         &mut self,
         network: &PathNetwork,
@@ -458,7 +458,7 @@ impl SearchSide<'_> {
             if !network.is_open(arc.cost) {
                 continue;
             }
-            // For a path that ignores negative costs; where there are none, this changes nothing.
+            // For a path that ignores negative costs; if there are none, this changes nothing.
             let distance = entry.distance + costs[arc.cost as usize].max(0.0);
             // The known way is as short.
             if distance >= self.labels.distance(arc.node) {
@@ -477,7 +477,7 @@ impl SearchSide<'_> {
                 continue;
             }
             self.labels.set(arc.node, distance, entry.node);
-            // The rest of the way is known where the label of the other search is final.
+            // The rest of the way is known if the label of the other search is final.
             if rest > self.other_radius {
                 self.heap.push(distance, arc.node);
             }

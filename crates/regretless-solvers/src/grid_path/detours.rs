@@ -44,7 +44,7 @@ impl GridNode {
 pub(super) struct Detours<'a> {
     cols: usize,
     source: GridNode,
-    /// Which arcs are open; `None` where all are.
+    /// Which arcs are open; `None` if all are.
     open: Option<&'a [bool]>,
     /// Arcs of the path in order.
     path: Vec<u32>,

@@ -2,7 +2,7 @@
 //!
 //! The same dynamic program as for the whole grid, in the rectangle between the two ends; a closed
 //! arc has an infinite cost, and what stands in its place is never read. Ties between the two arcs
-//! into a node go to the one from above. Every path has one arc between two anti-diagonals, so that
+//! into a node go to the one from above. Every path has one arc between two anti-diagonals, so
 //! exact cost ranges follow as in `cost_ranges`.
 
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub struct GridNetwork {
     pub source: GridNode,
     /// The last node of a path.
     pub target: GridNode,
-    /// Which arcs of the whole grid are open; `None` where all are.
+    /// Which arcs of the whole grid are open; `None` if all are.
     pub present: Option<Arc<[bool]>>,
 }
 

@@ -4,7 +4,7 @@
 //! without presolve; costs and rows may change between solves. After a change of costs the last
 //! basis stays primal feasible, so [`SimplexMethod::Primal`] continues from it; after a change of
 //! rows or bounds it stays dual feasible, so [`SimplexMethod::Dual`] does.
-//! [`Lp::reset_basis_and_solution`] makes the next solve a cold start, so that its result does not
+//! [`Lp::reset_basis_and_solution`] makes the next solve a cold start, so its result does not
 //! depend on earlier solves.
 //!
 //! HiGHS drops matrix entries with an absolute value of 1e-9 or less and refuses those of 1e15 or

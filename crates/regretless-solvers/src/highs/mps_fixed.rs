@@ -92,7 +92,7 @@ fn is_marker(line: &str) -> bool {
     line.split_whitespace().any(|word| word == MARKER)
 }
 
-/// The fields of a line without the blanks around them; `None` where characters are between them.
+/// The fields of a line without the blanks around them; `None` if characters are between them.
 fn split_fields(line: &str) -> Option<[&str; 6]> {
     let line = line.trim_end();
     if !line.is_ascii() || line.contains('\t') {

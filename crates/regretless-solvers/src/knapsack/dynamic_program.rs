@@ -1,10 +1,10 @@
 //! Dynamic programming (Bellman 1957) for one dimension with small integer weights.
 //!
-//! For every load up to the capacity it keeps the objectives of the best *two* selections. Where
-//! the second best is clearly worse, the best selection is the unique optimum, which branch and
-//! bound returns too; otherwise ties are left to branch and bound, so that both always return the
-//! same selection. Its time does not depend on the costs, while branch and bound takes long where
-//! costs are nearly proportional to weights, as predicted costs of similar items are.
+//! For every load up to the capacity it keeps the objectives of the best *two* selections. If the
+//! second best is clearly worse, the best selection is the unique optimum, which branch and bound
+//! returns too; otherwise ties are left to branch and bound, so both always return the same
+//! selection. Its time does not depend on the costs, while branch and bound takes long when costs
+//! are nearly proportional to weights, as predicted costs of similar items are.
 
 use super::incumbent::min_improvement;
 use super::items::KnapsackItems;
@@ -32,8 +32,8 @@ pub(super) struct KnapsackDynamicProgram {
 }
 
 impl KnapsackDynamicProgram {
-    /// The program of a knapsack; none where it has several dimensions, weights that are not
-    /// integers, or too large a capacity.
+    /// The program of a knapsack; none if it has several dimensions, weights that are not integers,
+    /// or too large a capacity.
     pub(super) fn new(items: &KnapsackItems) -> Option<Self> {
         let (row, granularity, limit) = items.only_row()?;
         let is_integer = |weight: &f64| *weight >= 0.0 && weight.fract() == 0.0;
@@ -55,8 +55,8 @@ impl KnapsackDynamicProgram {
         })
     }
 
-    /// The unique optimal selection for costs to be minimized, in increasing order; none where
-    /// another one is as good.
+    /// The unique optimal selection for costs to be minimized, in increasing order; none if another
+    /// one is as good.
     pub(super) fn solve(&mut self, costs: &[f64]) -> Option<Vec<u32>> {
         self.items.clear();
         // Items of nonnegative cost never improve a selection, and those that do not fit are in

@@ -1,7 +1,7 @@
 //! The items of one knapsack, scaled for the simplex method, and the exact feasibility check.
 //!
-//! A load may exceed its capacity by `1e-9 · max(capacity, 1)`, so that decimal weights whose exact
-//! sum equals the capacity fit although their binary sum is slightly larger. The LP uses the same
+//! A load may exceed its capacity by `1e-9 · max(capacity, 1)`, so decimal weights whose exact sum
+//! equals the capacity fit although their binary sum is slightly larger. The LP uses the same
 //! capacity plus tolerance, or the largest load within it that weights with a granularity can sum
 //! to: no feasible selection is excluded. Rows are scaled by powers of two, which is exact.
 
@@ -115,7 +115,7 @@ impl KnapsackItems {
     }
 
     /// The weights of the only dimension, their granularity and the capacity plus tolerance; none
-    /// where there are several dimensions or no granularity.
+    /// if there are several dimensions or no granularity.
     pub(super) fn only_row(&self) -> Option<(&[f64], f64, f64)> {
         match (self.weights.as_slice(), self.granularities.as_slice()) {
             ([row], [Some(granularity)]) => Some((row, *granularity, self.limits[0])),

@@ -259,8 +259,8 @@ impl Solver for KnapsackBranchAndBound {
 }
 
 impl KnapsackBranchAndBound {
-    /// The solution without a search, where a dynamic program finds a unique optimum. Limited
-    /// searches run as they are limited.
+    /// The solution without a search, if a dynamic program finds a unique optimum. Limited searches
+    /// run as they are limited.
     fn solve_by_dynamic_program(&mut self, costs: &[f64]) -> Option<Solution> {
         // With limits, the result must be that of the limited search.
         if self.limits.may_stop_early() || self.limits.nodes != SearchLimits::default().nodes {

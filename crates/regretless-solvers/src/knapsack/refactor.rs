@@ -1,5 +1,5 @@
-//! Refactorization: recomputes a [`KnapsackTableau`] from the data, so that the rounding errors of
-//! many pivots do not accumulate.
+//! Refactorization: recomputes a [`KnapsackTableau`] from the data, so the rounding errors of many
+//! pivots do not accumulate.
 
 use super::tableau::{KnapsackTableau, TableauInput, TableauVariable};
 use crate::dense_tableau::invert;

@@ -1,5 +1,4 @@
-//! The inner loops of a node, ratio test and penalties, written so that the compiler vectorizes
-//! them.
+//! The inner loops of a node, ratio test and penalties, written for the compiler to vectorize.
 //!
 //! Every lane keeps its own minimum, and values are selected without branches. A minimum does not
 //! depend on the order of its operands: the results are those of the scalar loop.

@@ -2,7 +2,7 @@
 //!
 //! Every basic variable is written as `value − Σ cell · nonbasic`, with one cell per row and
 //! nonbasic variable, the objective as `objective + Σ reduced · nonbasic`. All variables have lower
-//! bound 0; a nonbasic variable at its upper bound is replaced by its complement (`1 − x`), so that
+//! bound 0; a nonbasic variable at its upper bound is replaced by its complement (`1 − x`), so
 //! every nonbasic variable is 0 and every reduced cost is at least 0. Fixed items leave the
 //! tableau. A pivot costs rows × columns; the search tree backtracks by copies of the tableau.
 

@@ -23,7 +23,7 @@ use crate::warm_start::{WarmStart, WarmStartState};
 use regretless_base::decision::Decision;
 
 /// Combinations examined before the certificate is abandoned. A larger value certifies more
-/// instances but takes longer where it fails; untuned.
+/// instances but takes longer if it fails; untuned.
 const MAX_ALTERNATIVES: usize = 512;
 
 /// An optimal selection and the dual prices of its root LP.

@@ -1,8 +1,8 @@
 //! Linear and mixed-integer programs, solved by HiGHS.
 //!
 //! Predicted costs replace the objective of some columns; the others keep theirs, and their cost is
-//! part of the decision's fixed cost. Every solve is a cold start, so that a solution depends on
-//! the costs only, unless a warm start is used (`warm_start`). Costs are scaled by a power of two
+//! part of the decision's fixed cost. Every solve is a cold start, so a solution depends on the
+//! costs only, unless a warm start is used (`warm_start`). Costs are scaled by a power of two
 //! before HiGHS reads them: its tolerances are absolute, and a decision must not change because all
 //! costs are halved. Values that are integral up to tolerance are rounded, and the complete point,
 //! columns without predicted costs included, is checked against every row before it is returned.
@@ -64,7 +64,7 @@ pub struct LinearSolver {
     /// Which predicted costs exist, if not all do; the others count as 0.
     present: Option<Arc<[bool]>>,
     limits: SearchLimits,
-    /// Built at the first solve that needs it, so that constructing a solver cannot fail.
+    /// Built at the first solve that needs it, so constructing a solver cannot fail.
     lp: Option<Lp>,
     /// Present if the model is small enough.
     dense: Option<DenseMip>,

@@ -109,7 +109,7 @@ fn move_lp(mut lp: Lp, from: &LinearModel, to: &LinearModel) -> Result<Lp, Solve
 }
 
 /// Whether HiGHS presolves: large models, to save time, and all mixed-integer programs. Without
-/// presolve and its feasibility jump, HiGHS 1.15.0 takes wrong points for optimal where quantities
+/// presolve and its feasibility jump, HiGHS 1.15.0 takes wrong points for optimal if quantities
 /// have no upper bound: 2 of 3,000 random lots with set-ups, none of them with presolve.
 fn needs_presolve(model: &LinearModel, lp: &Lp) -> bool {
     model.integer.contains(&true) || lp.num_entries() > LP_PRESOLVE_THRESHOLD

@@ -79,7 +79,7 @@ impl LinearSolver {
         let decision = Decision::from_dense(&values).with_fixed(self.fixed_cost());
         let objective = decision.dot(costs);
         let difference = objective - result.bound;
-        // The objective's own size, or that of the scaled costs where terms cancel.
+        // The objective's own size, or that of the scaled costs if terms cancel.
         let tolerance = OPTIMALITY_TOLERANCE * objective.abs().max(SCALED_MAX_COST / result.scale);
         if result.is_complete && difference <= tolerance {
             return Solution::optimal(decision, objective);

@@ -8,10 +8,9 @@
 //! certificate if its LP relaxation has the same optimum.
 //!
 //! Which of several optimal vertices is found depends on the path. A warm result is therefore
-//! returned only if every nonbasic reduced cost is clearly nonzero, so that the vertex is the
-//! unique optimum; otherwise the problem is solved cold. A mixed-integer search has no such test:
-//! among points whose objectives differ by less than the tolerance of HiGHS it may return the old
-//! one.
+//! returned only if every nonbasic reduced cost is clearly nonzero, so the vertex is the unique
+//! optimum; otherwise the problem is solved cold. A mixed-integer search has no such test: among
+//! points whose objectives differ by less than the tolerance of HiGHS it may return the old one.
 
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ struct WorkModel {
 /// Work of a mixed-integer program. The time per iteration includes all other work (cuts, probing,
 /// heuristics). Measured on nine published models of 18 to 319 columns and on facility locations,
 /// knapsacks and assignments of 30 to 3,600: 50 to 350 microseconds per iteration. The value is
-/// high, so that planned times are rarely exceeded.
+/// high, so planned times are rarely exceeded.
 const MIP_WORK_NS: WorkModel = WorkModel {
     solve: 2_000_000,
     iteration: 180_000,

@@ -8,7 +8,7 @@
 //! of states (capacity left, loss so far), of which dominated ones are removed. A state is removed
 //! too if its bound is no better than the best selection: what is left of the capacity costs at
 //! least the smallest loss per weight of the groups to come. These are in the order of that ratio,
-//! so that the bound rises fast. Each state with capacity left is itself a selection.
+//! so the bound rises fast. Each state with capacity left is itself a selection.
 
 use super::groups::NONE;
 use super::linear_relaxation::{LinearOptimum, OfferRules};
@@ -43,7 +43,7 @@ struct CoreGroup {
 /// A partial selection: the groups to come keep their choices.
 #[derive(Debug, Clone, Copy)]
 struct SelectionState {
-    /// What is left of the capacity; negative where lighter offers have to follow.
+    /// What is left of the capacity; negative if lighter offers have to follow.
     slack: f64,
     loss: f64,
     /// Its last entry in the history.

@@ -1,6 +1,6 @@
 //! Cost ranges of the relaxed optimum, by its basis.
 //!
-//! The basis has the choice of every group, and the partial offer or, where all choices fit, the
+//! The basis has the choice of every group, and the partial offer or, if all choices fit, the
 //! unused capacity. The range of a cost outside the basis ends where its loss is 0. The cost of a
 //! choice in a group without a partial offer may rise by the smallest loss of the group. The costs
 //! of the choice and the partial offer of one group also move the price of the capacity, and with

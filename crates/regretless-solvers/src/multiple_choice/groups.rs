@@ -49,7 +49,7 @@ impl OfferGroups {
         let weights = &self.weights;
         for ends in self.starts.windows(2) {
             let offers = &mut self.by_weight[ends[0] as usize..ends[1] as usize];
-            // Stable, so that equal weights stay in the order of their numbers.
+            // Stable, so equal weights stay in the order of their numbers.
             offers.sort_by(|a, b| weights[*a as usize].total_cmp(&weights[*b as usize]));
         }
     }

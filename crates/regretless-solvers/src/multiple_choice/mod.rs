@@ -2,9 +2,9 @@
 //!
 //! The relaxation is solved greedily (`linear_relaxation`), the problem by a core and lists of
 //! states (`core_search`). Costs have any sign. A load may exceed the capacity by `1e-9 ·
-//! max(capacity, 1)`, so that decimal weights fit whose sum is the capacity; the relaxation has no
-//! such tolerance. Among selections with the same objective (up to a relative 1e-9) the first one
-//! found is returned; ties in the relaxation go to the lower group.
+//! max(capacity, 1)`, so decimal weights fit whose sum is the capacity; the relaxation has no such
+//! tolerance. Among selections with the same objective (up to a relative 1e-9) the first one found
+//! is returned; ties in the relaxation go to the lower group.
 
 mod adjacent_vertices;
 mod core_search;
@@ -31,7 +31,7 @@ const CAPACITY_TOLERANCE: f64 = 1e-9;
 pub struct OfferChoice {
     /// The offers and their weights.
     pub groups: Arc<OfferGroups>,
-    /// Which offers exist; `None` where all do.
+    /// Which offers exist; `None` if all do.
     pub present: Option<Arc<[bool]>>,
     /// Whether a group may choose nothing.
     pub is_optional: bool,

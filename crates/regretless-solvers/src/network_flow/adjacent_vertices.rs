@@ -180,7 +180,7 @@ impl<'a> CycleSearch<'a> {
             return;
         }
         self.is_visited[tree] = true;
-        // A step is counted even where nothing leaves, so the search ends in any case.
+        // A step is counted even if nothing leaves, so the search ends in any case.
         self.steps_left = self.steps_left.saturating_sub(1 + self.leaving[tree].len());
         for position in 0..self.leaving[tree].len() {
             let change = self.leaving[tree][position];

@@ -20,7 +20,7 @@ pub struct DemandCut {
 }
 
 impl DemandCut {
-    /// Finds nodes that need more than can reach them; `None` where a flow is feasible, or supplies
+    /// Finds nodes that need more than can reach them; `None` if a flow is feasible, or supplies
     /// and demands are not balanced.
     pub fn find(network: &Arc<FlowNetwork>, limits: &FlowLimits) -> Option<Self> {
         let mut solver = NetworkFlowSolver::new(Arc::clone(network), limits);

@@ -1,9 +1,9 @@
 //! Flows of least cost through a network with capacities.
 //!
 //! Solved by the primal network simplex method. The linear program is the problem itself: there are
-//! no integer variables, and flows are whole where supplies and capacities are. Ties are broken by
-//! the fixed order of the search: the result depends on the costs only. Costs have any sign; a
-//! cycle of negative cost without a limit makes the problem unbounded.
+//! no integer variables, and flows are whole if supplies and capacities are. Ties are broken by the
+//! fixed order of the search: the result depends on the costs only. Costs have any sign; a cycle of
+//! negative cost without a limit makes the problem unbounded.
 
 mod adjacent_vertices;
 mod cost_ranges;

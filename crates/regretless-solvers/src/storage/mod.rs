@@ -4,11 +4,11 @@
 //! The cost-to-go of a step is the cheapest of all changes of the level plus the cost-to-go of the
 //! level after it. While prices are not negative, both are convex, and the pieces of both, sorted
 //! by slope, are the pieces of the result (an infimal convolution). At a negative price it pays to
-//! lose energy, and because charging and discharging exclude each other in a step, the function is
-//! not convex any more: then each of the two is a minimum over a sliding window. Both are exact.
+//! lose energy, and because charging and discharging are mutually exclusive in a step, the function
+//! is not convex any more: then each of the two is a minimum over a sliding window. Both are exact.
 //!
 //! The relaxation lets a step charge and discharge at once; its changes have a convex cost at any
-//! price, so that it is solved by convolutions only.
+//! price, so it is solved by convolutions only.
 //!
 //! Ties go to the smallest amount, then to discharging.
 
@@ -116,7 +116,7 @@ impl StorageNumbers {
             .extend(order.iter().filter(|piece| piece.length > 0.0));
     }
 
-    /// The same for the relaxation, which charges and discharges at once where that pays.
+    /// The same for the relaxation, which charges and discharges at once if that pays.
     fn relaxed_stage(&self, step: usize, price: f64, stage: &mut StageCost) {
         self.exclusive_stage(step, price, stage);
         stage

@@ -89,7 +89,7 @@ impl PiecewiseLinear {
         self.points.push(point);
     }
 
-    /// Leaves the levels of an interval only; empty where there are none.
+    /// Leaves the levels of an interval only; empty if there are none.
     pub fn cut(&mut self, [lowest, highest]: [f64; 2], tolerance: f64) {
         let Some([first, last]) = self.interval() else {
             return;

@@ -7,7 +7,7 @@ use crate::complete_graph::EdgeCostMatrix;
 #[derive(Debug, Clone, Default)]
 pub struct CandidateEdges {
     per_node: usize,
-    /// Each candidate with the cost of its edge, so that both are read from contiguous memory.
+    /// Each candidate with the cost of its edge, so both are read from contiguous memory.
     list: Vec<(u32, f64)>,
     /// Buffer: score of each node as a neighbor of the current one; smaller is better.
     scores: Vec<f64>,

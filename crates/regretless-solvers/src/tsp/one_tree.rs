@@ -200,7 +200,7 @@ fn update_keys(
     multipliers: &[f64],
     latest: u32,
 ) -> usize {
-    // Loop-invariant, so that the loop below has one subtraction per node less.
+    // Loop-invariant, so the loop below has one subtraction per node less.
     let latest_multiplier = multipliers[latest as usize];
     let (mut min, mut cheapest) = (f64::INFINITY, 0);
     for (index, item) in unattached.iter_mut().enumerate() {

@@ -8,7 +8,7 @@ use crate::complete_graph::EdgeCostMatrix;
 /// Disjoint paths over all nodes; at first every node is a path. Buffers are kept between calls.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PathFragments {
-    /// Up to two neighbors of each node; the node itself where there is none.
+    /// Up to two neighbors of each node; the node itself if there is none.
     neighbors: Vec<[u32; 2]>,
     /// The other end of the path that ends at a node.
     other_end: Vec<u32>,

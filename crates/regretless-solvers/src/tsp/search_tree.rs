@@ -31,7 +31,7 @@ pub(super) struct TspIncumbent {
 
 impl TspIncumbent {
     /// Replaces the incumbent if the tour is cheaper. Costs are summed in the order of edge
-    /// indices, so that equal tours have equal costs.
+    /// indices, so equal tours have equal costs.
     pub(super) fn offer(&mut self, edges: &mut Vec<u32>, costs: &[f64], pruning: &PruningRule) {
         edges.sort_unstable();
         let cost = edges.iter().map(|edge| costs[*edge as usize]).sum();
@@ -317,8 +317,8 @@ impl TspSearchTree {
         previous_id != *recorded_id && !recorded_id.is_none()
     }
 
-    /// The bound of a node: by a single 1-tree where the recorded search branched, or where the
-    /// recorded multipliers prune the node; else by an ascent.
+    /// The bound of a node: by a single 1-tree if the recorded search branched, or if the recorded
+    /// multipliers prune the node; else by an ascent.
     fn bound(
         &mut self,
         input: &TspSearchInput,

@@ -4,10 +4,10 @@
 //! A warm search starts with the old tour as its incumbent, runs its ascent from the old
 //! multipliers, and follows the old tree. The certificate is that of Held and Karp (1970): the
 //! minimum 1-tree under the new costs and the old multipliers is a lower bound on every tour, so a
-//! tour that costs no more is optimal. It takes one 1-tree; where the old proof was a search, one
+//! tour that costs no more is optimal. It takes one 1-tree; if the old proof was a search, one
 //! 1-tree per node of its tree. A proof without slack fails after the smallest drift of the costs.
-//! Where certificates are requested, the search therefore looks for a proof that holds even when
-//! the tour's edges are more expensive.
+//! If certificates are requested, the search therefore looks for a proof that holds even when the
+//! tour's edges are more expensive.
 //!
 //! Which of several optimal tours a search finds depends on its path. An old tour is therefore
 //! returned only if it is the unique optimum: its proof must hold with its edges more expensive by

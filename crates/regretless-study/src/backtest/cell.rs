@@ -33,7 +33,7 @@ pub(super) struct FoldRecord {
     /// The cell; its seed is the number of the fold.
     #[serde(flatten)]
     pub id: CellId,
-    /// Hash of the parameters that decided; none where nothing is fitted.
+    /// Hash of the parameters that decided; none if nothing is fitted.
     pub model_hash: Option<String>,
     /// Whether the training loss was still decreasing at the end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -61,10 +61,10 @@ pub(super) struct DecidedRow {
     pub is_proven: bool,
     /// Columns that are not 0, of all columns of the problem.
     pub columns: Vec<u32>,
-    /// Their values; none where all are 1.
+    /// Their values; none if all are 1.
     pub values: Option<Vec<f64>>,
     /// Predicted costs, in the user's sense, of the columns that this or the optimal decision has:
-    /// column and cost. Empty where decisions are given.
+    /// column and cost. Empty if decisions are given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub predicted: Vec<(u32, f32)>,
 }
@@ -98,7 +98,7 @@ struct FoldCell<'a> {
     data_hash: &'a str,
     /// What is trained; none for other methods.
     training: Option<FoldTraining<'a>>,
-    /// Hash of predictions of the user's own.
+    /// Hash of the user's predictions.
     given_hash: Option<String>,
     /// The cell whose model the training starts from.
     start_key: Option<&'a str>,
@@ -150,8 +150,8 @@ struct FoldFit {
 }
 
 impl CellRun<'_> {
-    /// The stored outcome, or else that of a run, which is stored; with the model where the next
-    /// fold starts from it.
+    /// The stored outcome, or else that of a run, which is stored; with the model if the next fold
+    /// starts from it.
     pub fn run(&self, files: Option<&CellFiles>) -> Result<(FoldRecord, Option<FoldModel>)> {
         let id = self.id()?;
         let keeps_model = self.backtest.warm_start && self.method.can_start_warm();
@@ -261,7 +261,7 @@ impl CellRun<'_> {
         }
     }
 
-    /// The model of the method on this fold, fitted again; none where nothing is fitted.
+    /// The model of the method on this fold, fitted again; none if nothing is fitted.
     pub fn fit(&self) -> Result<Option<CostModel>> {
         Ok(self.predict()?.model)
     }

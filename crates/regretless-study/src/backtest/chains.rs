@@ -21,8 +21,8 @@ struct FoldSlot {
     remaining: AtomicUsize,
 }
 
-/// Cells that run one after the other: one method on one fold or, where trainings start from the
-/// fold before, on all folds.
+/// Cells that run one after the other: one method on one fold or, if trainings start from the fold
+/// before, on all folds.
 pub(super) struct CellChain<'a> {
     pub(super) method_number: usize,
     method: &'a BacktestMethod,

@@ -16,7 +16,7 @@ use regretless::train::TrainingContext;
 use regretless_base::error::{Error, Result};
 use regretless_base::observer::NoopObserver;
 
-/// Labeled rows of a fold. Its history and the rows that it decides are separate tables, so that a
+/// Labeled rows of a fold. Its history and the rows that it decides are separate tables, so a
 /// training cannot see the latter.
 pub(super) struct FoldData {
     /// The history, encoded by the rows that are trained on; its last part validates.
@@ -167,7 +167,7 @@ fn oracle(table: &BacktestTable<'_>, data: &LabeledDataset) -> Result<Oracle> {
 }
 
 /// The table with its costs as the user states them, by which columns are encoded: in the user's
-/// sense, without known parts, and missing where an item does not exist.
+/// sense, without known parts, and missing if an item does not exist.
 fn with_stated_costs(labeled: &LabeledDataset) -> Result<Dataset> {
     let data = labeled.data();
     let mut costs = data.predicted_part().into_owned();
@@ -185,7 +185,7 @@ fn with_stated_costs(labeled: &LabeledDataset) -> Result<Dataset> {
     Dataset::with_missing_costs(data.features().clone(), costs, None)
 }
 
-/// The mean of each cost over the rows in which it exists; `None` where it exists in none.
+/// The mean of each cost over the rows in which it exists; `None` if it exists in none.
 fn mean_of_rows(data: &Dataset, costs: &Matrix, rows: &[usize]) -> Vec<Option<f64>> {
     let mut sums = vec![0.0; costs.cols()];
     let mut counts = vec![0_usize; costs.cols()];

@@ -14,8 +14,8 @@ use std::str::FromStr;
 use super::periods::Periods;
 use regretless_base::error::{Error, Result};
 
-/// Most trainings per method where the user states no step. Untuned: enough that models follow
-/// slow changes, few enough for a first answer.
+/// Most trainings per method if the user states no step. Untuned: enough that models follow slow
+/// changes, few enough for a first answer.
 const MAX_DEFAULT_FOLDS: usize = 20;
 
 /// The name of a window of all earlier periods.

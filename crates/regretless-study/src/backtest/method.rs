@@ -132,9 +132,8 @@ impl GivenMethod {
     }
 }
 
-/// Refuses given decisions where decisions have known costs that only the solver knows, as a
-/// function does that returns an objective with each decision: those of other decisions cannot be
-/// computed.
+/// Refuses given decisions if decisions have known costs that only the solver knows, as a function
+/// does that returns an objective with each decision: those of other decisions cannot be computed.
 fn check_known_costs(name: &str, table: &BacktestTable<'_>) -> Result<()> {
     if !table
         .oracle
@@ -197,7 +196,7 @@ pub(super) enum BacktestMethod {
     /// The costs of the last period of the history that is a multiple of this many periods before
     /// the decided one.
     SeasonalNaive(usize),
-    /// A method of the user's own.
+    /// A custom method.
     Given(GivenMethod),
 }
 
@@ -250,7 +249,7 @@ impl BacktestMethod {
         Ok(all)
     }
 
-    /// Whether it is fitted to a history, so that it stays as it is where models are not refitted.
+    /// Whether it is fitted to a history, so it stays as it is if models are not refitted.
     pub fn is_model(&self) -> bool {
         match self {
             Self::LeastSquares | Self::Trained(_) => true,

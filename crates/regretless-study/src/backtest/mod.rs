@@ -3,9 +3,8 @@
 //! A rolling origin (`folds.rs`) moves through the periods of a table (`periods.rs`). For every
 //! fold, models are trained on its history only and decide the periods after it; a method on a
 //! fold is a *cell*, which is run once and stored like the cells of experiments (`cell.rs`,
-//! `runner.rs`).
-//! A fold's data are a copy of its rows (`fold_data.rs`), so that nothing later can be seen.
-//! [`BacktestResults`] has costs, regrets and decisions by period. Savings (`savings.rs`) are
+//! `runner.rs`). A fold's data are a copy of its rows (`fold_data.rs`), so nothing later can be
+//! seen. [`BacktestResults`] has costs, regrets and decisions by period. Savings (`savings.rs`) are
 //! paired differences against least squares with intervals of a block bootstrap
 //! (`statistics/block_bootstrap.rs`); the best of them is the verdict.
 

@@ -28,7 +28,7 @@ const MIN_MISSING_DISTANCE: f64 = 1.5;
 #[derive(Debug, Clone)]
 pub struct Periods {
     periods: Vec<Period>,
-    /// Whether the times are dates, so that amounts per day follow from them.
+    /// Whether the times are dates, so amounts per day follow from them.
     are_dates: bool,
     /// Whether periods follow each other in time; rows without a time have no order.
     are_ordered: bool,
@@ -41,7 +41,7 @@ pub struct Periods {
 struct Period {
     /// The time as the first of its rows states it.
     name: String,
-    /// Seconds since 1970 or, where times are numbers, the number.
+    /// Seconds since 1970 or, if times are numbers, the number.
     time: f64,
     /// In the order of the table.
     rows: Vec<usize>,
@@ -210,8 +210,8 @@ impl Periods {
         Ok(matched)
     }
 
-    /// Mean number of days from one period to the next; none where times are numbers or there is
-    /// one period.
+    /// Mean number of days from one period to the next; none if times are numbers or there is one
+    /// period.
     pub(super) fn days_per_period(&self) -> Option<f64> {
         let (first, last) = (self.periods.first()?, self.periods.last()?);
         let steps = self.len() - 1;

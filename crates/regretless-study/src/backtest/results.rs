@@ -40,7 +40,7 @@ pub struct BacktestResults {
     pub columns: CostNames,
     /// What all methods but the reference save, in their order.
     pub savings: Vec<MethodSaving>,
-    /// The verdict in a sentence, where more was asked than [`BacktestResults::verdict`] answers.
+    /// The verdict in a sentence, if more was asked than [`BacktestResults::verdict`] answers.
     pub stated_verdict: Option<String>,
     /// What limits the verdict, in sentences.
     pub remarks: Vec<String>,
@@ -90,12 +90,12 @@ pub struct BacktestDecision {
     pub row: usize,
     /// Columns that are not 0, by their position in [`BacktestResults::columns`].
     pub columns: Vec<u32>,
-    /// Their values; none where all are 1.
+    /// Their values; none if all are 1.
     pub values: Option<Vec<f64>>,
     /// Its regret.
     pub regret: f64,
     /// Predicted costs of the columns that it or the optimal decision has: column and cost. Empty
-    /// where decisions are given.
+    /// if decisions are given.
     pub predicted: Vec<(u32, f32)>,
 }
 
@@ -173,7 +173,7 @@ impl BacktestResults {
         format!("{problem}: {periods} periods{range}, {trainings} of each model")
     }
 
-    /// What is saved by a cost, or gained by a gain, in the place of another one.
+    /// What is saved by a cost, or gained by a gain, instead of another one.
     pub fn saving(&self, reference: f64, cost: f64) -> f64 {
         self.sense.convert(reference - cost)
     }
@@ -237,7 +237,7 @@ impl BacktestResults {
         Ok(results)
     }
 
-    /// Where the user's solver is not as exact as it is said to be: the method that shows it most.
+    /// If the user's solver is not as exact as it is said to be: the method that shows it most.
     fn negative_regret_remark(&self, table: &BacktestTable<'_>) -> Option<String> {
         let most = self
             .methods

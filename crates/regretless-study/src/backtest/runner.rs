@@ -2,8 +2,8 @@
 //!
 //! Cells run in parallel, each on one thread, fold by fold. The rows of a fold are selected and
 //! encoded when its first cell begins and released after its last one. A stored cell is not run
-//! again; its key has a hash of the rows of its fold, so that rows that are appended to the table
-//! leave earlier cells valid.
+//! again; its key has a hash of the rows of its fold, so rows that are appended to the table leave
+//! earlier cells valid.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ use regretless::trainer::Trainer;
 use regretless_base::error::{Error, Result};
 use regretless_base::observer::{NoopObserver, Observer};
 
-/// Fraction of the periods of a history that select epochs, where the user states none. As in the
+/// Fraction of the periods of a history that select epochs, if the user states none. As in the
 /// default split of a table.
 const DEFAULT_VALIDATION: f64 = 0.2;
 
@@ -114,7 +114,7 @@ pub(crate) struct LatestFit {
     pub oracle: Oracle,
 }
 
-/// Names the costs of decided rows that no earlier row has, so that the models of their fold cannot
+/// Names the costs of decided rows that no earlier row has, so the models of their fold cannot
 /// predict them; `None` if there are none.
 fn unpredicted_remark(table: &BacktestTable<'_>) -> Option<String> {
     let data = table.data.data();
@@ -134,7 +134,7 @@ fn unpredicted_remark(table: &BacktestTable<'_>) -> Option<String> {
     unpredicted.note(data.cost_names())
 }
 
-/// What follows where no method has regret; `None` where one has.
+/// What follows if no method has regret; `None` if one has.
 fn no_regret_remark(
     methods: &[MethodHistory],
     table: &BacktestTable<'_>,
@@ -169,9 +169,9 @@ impl Backtest {
         }
     }
 
-    /// Checks the history and says what the user should know before the trainings begin; `check`
-    /// is that of [`TrainingJob::prepare`]. Where the user did not choose how epochs are selected,
-    /// the settings of all methods get the selection that is affordable in the first fold.
+    /// Checks the history and says what the user should know before the trainings begin; `check` is
+    /// that of [`TrainingJob::prepare`]. If the user did not choose how epochs are selected, the
+    /// settings of all methods get the selection that is affordable in the first fold.
     ///
     /// # Errors
     /// Those of `check`, and when the first fold cannot be prepared.
@@ -206,8 +206,8 @@ impl Backtest {
     /// failures.
     ///
     /// # Errors
-    /// When a setting is invalid, a decision of the user's own is not feasible, least squares
-    /// fails, a file cannot be written, or the user interrupts; finished cells are kept.
+    /// When a setting is invalid, a custom decision is not feasible, least squares fails, a file
+    /// cannot be written, or the user interrupts; finished cells are kept.
     pub fn run(
         &self,
         table: &BacktestTable<'_>,
@@ -275,8 +275,8 @@ impl Backtest {
     }
 
     /// Fits the models of a method that decided the latest periods again, the latest first: cells
-    /// do not store models. As many as decided `min_rows` rows, up to [`MAX_LATEST_FITS`]; one
-    /// where trainings start from the fold before. None where the method fits nothing.
+    /// do not store models. As many as decided `min_rows` rows, up to [`MAX_LATEST_FITS`]; one if
+    /// trainings start from the fold before. None if the method fits nothing.
     ///
     /// # Errors
     /// As [`Backtest::run`].
@@ -389,7 +389,7 @@ impl Backtest {
         BacktestMethod::all(&self.methods, self.season, table.periods, given)
     }
 
-    /// The folds of all cells. Where models are not refitted, a further one has the history of the
+    /// The folds of all cells. If models are not refitted, a further one has the history of the
     /// first and decides the rows of all.
     fn folds(&self, table: &BacktestTable<'_>) -> Vec<BacktestFold> {
         let mut folds = table.folds.to_vec();

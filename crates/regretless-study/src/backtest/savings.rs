@@ -29,13 +29,13 @@ pub struct MethodSaving {
     pub name: String,
     /// Mean saving of a period.
     pub per_period: f64,
-    /// Its interval, simultaneous for all methods; none below 60 periods, and where the method
-    /// differs from least squares in fewer than ten or in too few blocks of them.
+    /// Its interval, simultaneous for all methods; none below 60 periods, and if the method differs
+    /// from least squares in fewer than ten or in too few blocks of them.
     pub interval: Option<ConfidenceInterval>,
-    /// Length of the blocks of the bootstrap, in periods; none without an interval or where all
+    /// Length of the blocks of the bootstrap, in periods; none without an interval or if all
     /// periods save the same.
     pub block_length: Option<usize>,
-    /// Mean saving of a day; none where times are numbers.
+    /// Mean saving of a day; none if times are numbers.
     pub per_day: Option<f64>,
     /// Mean saving of a year.
     pub per_year: Option<f64>,
@@ -68,8 +68,8 @@ pub(super) fn savings_of(results: &BacktestResults) -> Vec<MethodSaving> {
 }
 
 impl BacktestResults {
-    /// The verdict on the method that certainly saves most against least squares or, where none
-    /// does, on the one that saves most on average.
+    /// The verdict on the method that certainly saves most against least squares or, if none does,
+    /// on the one that saves most on average.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let largest = |a: &&MethodSaving, b: &&MethodSaving| a.per_period.total_cmp(&b.per_period);
@@ -296,9 +296,9 @@ impl MethodSaving {
 }
 
 impl BacktestResults {
-    /// What a method saves against another one. The interval is simultaneous for all methods, so
-    /// that it holds for one that was chosen by the results. What least squares saves has the
-    /// interval of the verdict with the opposite sign.
+    /// What a method saves against another one. The interval is simultaneous for all methods, so it
+    /// holds for one that was chosen by the results. What least squares saves has the interval of
+    /// the verdict with the opposite sign.
     pub(crate) fn saving_against(&self, reference: &str, method: &str) -> Option<MethodSaving> {
         let position_of = |name: &str| self.methods.iter().position(|known| known.name == name);
         let [reference, method] = [position_of(reference)?, position_of(method)?];
@@ -344,7 +344,7 @@ impl BacktestResults {
         Some(self.verdict_on(Some(&saving), Some(present)))
     }
 
-    /// The verdict on a method against another one; without an interval where there are too few
+    /// The verdict on a method against another one; without an interval if there are too few
     /// periods.
     pub(crate) fn verdict_against(&self, reference: &str, method: &str) -> Verdict {
         let saving = self.saving_against(reference, method);
@@ -383,7 +383,7 @@ impl BacktestResults {
         if self.are_ordered { "periods" } else { "rows" }
     }
 
-    /// How amounts are called; where every day is a period, a period is called a day.
+    /// How amounts are called; if every day is a period, a period is called a day.
     pub(crate) fn amount_unit(&self) -> AmountUnit {
         AmountUnit {
             name: self.unit.clone().unwrap_or_default(),

@@ -64,7 +64,7 @@ pub struct ComparisonFacts {
     pub first_seed: u32,
     /// The profile of the training settings.
     pub profile: String,
-    /// The unit of costs; empty where it is not known.
+    /// The unit of costs; empty if it is not known.
     pub unit: String,
 }
 
@@ -253,7 +253,7 @@ impl Comparison {
         })
     }
 
-    /// What follows where no method has regret on the test rows of any seed; `None` where one has.
+    /// What follows if no method has regret on the test rows of any seed; `None` if one has.
     fn no_regret_note(
         &self,
         summary: &ComparisonSummary,
@@ -387,7 +387,7 @@ impl Comparison {
     /// Runs the missing runs of the log; sorts all of them in the order of `runs`.
     ///
     /// # Errors
-    /// The first failure, or the interruption, where no method was trained.
+    /// The first failure, or the interruption, if no method was trained.
     pub fn run(
         &self,
         observer: &dyn Observer,

@@ -16,9 +16,9 @@ const ERROR_RATIO_WARNING_THRESHOLD: f64 = 1.2;
 
 impl ComparisonSummary {
     /// The verdict on the best method that is trained for decisions, against the best one that is
-    /// not: a baseline, a method that minimizes a prediction error, or given predictions. Where no
+    /// not: a baseline, a method that minimizes a prediction error, or given predictions. If no
     /// method is trained for decisions, on the best trained method against the best baseline. None
-    /// where one of both is missing.
+    /// if one of both is missing.
     pub(super) fn verdict(&self, design: SeedDesign, unit: AmountUnit) -> Option<Verdict> {
         let has_decision_focused = self.rows.iter().any(is_trained_for_decisions);
         let is_candidate = if has_decision_focused {
@@ -57,7 +57,7 @@ impl ComparisonSummary {
             } else {
                 format!(
                     "{claim}; all seeds are tested on the same rows, so results on other rows may \
-                     differ, and more seeds do not tell; a backtest tests more of them"
+                     differ, which more seeds cannot show; a backtest tests more of them"
                 )
             });
         }
@@ -75,7 +75,7 @@ impl ComparisonSummary {
     }
 
     /// With a predictor that is not linear, least squares and MSE are different references: the
-    /// regret of both. None where one of them is missing.
+    /// regret of both. None if one of them is missing.
     pub(super) fn references(
         &self,
         predictor: &PredictorSpec,
@@ -99,7 +99,7 @@ impl ComparisonSummary {
     }
 }
 
-/// What follows where no method is better than a reference.
+/// What follows if no method is better than a reference.
 fn implication(reference: &CellMethod) -> &'static str {
     match reference {
         CellMethod::Baseline(Baseline::LeastSquares) => "a linear regression is enough",

@@ -124,8 +124,8 @@ impl ResultFolder {
         })
     }
 
-    /// A folder whose runs are kept, also where the comparison is complete. Returns the runs that
-    /// it already holds.
+    /// A folder whose runs are kept, even if the comparison is complete. Returns the runs that it
+    /// already holds.
     ///
     /// # Errors
     /// When it holds other results.
@@ -226,7 +226,7 @@ impl ResultFolder {
     /// The log of finished runs.
     pub fn runs(&self, settings: String, earlier: Vec<CellRecord>) -> Result<RunLog> {
         if !earlier.is_empty() {
-            // Removes a truncated last line, so that appended runs start on new lines.
+            // Removes a truncated last line, so appended runs start on new lines.
             write_text(&self.path.join(RESULTS_FILE_NAME), &lines(&earlier)?, true)?;
             // The unit may be another one.
             write_text(&self.path.join("settings.toml"), &settings, true)?;
@@ -267,9 +267,9 @@ impl ResultFolder {
     }
 }
 
-/// Finished runs, one line each. Failed runs are not stored, so that the same command repeats them.
+/// Finished runs, one line each. Failed runs are not stored, so the same command repeats them.
 pub struct RunLog {
-    /// None where runs are kept in memory only.
+    /// None if runs are kept in memory only.
     folder: Option<PathBuf>,
     settings: String,
     is_resumed: bool,

@@ -133,7 +133,7 @@ impl KeptFolder {
     }
 }
 
-/// The rows of the summary with the intervals of the page: ratio minus 1, where seeds are tested on
+/// The rows of the summary with the intervals of the page: ratio minus 1, if seeds are tested on
 /// different rows.
 fn methods_with_intervals(summary: &ComparisonSummary, results: &ExperimentResults) -> Value {
     let mut rows = json!(summary.rows);

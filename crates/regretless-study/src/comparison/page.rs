@@ -142,7 +142,7 @@ impl ComparisonPage<'_> {
     }
 }
 
-/// Failed runs are not stored, so that the same command repeats them; the page has their errors.
+/// Failed runs are not stored, so the same command repeats them; the page has their errors.
 fn note_failures(problem: &mut ProblemResults, result: &ComparisonResult) {
     for failure in &result.failures {
         let mut methods = problem.methods.iter_mut();

@@ -50,7 +50,7 @@ pub struct SummaryRow {
     /// Test regret of each run by seed.
     #[serde(skip)]
     pub(super) regrets: BTreeMap<u32, f64>,
-    /// Ratio of each run by seed; none where MSE has not run or has no regret.
+    /// Ratio of each run by seed; none if MSE has not run or has no regret.
     #[serde(skip)]
     ratios: BTreeMap<u32, f64>,
 }

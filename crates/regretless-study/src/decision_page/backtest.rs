@@ -33,7 +33,7 @@ pub struct BacktestFacts {
     pub table: Option<String>,
     /// Where the rows come from: what it is, and its value.
     pub origin: Vec<Fact>,
-    /// The column of the times, where they are one.
+    /// The column of the times, if a column has them.
     pub time_column: Option<String>,
     /// A file with the coordinates of nodes.
     pub coordinates: Option<PathBuf>,

@@ -161,7 +161,7 @@ fn method_results(
     }
 }
 
-/// The regret of each seed over that of the reference with this seed. Where the reference has no
+/// The regret of each seed over that of the reference with this seed. If the reference has no
 /// regret, a ratio to it is undefined, and the seed is left out.
 fn seed_ratios(cells: &[(u32, &CellMetrics)], reference: &[(u32, f64)]) -> Vec<SeedResult> {
     let mut seeds = Vec::new();
@@ -178,7 +178,7 @@ fn seed_ratios(cells: &[(u32, &CellMetrics)], reference: &[(u32, f64)]) -> Vec<S
     seeds
 }
 
-/// The regrets of finished seeds; their interval covers test rows too where they are few.
+/// The regrets of finished seeds; their interval covers test rows too if they are few.
 fn regret_sample(cells: &[(u32, &CellMetrics)]) -> RegretSample {
     let mut by_seed = BTreeMap::new();
     let mut rows: Vec<&[RowRegret]> = Vec::new();

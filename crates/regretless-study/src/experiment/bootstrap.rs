@@ -1,9 +1,9 @@
 //! Test regrets over seeds, with a bootstrap interval of their mean (Efron 1979, percentile
 //! method).
 //!
-//! Seeds are drawn with replacement. Where there are few test rows, they are drawn with
-//! replacement too, the same rows for all seeds, since all seeds are tested on the same rows. Draws
-//! depend on nothing but the number of seeds and rows.
+//! Seeds are drawn with replacement. If there are few test rows, they are drawn with replacement
+//! too, the same rows for all seeds, since all seeds are tested on the same rows. Draws depend on
+//! nothing but the number of seeds and rows.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use regretless_base::statistics::{ConfidenceInterval, MeanAndDeviation};
 /// of a quantile of normal variables.
 const RESAMPLES: usize = 10_000;
 
-/// Most test rows whose regrets are stored, so that an interval can cover them: with more rows, the
+/// Most test rows whose regrets are stored, so an interval can cover them: with more rows, the
 /// choice of test rows matters little. The real tasks of the scoreboard have 4 and 6.
 const MAX_FEW_ROWS: usize = 20;
 
@@ -43,7 +43,7 @@ pub(super) struct RowRegret {
 }
 
 impl RowRegret {
-    /// The test rows of an evaluation; empty where they are many.
+    /// The test rows of an evaluation; empty if they are many.
     pub(super) fn of_few(test: &Evaluation, context: &TrainingContext<'_>) -> Vec<Self> {
         let rows = &context.split.test;
         if rows.len() > MAX_FEW_ROWS || test.regrets.len() != rows.len() {

@@ -36,8 +36,7 @@ pub(super) struct ExperimentCell {
     pub(super) seed: u32,
     name: String,
     training: CellTraining,
-    /// Hash of the rows, labels, split and problem; none where problem, split and seed determine
-    /// them.
+    /// Hash of the rows, labels, split and problem; none if problem, split and seed determine them.
     #[serde(skip_serializing_if = "Option::is_none")]
     data_hash: Option<String>,
     /// Whether decisions of some test rows are stored, for figures.
@@ -49,10 +48,10 @@ pub(super) struct ExperimentCell {
 #[derive(Debug, Clone, Serialize)]
 struct CellTraining {
     method: CellMethod,
-    /// Hashes of losses and predictions of the user's own.
+    /// Hashes of custom losses and predictions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     loss_fingerprints: Vec<String>,
-    /// None where `auto` chooses it.
+    /// None if `auto` chooses it.
     predictor: Option<PredictorSpec>,
     settings: TrainingSettings,
 }
@@ -89,8 +88,8 @@ impl CellRecord {
         }
     }
 
-    /// What to say where the user's solver is not as exact as it is said to be: the run that shows
-    /// it most.
+    /// What to say if the user's solver is not as exact as it is said to be: the run that shows it
+    /// most.
     pub fn negative_regret_remark(runs: &[Self], problem: &dyn ProblemKind) -> Option<String> {
         let negative_regrets = |run: &Self| run.metrics().map_or(0, |found| found.negative_regrets);
         let most = runs.iter().max_by_key(|run| negative_regrets(run))?;
@@ -120,9 +119,9 @@ pub struct CellMetrics {
     pub best_epoch: usize,
     /// Seconds of training, without labeling and test.
     pub seconds: f64,
-    /// CPU seconds of training over all cores, where the system reports them. Other programs
-    /// affect them less than `seconds`; they are meaningless for cells that run in parallel, which
-    /// are counted together.
+    /// CPU seconds of training over all cores, if the system reports them. Other programs affect
+    /// them less than `seconds`; they are meaningless for cells that run in parallel, which are
+    /// counted together.
     #[serde(default)]
     pub cpu_seconds: Option<f64>,
     /// Solves by kind, without labeling and test.
@@ -138,7 +137,7 @@ pub struct CellMetrics {
     /// Decisions of some test rows, of the first seed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<ExampleDecision>,
-    /// Regret of each test row, where they are few.
+    /// Regret of each test row, if they are few.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) test_rows: Vec<RowRegret>,
     /// Candidates of `auto`.
@@ -223,7 +222,7 @@ impl ExperimentCell {
         })
     }
 
-    /// Trains, where the method is trained, and evaluates on the test rows.
+    /// Trains, if the method is trained, and evaluates on the test rows.
     pub(super) fn run(
         &self,
         data: &CellData,
@@ -310,7 +309,7 @@ impl ExperimentCell {
         trainer.train(context, data.problem.spec(), None)
     }
 
-    /// Fits the model of the cell again: records do not store models. None where the method has no
+    /// Fits the model of the cell again: records do not store models. None if the method has no
     /// model.
     pub(super) fn fit(
         &self,

@@ -11,19 +11,19 @@ use regretless::problem::DecisionLayout;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct CellContext {
     pub(super) costs: usize,
-    /// None where the rows were labeled before the experiment.
+    /// None if the rows were labeled before the experiment.
     pub(super) label_seconds: Option<f64>,
     pub(super) layout: Option<DecisionLayout>,
     pub(super) examples: Vec<Example>,
     #[serde(default)]
     pub(super) sense: Option<Sense>,
-    /// Names of the costs; empty where they are numbered.
+    /// Names of the costs; empty if they are numbered.
     #[serde(default)]
     pub(super) cost_names: Vec<String>,
 }
 
 impl CellContext {
-    /// What figures and tables of a problem show of its rows; examples where `layout` may be drawn.
+    /// What figures and tables of a problem show of its rows; examples if `layout` may be drawn.
     pub(super) fn new(
         data: &CellData,
         label_seconds: Option<f64>,

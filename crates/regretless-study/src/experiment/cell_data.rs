@@ -19,12 +19,12 @@ pub use regretless::label::LabeledSplit as CellData;
 /// Generated rows and the time of their labeling.
 pub(super) struct GeneratedData {
     pub(super) data: CellData,
-    /// Seconds of labeling; about 0 where stored labels were found.
+    /// Seconds of labeling; about 0 if stored labels were found.
     pub(super) label_seconds: f64,
 }
 
 impl GeneratedData {
-    /// Generates or reads the rows and labels them, from stored labels where they exist.
+    /// Generates or reads the rows and labels them, from stored labels if they exist.
     pub(super) fn new(
         problem: NamedProblem,
         split: [usize; 3],

@@ -33,7 +33,7 @@ pub struct ExampleDecision {
     pub regret: f64,
     /// Indices of the chosen costs.
     pub chosen: Vec<u32>,
-    /// Their values; empty where all are 1.
+    /// Their values; empty if all are 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<f64>,
     /// Cost of variables whose costs are known, in the problem's sense.
@@ -55,13 +55,13 @@ pub struct Example {
     pub row: usize,
     /// Indices of the optimal decision.
     pub optimal: Vec<u32>,
-    /// Their values; empty where all are 1.
+    /// Their values; empty if all are 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<f64>,
     /// Cost of variables whose costs are known, in the problem's sense.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub fixed: f64,
-    /// Nonzero values of columns without predicted costs, where they are known: index among these
+    /// Nonzero values of columns without predicted costs, if they are known: index among these
     /// columns, and value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auxiliary: Option<Vec<(u32, f64)>>,
@@ -107,7 +107,7 @@ pub(crate) fn example_rows<'a>(data: &LabeledDataset, rows: &'a [usize]) -> &'a 
     &rows[..count.min(rows.len())]
 }
 
-/// The values of a decision; none where all are 1.
+/// The values of a decision; none if all are 1.
 fn stored_values(decision: &Decision) -> Vec<f64> {
     decision.values().unwrap_or_default().to_vec()
 }
@@ -162,8 +162,8 @@ pub(crate) fn example_decisions(
     examples
 }
 
-/// The entries of columns without predicted costs, which follow the predicted ones. None where
-/// there are too many of them.
+/// The entries of columns without predicted costs, which follow the predicted ones. None if there
+/// are too many of them.
 pub(crate) fn auxiliary_entries(complete: &Decision, num_costs: usize) -> Vec<(u32, f64)> {
     let mut entries = Vec::new();
     for (column, value) in complete.iter() {

@@ -31,7 +31,7 @@ pub enum CellMethod {
 }
 
 impl CellMethod {
-    /// Hashes of what the name does not say: losses of the user's own, and predictions.
+    /// Hashes of what the name does not say: custom losses, and predictions.
     pub(super) fn fingerprints(&self, seed: u32) -> Vec<String> {
         match self {
             Self::Trained(method) => method.loss_fingerprints(),

@@ -4,9 +4,9 @@
 //! An [`Experiment`] is a TOML file; those of the paper are built in ([`Experiment::built_in`]).
 //! Its problems are named ones or, built by a program, the user's problem and table
 //! ([`Experiment::comparison`]). An [`ExperimentRunner`] fills a folder with one file per cell. The
-//! name of a cell's file contains a hash of everything its outcome depends on, so that no cell is
-//! run twice and no outdated result is reused. Shards on several machines fill one folder, or
-//! folders that are copied together. [`ExperimentResults`] aggregates the cells.
+//! name of a cell's file contains a hash of everything its outcome depends on, so no cell is run
+//! twice and no outdated result is reused. Shards on several machines fill one folder, or folders
+//! that are copied together. [`ExperimentResults`] aggregates the cells.
 
 mod aggregate;
 mod bootstrap;

@@ -165,7 +165,7 @@ impl NamedProblem {
         )
     }
 
-    /// Whether a clone of the repository has all its data, so that a smoke test can run it.
+    /// Whether a clone of the repository has all its data, so a smoke test can run it.
     pub fn is_in_smoke_tests(self) -> bool {
         match self {
             Self::Scoreboard(task) => task.is_bundled(),

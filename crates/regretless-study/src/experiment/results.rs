@@ -3,8 +3,8 @@
 //! The ratio of a method is the mean over seeds of its test regret divided by that of the reference
 //! on the same seed. Differences are paired by seed. A method is on the Pareto front when no other
 //! method has at most its regret in at most its time and is better in one of both. Two times count
-//! as equal where their difference does not matter, next to the longest training of the problem, or
-//! is within the noise that the seeds show.
+//! as equal if their difference does not matter, next to the longest training of the problem, or is
+//! within the noise that the seeds show.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ pub struct ExperimentResults {
     pub reference: String,
     /// Figures of the report.
     pub figures: Vec<FigureKind>,
-    /// Times that differ by less count as equal on a Pareto front, in seconds, where the experiment
+    /// Times that differ by less count as equal on a Pareto front, in seconds, if the experiment
     /// sets it.
     #[serde(default)]
     pub equal_seconds: Option<f64>,
@@ -82,7 +82,7 @@ pub struct ProblemResults {
     /// Whether costs are paid or gained; none before the first cell.
     #[serde(default)]
     pub sense: Option<Sense>,
-    /// Names of the costs; empty where they are numbered.
+    /// Names of the costs; empty if they are numbered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cost_names: Vec<String>,
     /// Names of the columns of a user's problem without predicted costs.
@@ -115,7 +115,7 @@ pub struct MethodResults {
     /// Sum of regrets over the sum of optimal objectives.
     #[serde(default)]
     pub normalized_regret: MeanAndDeviation,
-    /// The same for each seed with an interval, where the problem has published test regrets.
+    /// The same for each seed with an interval, if the problem has published test regrets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regret_sample: Option<RegretSample>,
     /// Mean squared error of predicted costs.
@@ -289,7 +289,7 @@ impl MethodResults {
     }
 }
 
-/// Name of the processor, where the system reports it.
+/// Name of the processor, if the system reports it.
 fn processor() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").ok();
     let line = info
@@ -319,8 +319,8 @@ impl ProblemResults {
     }
 
     /// Adds the columns of a user's problem that have no predicted costs to the optimal decisions
-    /// of the typical and the worst row of the reference. Labels do not store them, so that both
-    /// rows are solved again.
+    /// of the typical and the worst row of the reference. Labels do not store them, so both rows
+    /// are solved again.
     pub(crate) fn add_auxiliary_columns(
         &mut self,
         reference: &str,

@@ -3,8 +3,8 @@
 //!
 //! Problem by problem and seed by seed: rows are generated and labeled once, then every method
 //! without a record is run. Existing records are never run again; cells that are missing when the
-//! time budget ends are run by the next call. The rows of a user's table exist already, so that
-//! cells of different seeds may run in parallel.
+//! time budget ends are run by the next call. The rows of a user's table exist already, so cells of
+//! different seeds may run in parallel.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -55,8 +55,8 @@ pub(crate) struct FittedCell<'a> {
     pub(crate) oracle: Oracle,
 }
 
-/// Cells of one problem and seed, in order; of all seeds where the rows exist already and cells run
-/// in parallel.
+/// Cells of one problem and seed, in order; of all seeds if the rows exist already and cells run in
+/// parallel.
 struct CellBatch<'a> {
     problem: &'a ExperimentProblem,
     seed: u32,
@@ -146,8 +146,8 @@ impl ExperimentRunner {
         Ok(ids)
     }
 
-    /// Fits the model of a method of a comparison again, for its first seed. None where the method
-    /// has no model, and for experiments with named problems.
+    /// Fits the model of a method of a comparison again, for its first seed. None if the method has
+    /// no model, and for experiments with named problems.
     ///
     /// # Errors
     /// When training fails or the user interrupts.
@@ -240,8 +240,8 @@ impl ExperimentRunner {
             .collect()
     }
 
-    /// Runs the cells of a batch. Where its data cannot be prepared, the cells are reported as
-    /// failed but not stored, so that the next call tries again.
+    /// Runs the cells of a batch. If its data cannot be prepared, the cells are reported as failed
+    /// but not stored, so the next call tries again.
     fn run_batch(
         &self,
         batch: &CellBatch<'_>,
@@ -352,7 +352,7 @@ impl ExperimentRunner {
         let mut outcomes: Vec<Result<()>> = batch.cells.iter().map(|_| Ok(())).collect();
         let expected_work = |index: usize| {
             if self.runs_seeds_in_parallel(batch.problem) {
-                // Seed by seed, so that an interrupted experiment has complete seeds.
+                // Seed by seed, so an interrupted experiment has complete seeds.
                 0.0
             } else {
                 // A long cell that starts last would leave the other threads idle.

@@ -2,8 +2,8 @@
 //! Benchmarking for Decision-Aware Learning" (2026).
 //!
 //! The data of a task are a folder with `features.npy` and `costs.npy`. Rows and their split are
-//! those of the published results, so that a seed changes only the training. Results are comparable
-//! for the same numbers only: the values of the arrays are compared with a hash.
+//! those of the published results, so a seed changes only the training. Results are comparable for
+//! the same numbers only: the values of the arrays are compared with a hash.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -167,8 +167,8 @@ impl fmt::Display for ScoreboardTask {
     }
 }
 
-/// A hash of the shape and the numbers of a table in single precision, so that it does not depend
-/// on the number format of the files.
+/// A hash of the shape and the numbers of a table in single precision, so it does not depend on the
+/// number format of the files.
 fn hash_of_values(data: &Dataset) -> String {
     let mut hasher = blake3::Hasher::new();
     for matrix in [data.features().values(), data.costs()] {

@@ -2,11 +2,11 @@
 //!
 //! Seeds with rows of their own are independent, and Student's t interval holds. Seeds that divide
 //! one table at random share rows: they differ less than other tables of the same kind would. Two
-//! of them have a fraction p of their test rows in common, so that their correlation is at most p,
-//! which it is where all models decide alike. The variance of a mean over J seeds is then
-//! (1/J + p/(1 − p)) times that of the seeds (after Nadeau and Bengio 2003). Without the second
-//! term, 95 % intervals of 10, 20 and 40 seeds of simulated tables of 160 rows covered 89 %, 82 %
-//! and 72 %. Seeds that are tested on the same rows say nothing about other rows.
+//! of them have a fraction p of their test rows in common, so their correlation is at most p, which
+//! it is if all models decide alike. The variance of a mean over J seeds is then (1/J + p/(1 − p))
+//! times that of the seeds (after Nadeau and Bengio 2003). Without the second term, 95 % intervals
+//! of 10, 20 and 40 seeds of simulated tables of 160 rows covered 89 %, 82 % and 72 %. Seeds that
+//! are tested on the same rows say nothing about other rows.
 
 use super::cell_data::CellData;
 use regretless::label::LabeledDataset;
@@ -53,14 +53,14 @@ impl SeedDesign {
         let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
         let are_equal = ratios.iter().all(|other| *other == ratios[0]);
         Self::OneTable {
-            // Without rounding where the splits are alike.
+            // Without rounding if the splits are alike.
             test_ratio: if are_equal { ratios[0] } else { mean },
         }
     }
 
     /// The 95 % interval of the mean over seeds of what was chosen as the best of so many (one, if
     /// nothing was chosen). Its lower and its upper end hold in at least 95 % of the choices, each
-    /// for itself (Bonferroni): a claim is about one of them. None for a single seed, and where all
+    /// for itself (Bonferroni): a claim is about one of them. None for a single seed, and if all
     /// seeds are tested on the same rows.
     pub fn interval(
         self,

@@ -79,7 +79,7 @@ pub struct Experiment {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) first_seed: u32,
     /// Whether cells run in parallel, one thread each. Otherwise they run one after the other on
-    /// all threads, so that their times can be compared.
+    /// all threads, so their times can be compared.
     #[serde(default)]
     pub side_by_side: bool,
     /// Figures of the report.
@@ -126,7 +126,7 @@ pub(super) enum ExperimentProfile {
     /// Those of the paper's component table.
     #[default]
     Paper,
-    /// Those of one's own table: features standardized, loss rescaled.
+    /// Those for the user's own table: features standardized, loss rescaled.
     Default,
 }
 
@@ -214,7 +214,7 @@ pub struct PublishedResult {
 }
 
 impl ExperimentProblem {
-    /// Keeps methods with these names; where none is left, the reference.
+    /// Keeps methods with these names; if none is left, the reference.
     pub(super) fn retain_methods(&mut self, names: &[String], reference: &str) {
         let has_own_methods = !self.methods.is_empty();
         self.methods.retain(|name| names.contains(name));
@@ -259,7 +259,7 @@ impl ExperimentMethod {
 impl TryFrom<Value> for MethodEntry {
     type Error = Error;
 
-    /// Not derived, so that the error says what is wrong with a method.
+    /// Not derived, so the error says what is wrong with a method.
     fn try_from(value: Value) -> Result<Self> {
         match value {
             Value::String(name) => name.parse().map(Self::Name),
@@ -321,7 +321,7 @@ impl Experiment {
         })
     }
 
-    /// The predictor that a method trains; none where `auto` chooses it.
+    /// The predictor that a method trains; none if `auto` chooses it.
     pub(super) fn predictor_of(&self, method: &ExperimentMethod) -> Option<PredictorSpec> {
         let given = method.predictor.as_ref().or(self.predictor.as_ref());
         match &method.method {

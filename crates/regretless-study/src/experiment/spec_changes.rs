@@ -92,7 +92,7 @@ impl Experiment {
     }
 
     /// A smoke test: the same with few rows, seeds and epochs and a small problem of each kind, so
-    /// that every part of the code runs and nothing is learned.
+    /// every part of the code runs and nothing is learned.
     #[must_use]
     pub fn smoke_version(mut self) -> Self {
         let quick_methods: Vec<String> = self
@@ -131,7 +131,7 @@ impl Experiment {
         self.title = format!("Smoke test: {}", self.title);
         self.description =
             "A smoke test: two epochs on a few rows show that every part runs. Nothing is \
-            learned, so that regrets are not compared."
+            learned, so regrets are not compared."
                 .into();
         self.is_smoke_test = true;
         self.figures.retain(|figure| match figure {

@@ -6,7 +6,7 @@
 //!
 //! With times, folds are a rolling origin: models decide later periods only. Without, they are
 //! those of a cross-validation. The verdict is that of a backtest on these folds; the model is that
-//! of the method which the verdict is about, fitted again to all rows, or of least squares where no
+//! of the method which the verdict is about, fitted again to all rows, or of least squares if no
 //! method is better.
 
 mod card;

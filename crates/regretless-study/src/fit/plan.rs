@@ -78,7 +78,7 @@ impl FitPlan {
         }
         let method = settings.method.clone().unwrap_or(Method::Auto {
             budget: AutoBudget {
-                // Whole tenths, so that the name of the method is short.
+                // Whole tenths, so the name of the method is short.
                 seconds: (10.0 * seconds).round().max(1.0) / 10.0,
                 solve_seconds: None,
             },

@@ -124,7 +124,7 @@ impl FitTable {
     }
 
     /// The earlier and the later half of the rows, which the data check compares; two random ones
-    /// where rows have no order.
+    /// if rows have no order.
     fn halves(&self, settings: &FitSettings) -> Result<SplitIndices> {
         let fractions = [0.0, 0.5];
         let rule = match &self.roles.time {

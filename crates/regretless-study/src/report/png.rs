@@ -35,7 +35,7 @@ pub fn png(svg: &str, width: u32) -> Result<Vec<u8>, PngError> {
         .next()
         .and_then(|face| face.families.first())
         .map(|(name, _)| name.clone());
-    // Any font is better than none where the usual names are missing.
+    // Any font is better than none if the usual names are missing.
     let preferred = ["Liberation Sans", "Arial", "Helvetica", "DejaVu Sans"];
     let has = |name: &&&str| {
         options

@@ -2,7 +2,7 @@
 //!
 //! Colors follow Okabe and Ito (2008): a neutral one for the reference, and five hues that stay
 //! distinguishable with any kind of color blindness, on a light and on a dark background (a test
-//! simulates it). Every method also has a shape, so that color is never the only difference.
+//! simulates it). Every method also has a shape, so color is never the only difference.
 
 use crate::experiment::{ExperimentResults, ProblemResults};
 
@@ -37,7 +37,7 @@ const COLORS: [(&str, &str, &str); 15] = [
 
 /// Colors for methods, without that of the reference, and for kinds of solves.
 pub(crate) const METHOD_COLORS: usize = 5;
-/// Shapes of marks; coprime to [`METHOD_COLORS`], so that 30 methods differ.
+/// Shapes of marks; coprime to [`METHOD_COLORS`], so 30 methods differ.
 const MARK_SHAPES: usize = 6;
 /// Index of the circle among the shapes of [`mark`], for the reference and for marks that do not
 /// identify a method.

@@ -1,7 +1,7 @@
 //! Writes SVG elements, attributes and text; every value is escaped or a number.
 //!
-//! Styles come from classes only, so that the same figure is readable on paper and on a dark page:
-//! a standalone figure contains a style sheet with light colors, a figure on the page uses that of
+//! Styles come from classes only, so the same figure is readable on paper and on a dark page: a
+//! standalone figure contains a style sheet with light colors, a figure on the page uses that of
 //! the page.
 
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use crate::report::text::{escaped, width};
 
 /// Height of ordinary text in units of the figure.
 pub(crate) const TEXT_HEIGHT: f64 = 12.0;
-/// Height of small text, the least that is readable where a unit is a pixel.
+/// Height of small text, the least that is readable if a unit is a pixel.
 pub(crate) const SMALL_TEXT_HEIGHT: f64 = 11.0;
 
 /// A point of a figure: x and y.

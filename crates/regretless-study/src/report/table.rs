@@ -4,7 +4,7 @@ use crate::experiment::{ExperimentResults, MeanAndDeviation, MethodResults, Prob
 
 use crate::report::text::{change, count, ratio, short};
 
-/// Shown where there is no result.
+/// Shown if there is no result.
 pub(crate) const MISSING_VALUE: &str = "*";
 
 /// A column of a problem's table.

@@ -87,7 +87,7 @@ impl DecisionReview {
     }
 }
 
-/// The method that the verdict is about; where it claims nothing, the one with the least regret of
+/// The method that the verdict is about; if it claims nothing, the one with the least regret of
 /// those that are fitted.
 fn shown_method<'a>(results: &'a BacktestResults, fitted: &[String]) -> &'a MethodHistory {
     let claimed = results.proven_savings();

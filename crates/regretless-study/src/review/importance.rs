@@ -27,7 +27,7 @@ pub(super) struct ShuffledRows<'a> {
 /// The importance of all features, the largest first.
 #[derive(Default)]
 pub(super) struct MeasuredImportance {
-    /// Empty where it was not measured.
+    /// Empty if it was not measured.
     pub importance: Vec<FeatureImportance>,
     /// On what it was measured, or why it was not, as a sentence.
     pub basis: String,

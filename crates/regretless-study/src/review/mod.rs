@@ -60,7 +60,7 @@ pub struct DecisionReview {
     /// One decision of the method.
     pub explained: Option<ExplainedRow>,
     /// How much the method's decisions depend on each feature, the most important one first; empty
-    /// where that was not measured.
+    /// if that was not measured.
     pub importance: Vec<FeatureImportance>,
     /// On what rows the importance was measured, or why it was not; empty for a method that uses no
     /// features.
@@ -280,7 +280,7 @@ fn explained_or_remark(
     }
 }
 
-/// The position of the largest regret; the last one where no decision has any.
+/// The position of the largest regret; the last one if no decision has any.
 fn worst_position(regrets: &[f64]) -> Option<usize> {
     let last = regrets.len().checked_sub(1)?;
     let mut worst = last;

@@ -31,7 +31,7 @@ pub struct RegretSources {
 pub struct CostSource {
     /// The name of the cost.
     pub name: String,
-    /// Its share: positive where errors favored the decisions that were made.
+    /// Its share: positive if errors favored the decisions that were made.
     pub share: f64,
     /// Rows in which the decision has more of it than the optimal one.
     pub wrong: usize,
@@ -100,7 +100,7 @@ impl SourceSums {
         }
     }
 
-    /// The sources; none where no row has predictions.
+    /// The sources; none if no row has predictions.
     pub fn finish(self) -> Option<RegretSources> {
         let mut costs: Vec<CostSource> = self.costs.into_values().collect();
         costs.sort_by(|a, b| b.share.total_cmp(&a.share));

@@ -168,7 +168,7 @@ fn mean_best(context: &TrainingContext<'_>) -> f64 {
 pub(crate) struct RowSaving {
     /// The mean.
     pub(crate) mean: f64,
-    /// Its interval; none where too few rows differ, or too few are in order of time.
+    /// Its interval; none if too few rows differ, or too few are in order of time.
     pub(crate) interval: Option<ConfidenceInterval>,
 }
 

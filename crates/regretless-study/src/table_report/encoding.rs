@@ -11,12 +11,12 @@ pub struct EncodingReport {
     /// Name of a column and why it is not used.
     unused: Vec<(String, String)>,
     notes: Vec<String>,
-    /// The seed whose training rows it is about, where they differ between seeds.
+    /// The seed whose training rows it is about, if they differ between seeds.
     seed: Option<u32>,
 }
 
 impl EncodingReport {
-    /// The report of encoded features; empty where there is nothing to encode.
+    /// The report of encoded features; empty if there is nothing to encode.
     pub fn of(features: &Features) -> Self {
         let Some(encoding) = features.encoding() else {
             return Self::default();
@@ -32,7 +32,7 @@ impl EncodingReport {
         }
     }
 
-    /// The same report, where training rows, and so what columns become, differ between seeds.
+    /// The same report, if training rows, and so what columns become, differ between seeds.
     pub fn of_seed(self, seed: u32) -> Self {
         Self {
             seed: Some(seed),

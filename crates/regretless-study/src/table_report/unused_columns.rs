@@ -15,7 +15,7 @@ impl UnusedColumns {
         Self(columns)
     }
 
-    /// The first of them for people; `None` where every column is used.
+    /// The first of them for people; `None` if every column is used.
     pub fn text(&self) -> Option<String> {
         let described: Vec<String> = self
             .0

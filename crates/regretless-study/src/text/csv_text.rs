@@ -17,7 +17,7 @@ impl CsvText {
         Ok(table)
     }
 
-    /// Adds a row; cells are quoted where CSV needs it.
+    /// Adds a row; cells are quoted if CSV needs it.
     pub fn row<T: AsRef<[u8]>>(&mut self, cells: &[T]) -> Result<()> {
         self.writer.write_record(cells).map_err(not_written)
     }

@@ -2,8 +2,8 @@
 
     python hostile.py RESULTS.json TARGET.json
 
-The decisions of the second problem become ones that cannot be drawn, so that the page shows them
-as tables.
+The decisions of the second problem become ones that cannot be drawn, so the page shows them as
+tables.
 """
 
 import json

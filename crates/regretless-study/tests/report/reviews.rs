@@ -105,7 +105,7 @@ fn the_page_of_a_backtest_says_which_features_its_decisions_depend_on() {
 fn shares_of_the_regret_have_no_unit_where_predicted_costs_are_right_up_to_a_factor() {
     let mut review = of_backtest().unwrap();
     review.unit = Some("EUR".into());
-    let factor = "predicted costs are right up to a factor per row: shares";
+    let factor = "predicted costs are correct up to a per-row scale factor: shares";
     let texts = |review: &DecisionReview| {
         let page = review_page(review, &summary());
         let files = review_figures(review);

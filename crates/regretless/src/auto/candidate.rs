@@ -14,7 +14,7 @@ const LOSSES_WITHOUT_SOLVES: [&str; 8] = [
 ];
 /// Losses with a few solves or relaxations per row, once, before training.
 pub(super) const LOSSES_WITH_FEW_SOLVES: [&str; 3] = ["MSE(C,O,S)", "MAE(C,O,S)", "MSE(C,O,E)"];
-/// The same where exact solves are slow, as on tours and routes. Elsewhere it was never among the
+/// The same when exact solves are slow, as on tours and routes. Elsewhere it was never among the
 /// best, and cost ranges take longer than solves.
 pub(super) const SENSITIVITY_LOSS: &str = "MSE(O_S)";
 /// Hidden layers of the network that is tried next to the linear predictor. With 32, 64 and 128
@@ -64,9 +64,9 @@ pub(super) struct FoldResult {
     pub(super) model: CostModel,
     /// Regret of each scored row; empty if candidates are not scored.
     pub(super) regrets: Vec<f64>,
-    /// The weight of each scored row, where rows have weights.
+    /// The weight of each scored row, if rows have weights.
     pub(super) row_weights: Option<Vec<f64>>,
-    /// What predictions are multiplied by, so that their mean norm is that of the costs.
+    /// What predictions are multiplied by, so their mean norm is that of the costs.
     pub(super) norm_factor: f64,
     pub(super) rounds: Vec<RoundReport>,
 }
@@ -116,7 +116,7 @@ impl Candidate {
     }
 }
 
-/// Multiplies values of rows by the weights of the rows, scaled so that the mean of the products is
+/// Multiplies values of rows by the weights of the rows, scaled to make the mean of the products
 /// the weighted mean; without weights values stay as they are.
 pub(super) fn times_row_weights(values: &mut [f64], weights: &[f64]) {
     // The mean weight becomes 1, so weighted regrets keep their unit.
@@ -176,7 +176,7 @@ pub(super) struct LearningSchedule {
 }
 
 impl LearningSchedule {
-    /// The stage with this schedule where it has no settings of its own.
+    /// The stage with this schedule if it has no settings of its own.
     pub(super) fn complete(self, stage: TrainingStage) -> TrainingStage {
         let given = stage.overrides;
         let mut stage = self.apply_to(stage);

@@ -100,7 +100,7 @@ pub(super) fn average_of_fold(
     CostModel::weighted_sum(&members)
 }
 
-/// The average of the models of the first folds, its predictions multiplied by `factor`. Where
+/// The average of the models of the first folds, its predictions multiplied by `factor`. If
 /// networks would have too many parameters, it has fewer folds.
 ///
 /// # Errors

@@ -38,8 +38,8 @@ impl Fold {
 }
 
 /// The folds of a cross-validation over all rows for training and validation; one fold is the split
-/// itself. Rows of a random split are shuffled; others keep their order, so that a fold is a block
-/// of time. At most `max_scored` rows of a fold are scored.
+/// itself. Rows of a random split are shuffled; others keep their order, so a fold is a block of
+/// time. At most `max_scored` rows of a fold are scored.
 pub(super) fn folds(
     split: &SplitIndices,
     num_folds: usize,

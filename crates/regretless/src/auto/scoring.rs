@@ -185,7 +185,7 @@ impl RegretScorer {
 }
 
 /// Predictions for a relaxation: what has none costs more than everything else of the row together,
-/// so that a relaxed decision leaves it out if it can.
+/// so a relaxed decision leaves it out if it can.
 fn without_gaps(predictions: &Matrix, missing: MissingPredictions) -> Result<Cow<'_, Matrix>> {
     if missing == MissingPredictions::Refused {
         return Ok(Cow::Borrowed(predictions));

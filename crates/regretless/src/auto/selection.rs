@@ -5,12 +5,12 @@
 //! the other parts choose is that of a choice that has not seen the part (nested cross-validation,
 //! Varma and Simon 2006); candidates are not trained again. Its excess over the regret of the
 //! candidate that all rows choose is the optimism of the choice (Tibshirani and Tibshirani 2009).
-//! It is added, row by row, to the regrets of the average that is returned, so that the variance of
-//! the choice is part of that of the mean.
+//! It is added, row by row, to the regrets of the average that is returned, so the variance of the
+//! choice is part of that of the mean.
 
 use std::ops::Range;
 
-/// Parts where all candidates are scored on one fold. As many as folds.
+/// Parts if all candidates are scored on one fold. As many as folds.
 const PARTS_OF_ONE_FOLD: usize = 5;
 
 /// The parts of the scored rows: the folds, or parts of the only one.

@@ -144,8 +144,8 @@ fn counted_seconds(
     Ok((work > 0).then(|| SECONDS_PER_WORK_UNIT * work as f64 / rows.len() as f64))
 }
 
-/// Mean measured seconds of a few solves, rounded up to two digits, so that the user can state
-/// them next time.
+/// Mean measured seconds of a few solves, rounded up to two digits, so the user can state them next
+/// time.
 fn timed_seconds(context: &TrainingContext<'_>) -> Result<f64> {
     let (rows, costs) = first_rows(context, TIMED_ROWS);
     let started = Instant::now();

@@ -1,5 +1,5 @@
 //! Estimated seconds of training on one thread, from the number of multiplications and of solver
-//! calls: never measured, so that the plan is the same on every machine.
+//! calls: never measured, so the plan is the same on every machine.
 
 use super::solve_times::SolveTimes;
 use crate::data::{Dataset, FeatureShape};
@@ -14,7 +14,7 @@ use crate::solve::relaxation::Relaxation;
 /// 1.5e-10 to 2.5e-10, and 4e-10 to 7e-10.
 const SECONDS_PER_LINEAR_WEIGHT: f64 = 2e-10;
 const SECONDS_PER_LAYER_WEIGHT: f64 = 7e-10;
-/// The same where a loss calls the solver, which excludes fused training.
+/// The same if a loss calls the solver, which excludes fused training.
 const SECONDS_PER_WEIGHT_WITH_SOLVES: f64 = 1e-9;
 /// Seconds of a row beside the products: shuffling, loss, optimizer.
 const SECONDS_PER_ROW: f64 = 5e-7;

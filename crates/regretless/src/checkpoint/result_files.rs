@@ -7,7 +7,7 @@
 //! has such a hash. Files of another run, or files changed since, never match and are refused.
 //!
 //! The manifest is removed when the run has reported its results. Until then the run has not ended,
-//! also where all files are there: the same command repeats the report.
+//! even if all files are there: the same command repeats the report.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

@@ -51,7 +51,7 @@ impl<'a> OutputFile<'a> {
     }
 
     /// Opens or creates a file and locks it until it is closed; `None` if another process holds the
-    /// lock. Where the file system has no locks, the file is only opened.
+    /// lock. If the file system has no locks, the file is only opened.
     ///
     /// # Errors
     /// When the file cannot be opened.
@@ -156,7 +156,7 @@ fn parent_folder(path: &Path) -> &Path {
     }
 }
 
-/// The target of a symbolic link, so that replacing writes there and keeps the link.
+/// The target of a symbolic link, so replacing writes there and keeps the link.
 fn resolve_symlink(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
@@ -244,7 +244,7 @@ pub(crate) fn remove_stale_temp_files(folder: &Path) {
 }
 
 /// Opens or creates a file and locks it until it is closed; `None` if another process holds the
-/// lock. Where the file system has no locks, the file is only opened.
+/// lock. If the file system has no locks, the file is only opened.
 ///
 /// # Errors
 /// When the file cannot be opened.

@@ -5,7 +5,7 @@ use super::Matrix;
 use crate::error::Error;
 
 /// Share of rows with gaps up to which they are mistakes. Untuned: without one row in twenty a
-/// table is nearly as good; where costs are observed only for what was chosen, nearly all rows have
+/// table is nearly as good; if costs are observed only for what was chosen, nearly all rows have
 /// gaps.
 const MAX_RARE_SHARE: f64 = 0.05;
 
@@ -38,13 +38,13 @@ impl CostGaps {
         self.rows_with_gaps as f64 <= MAX_RARE_SHARE * self.rows as f64
     }
 
-    /// The error of the first gap, with what helps where many rows have gaps.
+    /// The error of the first gap, with what helps if many rows have gaps.
     pub fn explain(self, error: Error) -> Error {
         if self.are_rare() {
             return error;
         }
         error.with_remedy(format!(
-            "{} of {} rows have gaps in their costs; where costs were observed only for what was \
+            "{} of {} rows have gaps in their costs; if costs were observed only for what was \
              chosen, do not fill in numbers, which would be learned: mark what was not available \
              in a row with `present`; there is no training for costs of available items that were \
              not observed",

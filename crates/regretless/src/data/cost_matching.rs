@@ -1,7 +1,7 @@
 //! Matching of the costs of a table with those of a problem.
 //!
-//! Two lists of costs are compared: the actual ones and the expected ones. Where both have names,
-//! costs are matched by name: the same set of names is reordered, different sets are refused. Where
+//! Two lists of costs are compared: the actual ones and the expected ones. If both have names,
+//! costs are matched by name: the same set of names is reordered, different sets are refused. If
 //! only one list has names, costs are matched by position, with a warning.
 //!
 //! Columns that belong to costs, such as weights and decisions, have names of their own: `w_beer`
@@ -20,8 +20,8 @@ pub struct NamedCosts<'a> {
     pub name: &'a str,
     /// The names of the costs; placeholders count as none.
     pub cost_names: Option<&'a CostNames>,
-    /// Whether the user is warned if the expected costs have no names and the actual ones do:
-    /// false where the user cannot name them.
+    /// Whether the user is warned if the expected costs have no names and the actual ones do: false
+    /// if the user cannot name them.
     pub warn_if_unnamed: bool,
 }
 
@@ -100,7 +100,7 @@ impl CostMatching {
 
     /// Matches columns that belong to costs, such as decisions, by their names: those of the costs,
     /// followed by the other columns of the problem, with another beginning and end that all of
-    /// them share. `None` where the names are not alike in this way.
+    /// them share. `None` if the names are not alike in this way.
     pub fn by_similar_names(
         columns: &[String],
         costs: &CostNames,
@@ -157,7 +157,7 @@ impl CostMatching {
         }
     }
 
-    /// For each expected cost the index of the actual one; `None` where the order is the same.
+    /// For each expected cost the index of the actual one; `None` if the order is the same.
     pub fn order(&self) -> Option<&[usize]> {
         self.order.as_deref()
     }
@@ -236,7 +236,7 @@ fn position_warning(named_label: &str, names: &CostNames, unnamed_label: &str) -
 }
 
 /// The message for numbers of a problem, such as weights, that belong to named costs by position.
-/// `None` where the costs have no names, or are numbered in order.
+/// `None` if the costs have no names, or are numbered in order.
 pub(crate) fn matched_by_position(
     what: &str,
     costs: &CostNames,
@@ -267,9 +267,9 @@ fn are_consecutive(names: &[String]) -> bool {
     numbers.windows(2).all(|pair| pair[1] == pair[0] + 1)
 }
 
-/// The columns in the order of the costs that they belong to, where their names differ from those
-/// of the costs only by what all of them begin and end with: `w_beer` belongs to `profit_beer`.
-/// `None` where they do not.
+/// The columns in the order of the costs that they belong to, if their names differ from those of
+/// the costs only by what all of them begin and end with: `w_beer` belongs to `profit_beer`. `None`
+/// if they do not.
 pub(crate) fn in_order_of_costs(columns: &[String], costs: &CostNames) -> Option<Vec<String>> {
     let order = order_by_parts(columns, &costs.to_vec())?;
     Some(
@@ -326,7 +326,7 @@ mod tests {
         assert_eq!(
             counted.order(),
             Some(&[1, 0][..]),
-            "explicit names identify costs even where they are numbered"
+            "explicit names identify costs even if they are numbered"
         );
     }
 

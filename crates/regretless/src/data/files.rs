@@ -96,8 +96,8 @@ impl Matrix {
 }
 
 impl SyntheticGenerator {
-    /// Writes the costs of all rows to an NPY file, one row at a time, so that the table is never
-    /// in memory as a whole.
+    /// Writes the costs of all rows to an NPY file, one row at a time, so the table is never in
+    /// memory as a whole.
     ///
     /// # Errors
     /// When the file exists and `force` is false, writing fails or the observer interrupts; no

@@ -38,8 +38,8 @@ impl InstanceKeys {
         }
     }
 
-    /// Reads the keys of a CSV table: the cells of `column` or, where none is named, the instances
-    /// of a long table; `None` for a wide table without a named column.
+    /// Reads the keys of a CSV table: the cells of `column` or, if none is named, the instances of
+    /// a long table; `None` for a wide table without a named column.
     ///
     /// # Errors
     /// When the column is missing, or the rows of one instance of a long table have different keys.

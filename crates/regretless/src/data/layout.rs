@@ -258,7 +258,7 @@ impl CsvHeader<'_> {
             "a column cannot be a cost and a parameter: costs are unknown when deciding",
         )
         .with_remedy(format!(
-            "name the costs so that it is not among them; {UNKNOWN_QUANTITY_REMEDY}"
+            "leave it out of the named costs; {UNKNOWN_QUANTITY_REMEDY}"
         )))
     }
 

@@ -64,8 +64,8 @@ impl FileStamp {
 }
 
 impl<T: MappedNumber> MappedArray<T> {
-    /// Maps `count` little-endian values that begin at byte `start`; `None` where this machine
-    /// cannot read them in place.
+    /// Maps `count` little-endian values that begin at byte `start`; `None` if this machine cannot
+    /// read them in place.
     ///
     /// # Errors
     /// When the file is shorter or cannot be mapped.
@@ -102,7 +102,7 @@ impl<T: MappedNumber> MappedArray<T> {
     pub fn as_slice(&self) -> &[T] {
         let bytes = &self.map[self.start..][..self.count * size_of::<T>()];
         // SAFETY: all bit patterns are numbers. Maps begin at pages and `start` is a multiple of
-        // the size of a number, so that the aligned middle part is the whole slice.
+        // the size of a number, so the aligned middle part is the whole slice.
         unsafe { bytes.align_to().1 }
     }
 
@@ -119,7 +119,7 @@ impl<T: MappedNumber> MappedArray<T> {
         if FileStamp::of(&self.file).map_err(Error::io(&self.path))? == self.stamp {
             return Ok(());
         }
-        let message = "the file was changed while it was in use, so that results may be wrong";
+        let message = "the file was changed while it was in use, so results may be wrong";
         Err(Error::input(InputPlace::file(&self.path), message)
             .with_remedy("start again, and replace files by renaming instead of writing over them"))
     }

@@ -1,8 +1,8 @@
 //! A row-major matrix in single precision: owned, memory-mapped, or shared with another owner.
 //!
 //! Values given in double precision can be kept next to the rounded ones: training reads rows of
-//! `f32` ([`Matrix::row`]), solving and evaluation read rows of `f64` ([`Matrix::read`]), exact
-//! where they are known.
+//! `f32` ([`Matrix::row`]), solving and evaluation read rows of `f64` ([`Matrix::read`]), exact if
+//! they are known.
 
 use std::sync::Arc;
 
@@ -307,7 +307,7 @@ impl Matrix {
         }
     }
 
-    /// Negates all values: in memory, or in a temporary file where they are memory-mapped.
+    /// Negates all values: in memory, or in a temporary file if they are memory-mapped.
     ///
     /// # Errors
     /// When that file cannot be written.
@@ -331,7 +331,7 @@ impl Matrix {
     }
 
     /// Reorders the columns: the new column j is the old column `order[j]`. In memory, or in a
-    /// temporary file where the values are memory-mapped.
+    /// temporary file if the values are memory-mapped.
     ///
     /// # Errors
     /// When the order has another number of columns, or that file cannot be written.
@@ -355,7 +355,7 @@ impl Matrix {
                 self.values = MatrixStorage::Owned(with_columns_reordered(values.values(), order));
             }
             MatrixStorage::Owned(values) => {
-                // Row by row, so that there is no second copy of a large table.
+                // Row by row, so there is no second copy of a large table.
                 let mut before = vec![0.0; cols];
                 for row in values.chunks_exact_mut(cols.max(1)) {
                     before.copy_from_slice(row);
@@ -396,7 +396,7 @@ fn check_size(rows: usize, cols: usize, count: usize) -> Result<()> {
     )))
 }
 
-/// Euclidean norm of a row, in eight partial sums, so that no addition waits for the one before.
+/// Euclidean norm of a row, in eight partial sums, so no addition waits for the one before.
 pub(crate) fn norm(row: &[f32]) -> f64 {
     let mut sums = [0.0; 8];
     let chunks = row.chunks_exact(8);

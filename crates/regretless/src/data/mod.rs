@@ -1,7 +1,7 @@
 //! Tables of features and costs, validated once on input.
 //!
 //! Two shapes. *Wide*: one row per instance, whose features predict all its costs. *Long*: one row
-//! per instance and cost, with its own features, so that one shared predictor serves all costs.
+//! per instance and cost, with its own features, so one shared predictor serves all costs.
 
 use std::sync::Arc;
 
@@ -96,7 +96,7 @@ pub struct Features {
     values: Matrix,
     shape: FeatureShape,
     names: Vec<String>,
-    /// The columns of the table, where they are not these values themselves.
+    /// The columns of the table, if they are not these values themselves.
     raw: Option<Box<encoding::RawFeatures>>,
 }
 
@@ -248,8 +248,8 @@ impl Dataset {
         Ok(table)
     }
 
-    /// The same for costs that may be missing (NaN) where a row lacks the item: labels check that
-    /// all others are finite.
+    /// The same for costs that may be missing (NaN) if a row lacks the item: labels check that all
+    /// others are finite.
     ///
     /// # Errors
     /// As [`Dataset::new`], but for values that are not finite.
@@ -361,15 +361,15 @@ impl Dataset {
         &self.cost_names
     }
 
-    /// The name of a cost of a row: that of its item where items differ between rows.
+    /// The name of a cost of a row: that of its item if items differ between rows.
     pub fn row_cost_name(&self, row: usize, cost: usize) -> String {
         let parameters = self.parameters();
         let own = parameters.and_then(|parameters| parameters.item_name(row, cost));
         own.map_or_else(|| self.cost_names.get(cost).into_owned(), Into::into)
     }
 
-    /// Gives the costs other names, such as those of the problem where columns have a common
-    /// beginning before them.
+    /// Gives the costs other names, such as those of the problem if columns have a common beginning
+    /// before them.
     ///
     /// # Errors
     /// When there is not one name for each cost, or two are the same.

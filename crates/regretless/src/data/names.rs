@@ -1,4 +1,4 @@
-//! Names of costs: a list, or only a count where they are c0, c1, c2, …
+//! Names of costs: a list, or only a count if they are c0, c1, c2, …
 //!
 //! Twelve million names would take more memory than the costs themselves. Numbered names are
 //! therefore never listed in memory, and in files only while there are few of them.
@@ -44,7 +44,7 @@ impl CostNames {
         })
     }
 
-    /// Whether these names are explicit, so that they identify costs.
+    /// Whether these names are explicit, so they identify costs.
     pub fn are_explicit(&self) -> bool {
         match &self.0 {
             CostNamesRepr::Listed(_) => true,
@@ -124,7 +124,7 @@ impl CostNames {
         (0..self.len()).map(|number| self.get(number))
     }
 
-    /// These names, followed by others; the same names where there are no others.
+    /// These names, followed by others; the same names if there are no others.
     #[must_use]
     pub fn followed_by(&self, others: &[String]) -> Self {
         if others.is_empty() {

@@ -1,8 +1,8 @@
 //! Names of the nodes of a network, and the numbers that stand for them in row parameters.
 //!
-//! Row parameters are numbers. Where all names are whole numbers, a node's number is its name, so
-//! that arrays of numbers need no translation; otherwise it is the node's place in the list.
-//! Readers of tables turn a cell into that number and refuse what names no node.
+//! Row parameters are numbers. If all names are whole numbers, a node's number is its name, so
+//! arrays of numbers need no translation; otherwise it is the node's place in the list. Readers of
+//! tables turn a cell into that number and refuse what names no node.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -18,7 +18,7 @@ pub struct NodeNames {
     names: Vec<String>,
     /// Place of each name.
     places: HashMap<String, u32>,
-    /// Places by number, where all names are whole numbers.
+    /// Places by number, if all names are whole numbers.
     numbers: Option<HashMap<i64, u32>>,
 }
 
@@ -51,8 +51,8 @@ impl NodeNamesBuilder {
         }
     }
 
-    /// Sorts names that are all whole numbers, so that lists with a number for each node are in the
-    /// order of these: the new place of each old one. `None` where there are other names.
+    /// Sorts names that are all whole numbers, so lists with a number for each node are in the
+    /// order of these: the new place of each old one. `None` if there are other names.
     pub(crate) fn sort_numbers(&mut self) -> Option<Vec<u32>> {
         let numbers: Option<Vec<i64>> = self.names.iter().map(|name| whole_number(name)).collect();
         let numbers = numbers?;
@@ -89,7 +89,7 @@ impl NodeNamesBuilder {
     }
 }
 
-/// A name as it is compared: tables write the whole number 12 as 12.0 where the column has gaps.
+/// A name as it is compared: tables write the whole number 12 as 12.0 if the column has gaps.
 fn canonical(name: &str) -> &str {
     match name.split_once('.') {
         Some((whole, zeros))

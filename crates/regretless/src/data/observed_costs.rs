@@ -20,7 +20,7 @@ pub(crate) struct CostObservations {
 }
 
 impl Dataset {
-    /// How many of these rows, which train a model, have each cost; `None` where all rows have all
+    /// How many of these rows, which train a model, have each cost; `None` if all rows have all
     /// costs, and for a long table whose items have no names. Rows of weight 0 do not count.
     pub(crate) fn cost_observations(&self, rows: &[usize]) -> Option<CostObservations> {
         let is_long = matches!(self.features.shape(), FeatureShape::Long { .. });

@@ -57,7 +57,7 @@ struct FileColumn {
     width: usize,
     values: Arc<dyn SharedArray<f64>>,
     file: PathBuf,
-    /// The instance of each row, where the file names them.
+    /// The instance of each row, if the file names them.
     instances: Option<Arc<InstanceKeys>>,
 }
 
@@ -174,7 +174,7 @@ impl ParameterFiles {
         columns.filter(move |column| matches_pattern(pattern, &column.name))
     }
 
-    /// Whether rows are matched by the names of instances, so that those of the table are needed.
+    /// Whether rows are matched by the names of instances, so those of the table are needed.
     pub fn name_instances(&self) -> bool {
         self.columns.iter().any(|column| column.instances.is_some())
     }

@@ -1,6 +1,6 @@
 //! Costs that are not predicted as a whole in every row: known parts, and items that do not exist.
 //!
-//! The costs of a labeled table are totals, known + predicted, and 0 where an item is absent.
+//! The costs of a labeled table are totals, known + predicted, and 0 if an item is absent.
 //! Predictors predict the rest; [`Dataset::complete_prediction`] makes totals of their predictions.
 //! Losses, norms and regret then act on totals, and absent items never count: both vectors are 0
 //! there.
@@ -108,7 +108,7 @@ impl Dataset {
         self.row_costs.present.is_some()
     }
 
-    /// Which costs of a row exist; `None` where all rows have all.
+    /// Which costs of a row exist; `None` if all rows have all.
     pub fn present_costs(&self, row: usize) -> Option<&[bool]> {
         let present = self.row_costs.present.as_ref()?;
         let cols = self.costs.cols();

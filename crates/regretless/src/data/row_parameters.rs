@@ -28,7 +28,7 @@ use crate::text::{first_names, matches_pattern};
 pub struct RowParameters {
     rows: usize,
     columns: Vec<ParameterColumn>,
-    /// Names of the items of each row, where rows have different ones.
+    /// Names of the items of each row, if rows have different ones.
     item_names: Option<Arc<ItemNames>>,
 }
 
@@ -38,7 +38,7 @@ struct ItemNames {
     names: Vec<String>,
     /// Items per row.
     items: usize,
-    /// Index of the name of every row and item; [`ItemNames::NO_ROW`] where there is no item.
+    /// Index of the name of every row and item; [`ItemNames::NO_ROW`] if there is no item.
     indices: Vec<u32>,
 }
 
@@ -78,8 +78,8 @@ pub struct ParameterColumns {
     pub pattern: String,
     /// Numbers that the parameter has.
     pub count: usize,
-    /// The nodes of which the parameter is one, where it is the name of a node: cells of a table
-    /// hold names, and the numbers are those of `NodeNames`.
+    /// The nodes of which the parameter is one, if it is the name of a node: cells of a table hold
+    /// names, and the numbers are those of `NodeNames`.
     pub names: Option<Arc<NodeNames>>,
 }
 
@@ -123,8 +123,8 @@ impl RowParameters {
         })
     }
 
-    /// The same with a column of a long table: one number per item. They are reordered where the
-    /// costs are.
+    /// The same with a column of a long table: one number per item. They are reordered if the costs
+    /// are.
     ///
     /// # Errors
     /// As [`RowParameters::with_column`].
@@ -167,7 +167,7 @@ impl RowParameters {
     }
 
     /// The same with names of the items of each row: `indices` has the index of a name for every
-    /// row and item, `None` where the item does not exist.
+    /// row and item, `None` if the item does not exist.
     pub(crate) fn with_item_names(
         mut self,
         names: Vec<String>,
@@ -183,15 +183,15 @@ impl RowParameters {
         self
     }
 
-    /// The name of an item of a row; `None` where rows do not name their own items, or the row
-    /// has no such item.
+    /// The name of an item of a row; `None` if rows do not name their own items, or the row has no
+    /// such item.
     pub fn item_name(&self, row: usize, item: usize) -> Option<&str> {
         let items = self.item_names.as_ref()?;
         let index = items.indices.get(row * items.items..)?.get(item)?;
         items.names.get(*index as usize).map(String::as_str)
     }
 
-    /// Whether a row has an item: all items exist where rows do not say so.
+    /// Whether a row has an item: all items exist if rows do not say so.
     pub fn has_item(&self, row: usize, item: usize) -> bool {
         let mut columns = self.columns.iter();
         match columns.find(|column| column.name == Self::PRESENT_ITEMS) {

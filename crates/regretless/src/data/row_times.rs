@@ -20,7 +20,7 @@ enum TimeValue {
     /// Nanoseconds since 1970-01-01T00:00.
     Date {
         nanoseconds: i128,
-        /// Whether the time has a time zone, so that it is in UTC here.
+        /// Whether the time has a time zone, so it is in UTC here.
         is_zoned: bool,
     },
 }
@@ -176,7 +176,7 @@ struct CivilTime {
 }
 
 /// A date (2026-01-31, or 2026-01 for a month) or a date-time with seconds, a fraction of them and
-/// a time zone where they are given, separated by `T` or a space.
+/// a time zone if they are given, separated by `T` or a space.
 fn parse_civil_time(text: &str) -> Option<CivilTime> {
     let mut scanner = Scanner(text.as_bytes());
     let year = scanner.digits(4)?;
@@ -266,7 +266,7 @@ impl Scanner<'_> {
         Some(i64::from(self.digits(count)?) * 10_i64.pow(exponent))
     }
 
-    /// Seconds that a time zone is ahead of UTC; `Some(None)` where none is given.
+    /// Seconds that a time zone is ahead of UTC; `Some(None)` if none is given.
     fn zone(&mut self) -> Option<Option<i64>> {
         if self.take(b'Z') {
             return Some(Some(0));

@@ -1,4 +1,4 @@
-//! Weights of rows: how much each row counts in training.
+//! Sample weights: how much each row counts in training.
 //!
 //! Training minimizes the weighted mean Σ wᵢ · lossᵢ / Σ wᵢ over the training rows. Scalers, closed
 //! forms, the validation that selects an epoch and the scores by which `auto` chooses are weighted
@@ -51,12 +51,12 @@ impl Dataset {
         Ok(self)
     }
 
-    /// Weights of the instances; `None` where all rows count alike.
+    /// Weights of the instances; `None` if all rows count alike.
     pub fn row_weights(&self) -> Option<&[f64]> {
         self.row_weights.as_deref()
     }
 
-    /// The weights of all rows, scaled so that their mean over `instances` is 1.
+    /// The weights of all rows, scaled to a mean of 1 over `instances`.
     pub(crate) fn scaled_row_weights(&self, instances: &[usize]) -> Option<Vec<f64>> {
         let weights = self.row_weights()?;
         let first = weights[*instances.first()?];
@@ -80,7 +80,7 @@ impl Dataset {
     }
 
     /// What one observation counts among weights that are scaled to a mean of 1 over `instances`.
-    /// Weights that are whole numbers say how often a row occurs, so that a row of weight 2 is two
+    /// Weights that are whole numbers say how often a row occurs, so a row of weight 2 is two
     /// observations. Other weights are ratios alone, and each row is one.
     pub(crate) fn weight_of_one_observation(&self, instances: &[usize]) -> f64 {
         let Some(weights) = self.row_weights() else {
@@ -115,7 +115,7 @@ impl Dataset {
             rows.retain(|row| weights[*row] > 0.0);
             if had_rows && rows.is_empty() {
                 return Err(Error::setting(format!("all {purpose} rows have weight 0"))
-                    .with_remedy("split the table so that rows with a weight are among them"));
+                    .with_remedy("choose a split that has rows with a weight among them"));
             }
         }
         Ok(split)

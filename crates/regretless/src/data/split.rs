@@ -122,7 +122,7 @@ impl Split {
 
     /// The row numbers of each part of a table whose rows have these times: dates such as
     /// `2026-01-31`, date-times such as `2026-01-31T18:30`, or numbers. Rows of the same time stay
-    /// in one part, so that the parts can differ from their fractions.
+    /// in one part, so the parts can differ from their fractions.
     ///
     /// # Errors
     /// As [`Self::apply`], and when a text is no time (the error has its row, counted from 0), or
@@ -187,7 +187,7 @@ impl Split {
     }
 }
 
-/// Fractions for validation and testing where the user states none. Untuned.
+/// Fractions for validation and testing if the user states none. Untuned.
 const DEFAULT_FRACTIONS: [f64; 2] = [0.2, 0.2];
 /// Prefix of a split by time, before the name of the column.
 const TIME_PREFIX: &str = "time:";
@@ -228,7 +228,7 @@ impl SplitRule {
         Split::new(self.clone(), seed)
     }
 
-    /// Where the user states no split: random, with the default fractions.
+    /// If the user states no split: random, with the default fractions.
     pub const DEFAULT: Self = Self::Fractions(DEFAULT_FRACTIONS);
 
     /// The number of rows of all parts, if the rule states numbers.
@@ -318,7 +318,7 @@ fn parse_order_rule(text: &str) -> Option<SplitRule> {
     parse_fractions(fractions).map(SplitRule::Ordered)
 }
 
-/// A column, and fractions behind commas where they are given. The name may contain commas.
+/// A column, and fractions behind commas if they are given. The name may contain commas.
 fn parse_time_rule(text: &str) -> Option<SplitRule> {
     let parts: Vec<&str> = text.split(',').collect();
     let mut column = text;

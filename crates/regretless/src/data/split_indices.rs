@@ -33,7 +33,7 @@ pub struct SplitIndices {
     /// How the rows were divided, in words for reports; it changes no result.
     #[serde(skip)]
     pub rule: String,
-    /// Whether every row of the table is known to be later than the one before it, so that the row
+    /// Whether every row of the table is known to be later than the one before it, so the row
     /// before a test row can serve as its prediction.
     #[serde(skip)]
     pub is_chronological: bool,
@@ -56,7 +56,7 @@ impl fmt::Display for SplitIndices {
 const RANDOM_RULE: &str = "split at random";
 
 impl SplitIndices {
-    /// Whether rows were drawn at random, so that their order means nothing.
+    /// Whether rows were drawn at random, so their order means nothing.
     pub(crate) fn is_random(&self) -> bool {
         self.rule == RANDOM_RULE
     }

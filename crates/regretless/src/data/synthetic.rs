@@ -11,11 +11,11 @@
 //! TSP, CVRP   c_j = distance_j + b_j^δ / 3^(δ−1) · ε_j            B of zeros and uniform [−2, 2]
 //! ```
 //!
-//! Edge costs are rounded to four decimals. For δ > 1 a linear predictor cannot be exact, so that
-//! it matters which errors it makes. The constants are PyEPO's and cannot be changed without
-//! changing the published benchmarks. Random numbers are drawn from numpy's legacy generator in
-//! PyEPO's order, in double precision, and rounded at the end. The noise is drawn last, row by row:
-//! rows can be generated one at a time ([`SyntheticGenerator`]) and written at once.
+//! Edge costs are rounded to four decimals. For δ > 1 a linear predictor cannot be exact, so it
+//! matters which errors it makes. The constants are PyEPO's and cannot be changed without changing
+//! the published benchmarks. Random numbers are drawn from numpy's legacy generator in PyEPO's
+//! order, in double precision, and rounded at the end. The noise is drawn last, row by row: rows
+//! can be generated one at a time ([`SyntheticGenerator`]) and written at once.
 
 use super::{Dataset, FeatureShape, Features, Matrix};
 use crate::error::{Error, Result};
@@ -23,7 +23,7 @@ use crate::observer::{NoopObserver, Observer};
 use crate::random::NumpyRandomState;
 use crate::size_limits::{self, MAX_COSTS, MAX_TABLE_VALUES};
 
-/// Added to the mixture of features, so that the base of the power is rarely negative.
+/// Added to the mixture of features, so the base of the power is rarely negative.
 const BASE_OFFSET: f64 = 3.0;
 /// Scale of the costs of grid paths and knapsacks, raised to the degree.
 const POLYNOMIAL_SCALE: f64 = 3.5;
@@ -134,7 +134,7 @@ pub struct SyntheticGenerator {
 /// The function from base and noise to a cost.
 #[derive(Debug, Clone)]
 enum SyntheticKind {
-    /// With a factor of each cost, such as the length of an arc; none where all are 1.
+    /// With a factor of each cost, such as the length of an arc; none if all are 1.
     GridPath(Vec<f64>),
     Knapsack,
     /// With the distances of all pairs of nodes.
@@ -201,8 +201,8 @@ impl SyntheticGenerator {
         }
     }
 
-    /// Appends `cost(length, base, noise)` for each cost of the next row; the length is 0 where
-    /// there is none.
+    /// Appends `cost(length, base, noise)` for each cost of the next row; the length is 0 if there
+    /// is none.
     fn append_costs(&mut self, out: &mut Vec<f32>, cost: impl Fn(f64, f64, f64) -> f64) {
         let p = self.spec.features;
         let (root, half_width) = ((p as f64).sqrt(), self.spec.noise);

@@ -35,9 +35,8 @@ impl CostModel {
         CostMatching::with_problem(self.named_costs(problem.names().cost_names()), problem)
     }
 
-    /// A message for the user where numbers of a problem, such as weights, belong to the model's
-    /// costs by position. The problem that the model was trained for needs none: the training had
-    /// it.
+    /// A message for the user if numbers of a problem, such as weights, belong to the model's costs
+    /// by position. The problem that the model was trained for needs none: the training had it.
     pub fn position_note(&self, spec: &ProblemSpec, problem: &dyn ProblemKind) -> Option<String> {
         let trained_for = &self.metadata.problem;
         if serde_json::to_value(spec).is_ok_and(|spec| spec == *trained_for) {
@@ -47,7 +46,7 @@ impl CostModel {
     }
 
     /// Reorders the costs of a table that the model is evaluated on: to the order of the problem's
-    /// costs or, where the problem has no names, of the model's. Returns warnings for the user.
+    /// costs or, if the problem has no names, of the model's. Returns warnings for the user.
     ///
     /// # Errors
     /// When names differ between the table or the model and the problem.

@@ -57,12 +57,12 @@ pub struct Evaluation {
     pub instances: usize,
     /// Mean regret in units of the objective.
     pub regret: f64,
-    /// Sum of regrets divided by the sum of the absolute optimal objectives; NaN where there is
-    /// regret and all of these are 0.
+    /// Sum of regrets divided by the sum of the absolute optimal objectives; NaN if there is regret
+    /// and all of these are 0.
     #[serde(deserialize_with = "number_or_nan")]
     pub normalized_regret: f64,
-    /// Mean over instances of the regret divided by the absolute optimal objective; NaN where there
-    /// is regret and this is 0.
+    /// Mean over instances of the regret divided by the absolute optimal objective; NaN if there is
+    /// regret and this is 0.
     #[serde(deserialize_with = "number_or_nan")]
     pub relative_regret: f64,
     /// Mean squared error of the predicted costs.
@@ -77,7 +77,7 @@ pub struct Evaluation {
     /// Objective of each instance's decision under its true costs, in the user's sense.
     #[serde(skip)]
     pub objectives: Vec<f64>,
-    /// Proven quality of each instance's decision under its predicted costs; empty where it was not
+    /// Proven quality of each instance's decision under its predicted costs; empty if it was not
     /// recorded (unambiguous regret).
     #[serde(skip)]
     pub statuses: Vec<SolveStatus>,
@@ -124,7 +124,7 @@ impl Evaluation {
         Self::of_partial_predictions(predictions, missing, data, instances, oracle, observer)
     }
 
-    /// The same where some costs may have no prediction.
+    /// The same if some costs may have no prediction.
     ///
     /// # Errors
     /// As [`Evaluation::of_predictions`].
@@ -168,7 +168,7 @@ impl Evaluation {
         Ok(errors.summarize(rows, data, instances))
     }
 
-    /// Regret where all instances have the same prediction, converted to minimization: one solve.
+    /// Regret when all instances have the same prediction, converted to minimization: one solve.
     ///
     /// # Errors
     /// When there is no decision under the predicted costs, or the user interrupts.
@@ -260,8 +260,8 @@ impl Evaluation {
 /// parallel passes.
 const MAX_PREDICTIONS_PER_CHUNK: usize = 1 << 25;
 
-/// Number of instances to predict and solve at a time, at least one per thread, so that
-/// predictions of a large table never are in memory as a whole.
+/// Number of instances to predict and solve at a time, at least one per thread, so predictions of a
+/// large table never are in memory as a whole.
 pub fn rows_per_chunk(data: &LabeledDataset, oracle: &Oracle) -> usize {
     (MAX_PREDICTIONS_PER_CHUNK / data.data().costs().cols().max(1))
         .max(oracle.threads().count())

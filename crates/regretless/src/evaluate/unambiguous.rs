@@ -14,8 +14,8 @@ const MIN_DENOMINATOR: f64 = 1e-12;
 /// Unambiguous regret (Elmachtoub and Grigas 2022): regret with pessimistic tie-breaking.
 ///
 /// Among all decisions whose predicted cost is minimal up to a relative millionth, the one with the
-/// highest true cost counts, so that a prediction with ties has no advantage. It is found by a
-/// solve in which the predicted costs are perturbed slightly against the true costs.
+/// highest true cost counts, so a prediction with ties has no advantage. It is found by a solve in
+/// which the predicted costs are perturbed slightly against the true costs.
 ///
 /// # Errors
 /// When an instance has no decision, or the user interrupts.

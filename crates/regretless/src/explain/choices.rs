@@ -1,12 +1,12 @@
 //! Decisions with fixed choices, and what a forced or forbidden choice costs.
 //!
-//! Where a problem has no own means to fix a choice (`Choices::fix_choices`), the costs do it:
-//! forced choices become cheaper and forbidden ones dearer by a penalty. All decisions that have
-//! the fixed choices gain the same by it, so that an optimum that has them is the best of them,
-//! whatever the penalty. It begins small, because solvers are exact up to a tolerance that grows
-//! with the costs, and grows until the optimum has the choices. Every objective lies between the
-//! optimum and the sum of the positive costs: if a penalty above this distance does not suffice, no
-//! feasible decision has them.
+//! If a problem has no own means to fix a choice (`Choices::fix_choices`), the costs do it: forced
+//! choices become cheaper and forbidden ones dearer by a penalty. All decisions that have the fixed
+//! choices gain the same by it, so an optimum that has them is the best of them, whatever the
+//! penalty. It begins small, because solvers are exact up to a tolerance that grows with the costs,
+//! and grows until the optimum has the choices. Every objective lies between the optimum and the
+//! sum of the positive costs: if a penalty above this distance does not suffice, no feasible
+//! decision has them.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -20,7 +20,7 @@ use crate::oracle::{Oracle, OracleWorker, SolveResult};
 use crate::problem::{ChoiceFixing, ColumnDomain, FixedChoices};
 use crate::solve::{Solution, SolveStatus};
 
-/// The largest penalty, relative to the largest difference of two objectives: more than 1, so that
+/// The largest penalty, relative to the largest difference of two objectives: more than 1, so
 /// rounding does not matter.
 const MAX_PENALTY_FACTOR: f64 = 1.25;
 
@@ -31,8 +31,8 @@ const PENALTY_GROWTH: f64 = 4.0;
 /// terms.
 const PRICE_TOLERANCE: f64 = 1e-7;
 
-/// The same where quantities depend on integer columns: ten times the tolerance of integers and
-/// rows, from which decisions may gain.
+/// The same if quantities depend on integer columns: ten times the tolerance of integers and rows,
+/// from which decisions may gain.
 const QUANTITY_PRICE_TOLERANCE: f64 = 1e-5;
 
 /// The choice that was forced or forbidden.
@@ -65,7 +65,7 @@ pub struct FixedChoiceEffect {
     pub added: Vec<String>,
     /// What the explained decision chooses and it does not.
     pub removed: Vec<String>,
-    /// Values that both have and that differ, where decisions have quantities.
+    /// Values that both have and that differ, if decisions have quantities.
     pub changed: Vec<ChangedValue>,
 }
 
@@ -88,7 +88,7 @@ impl FixedChoiceEffect {
 /// Finds the best decisions of a row with fixed choices.
 pub(super) struct ChoiceSolver<'a> {
     case: &'a RowCase<'a>,
-    /// The first and the largest penalty, where fixing is by costs.
+    /// The first and the largest penalty, if fixing is by costs.
     first_penalty: f64,
     max_penalty: f64,
     /// Solves so far.
@@ -233,8 +233,7 @@ impl<'a> ChoiceSolver<'a> {
             return Ok(());
         }
         let message = format!(
-            "a decision with a fixed choice is not proven optimal ({}), so that its price is not \
-             known",
+            "a decision with a fixed choice is not proven optimal ({}), so its price is not known",
             solution.status
         );
         Err(Error::single_solve(SolveFailure::SolverError(message)))
@@ -250,7 +249,7 @@ impl<'a> ChoiceSolver<'a> {
     /// How much worse a decision is than the explained one.
     ///
     /// # Errors
-    /// When it is better, so that the explained decision is not optimal.
+    /// When it is better, so the explained decision is not optimal.
     pub(super) fn price(&self, solution: &Solution) -> Result<f64> {
         let price = solution.objective - self.case.solution.objective;
         if price >= 0.0 {
@@ -344,8 +343,8 @@ impl<'a> ChoiceSolver<'a> {
         Ok(effect)
     }
 
-    /// The best decision with one fixed choice. Where the problem has no exact method for it, the
-    /// best decisions are listed in order until one has it.
+    /// The best decision with one fixed choice. If the problem has no exact method for it, the best
+    /// decisions are listed in order until one has it.
     fn best_with(&self, choice: u32, is_forced: bool) -> Result<FixedSolution> {
         let fixed = if is_forced {
             FixedChoices::force(choice)

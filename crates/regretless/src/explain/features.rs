@@ -28,7 +28,7 @@ pub enum FeatureMethod {
 /// The effect of every feature on the predicted costs of the row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FeatureEffects {
-    /// The method; none where the model does not have what is needed.
+    /// The method; none if the model does not have what is needed.
     pub method: Option<FeatureMethod>,
     /// Why there are no effects, or why it is not known whether they change the decision.
     pub reason: Option<String>,
@@ -51,7 +51,7 @@ pub struct FeatureEffect {
     /// Its effect on the predicted objective of the decision.
     pub objective_effect: f64,
     /// Whether another decision would be better, by the predictions with the reference value; none
-    /// where that is not known.
+    /// if that is not known.
     pub changes_decision: Option<bool>,
     /// Its effect on each predicted cost, in the order of the problem; 0 for absent ones.
     pub effects: Vec<f64>,
@@ -124,8 +124,8 @@ impl RowCase<'_> {
         Ok(result)
     }
 
-    /// The prediction without the effects: what is left, so that rounding of the prediction to
-    /// single precision does not leave a rest.
+    /// The prediction without the effects: what is left, so rounding of the prediction to single
+    /// precision does not leave a rest.
     fn base(&self, prediction: &RowPrediction<'_>, effects: &[Vec<f64>]) -> Vec<f64> {
         let mut base = prediction.predicted.to_vec();
         for effects in effects {

@@ -15,7 +15,7 @@ const MAX_DEFAULT_WORK: u64 = 60_000_000_000;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SolveLimit {
     pub(super) solves: usize,
-    /// Estimated work of a solve in nanoseconds; 0 where it is not known.
+    /// Estimated work of a solve in nanoseconds; 0 if it is not known.
     work: u64,
 }
 

@@ -66,8 +66,8 @@ const DEFAULT_ALTERNATIVES: usize = 3;
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ExplainSettings {
-    /// Number of the best other decisions to list. `None` lists three where decisions are binary or
-    /// have integer columns; where they are not, a number is an error.
+    /// Number of the best other decisions to list. `None` lists three if decisions are binary or
+    /// have integer columns; if they are not, a number is an error.
     pub alternatives: Option<usize>,
     /// Names of costs whose choice is forced, one at a time; of a linear problem also integer
     /// columns of known cost, such as set-ups.
@@ -78,8 +78,8 @@ pub struct ExplainSettings {
     /// The true costs in the order of the problem, in the user's sense and without known costs.
     pub costs: Option<Vec<f64>>,
     /// Maximum number of solves of each part of the explanation: ranges, alternatives, features.
-    /// `None` allows 250, or fewer where these would take more than a minute. A choice that the
-    /// costs fix may take a few solves, which count as one.
+    /// `None` allows 250, or fewer if these would take more than a minute. A choice that the costs
+    /// fix may take a few solves, which count as one.
     pub max_solves: Option<usize>,
 }
 
@@ -92,10 +92,11 @@ pub struct Explanation {
     pub sense: Sense,
     /// Objective of the decision under the predicted costs, known costs included.
     pub objective: f64,
-    /// That predicted costs, objectives and prices are right up to a factor only, where that is so.
+    /// That predicted costs, objectives and prices are correct only up to a per-row scale factor,
+    /// if that is so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale_note: Option<String>,
-    /// That predicted costs, objectives and prices may have a bias, where that is so.
+    /// That predicted costs, objectives and prices may have a bias, if that is so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bias_note: Option<String>,
     /// Whether the decision is proven optimal for the predicted costs.
@@ -104,7 +105,7 @@ pub struct Explanation {
     pub status: String,
     /// Every cost of the row that exists.
     pub costs: Vec<ExplainedCost>,
-    /// Columns whose whole cost is known, where their value is not 0.
+    /// Columns whose whole cost is known, if their value is not 0.
     pub other_columns: Vec<NamedValue>,
     /// How the ranges of the costs were found.
     pub ranges: RangeReport,
@@ -129,9 +130,9 @@ pub struct ExplainedCost {
     pub value: f64,
     /// The predicted cost, without its known part.
     pub predicted: f64,
-    /// The known part of the cost; 0 where costs are predicted as a whole.
+    /// The known part of the cost; 0 if costs are predicted as a whole.
     pub known: f64,
-    /// Where the predicted cost may move alone while the decision stays optimal; none where the
+    /// Where the predicted cost may move alone while the decision stays optimal; none if the
     /// problem has no ranges.
     pub range: Option<RangeEnds>,
 }

@@ -1,9 +1,9 @@
 //! The best other decisions of a problem with quantities: those that differ in an integer column.
 //!
-//! Two quantities have others between them, so that no decision is next to another one. The values
-//! of the integer columns, their *pattern*, can be told apart: the list has the best decision of
-//! each pattern, in order. Of several patterns with the same values in all columns of predicted
-//! cost, such as a set-up that is paid and not used, only the best is listed.
+//! Two quantities have others between them, so no decision is next to another one. The values of
+//! the integer columns, their *pattern*, can be told apart: the list has the best decision of each
+//! pattern, in order. Of several patterns with the same values in all columns of predicted cost,
+//! such as a set-up that is paid and not used, only the best is listed.
 //!
 //! The patterns that are not listed yet are divided into parts, as in `ranking`, and the best
 //! decision of each part is known. A part is divided by its best decision: where all other integer

@@ -4,10 +4,10 @@
 //! variable, and the least objective of all decisions is the lower envelope of these lines: a
 //! concave, piecewise linear function. The explained decision stays optimal until another line
 //! crosses its own. A search begins beyond the end: it solves there, and moves to where the line of
-//! the decision that was found crosses. Where nothing is better at a crossing, it is the end
-//! (Newton's method, or that of Dinkelbach for ratios). Each crossing is nearer than the one
-//! before, and there are finitely many decisions with different lines, so that an end that is
-//! reached is exact; it takes few solves, as a decision that is found for one cost serves all.
+//! the decision that was found crosses. If nothing is better at a crossing, it is the end (Newton's
+//! method, or that of Dinkelbach for ratios). Each crossing is nearer than the one before, and
+//! there are finitely many decisions with different lines, so an end that is reached is exact; it
+//! takes few solves, as a decision that is found for one cost serves all.
 //!
 //! A search that ends before, at the limit of solves, has an end that is safe: the farthest point
 //! at which a solve has shown that nothing is better. Lines of nearly the same slope are those of
@@ -24,11 +24,11 @@ use crate::oracle::{Oracle, OracleWorker};
 use crate::problem::{ColumnDomain, ProblemKind, Restriction, VariableBounds};
 use crate::solve::{Solution, SolveStatus};
 
-/// Solves of one end. Untuned: nearly all take two to four. Only where costs beyond the end leave
-/// no optimum may a search halve its interval until then, to about a millionth.
+/// Solves of one end. Untuned: nearly all take two to four. Only if costs beyond the end leave no
+/// optimum may a search halve its interval until then, to about a millionth.
 const MAX_END_SOLVES: usize = 20;
 
-/// How far a variable may move where the objective is unbounded, relative to its value, at least to
+/// How far a variable may move if the objective is unbounded, relative to its value, at least to
 /// 1. Untuned: what it gains by that is far above rounding, and far below the limits of numbers.
 const BOUNDED_MOVE: f64 = 100.0;
 
@@ -177,7 +177,7 @@ pub(super) struct RangeSearch<'a> {
     solver: &'a ChoiceSolver<'a>,
     case: &'a RowCase<'a>,
     pub(super) ends: Vec<SearchedEnd>,
-    /// The problem of extreme values, where it is not that of the row.
+    /// The problem of extreme values, if it is not that of the row.
     of_extremes: Option<Arc<dyn ProblemKind>>,
     step: f64,
     pub(super) solves: usize,

@@ -44,7 +44,7 @@ pub enum RangeMethod {
 /// How the ranges of all costs were found, or why there are none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RangeReport {
-    /// The method; none where there are no ranges.
+    /// The method; none if there are no ranges.
     pub method: Option<RangeMethod>,
     /// Why there are no ranges, or why some or all are not exact.
     pub reason: Option<String>,
@@ -55,9 +55,9 @@ pub struct RangeReport {
 /// The interval of one predicted cost.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RangeEnds {
-    /// Lower end; none where the cost may fall without limit.
+    /// Lower end; none if the cost may fall without limit.
     pub lower: Option<f64>,
-    /// Upper end; none where the cost may rise without limit.
+    /// Upper end; none if the cost may rise without limit.
     pub upper: Option<f64>,
     /// Whether the decision changes below the lower end. Otherwise it stays at least down to there.
     pub lower_is_exact: bool,
@@ -310,7 +310,7 @@ impl RowCase<'_> {
         let in_solve = Error::single_solve;
         let relaxed = relaxation.relax(&self.costs).map_err(in_solve)?;
         if !self.is_decision(&relaxed.decision) {
-            let reason = "the optimum of the relaxation is not the decision, so that ranges of \
+            let reason = "the optimum of the relaxation is not the decision, so ranges of \
                 its basis say nothing about the decision";
             return Ok(Err(reason.into()));
         }

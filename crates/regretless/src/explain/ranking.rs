@@ -1,11 +1,11 @@
-//! The best decisions in order, by the partition of Lawler (1972), which is that of Murty (1968)
-//! for assignments and that of Yen (1971) for paths.
+//! The k best decisions in order, enumerated with Lawler's (1972) partitioning, which is Murty's
+//! (1968) for assignments and Yen's (1971) for paths.
 //!
 //! The decisions that are not listed yet are divided into parts by fixed choices, and the best
 //! decision of each part is known. The best of them is next. Its part is divided by the first
 //! choice in which a decision differs from it: the choices before are fixed as they are, this one
-//! is flipped. Where no decision contains another one, some choice of it is missing in every other
-//! decision, so that only its own choices are flipped.
+//! is flipped. If no decision contains another one, some choice of it is missing in every other
+//! decision, so only its own choices are flipped.
 
 use std::collections::HashSet;
 
@@ -64,12 +64,11 @@ pub struct RankedDecision {
     pub added: Vec<String>,
     /// What the explained decision chooses and it does not.
     pub removed: Vec<String>,
-    /// Values that both have and that differ, where decisions have quantities.
+    /// Values that both have and that differ, if decisions have quantities.
     pub changed: Vec<ChangedValue>,
     /// All its choices.
     pub choices: Vec<NamedValue>,
-    /// Columns whose whole cost is known, where their value is not 0; where decisions have
-    /// quantities.
+    /// Columns whose whole cost is known, if their value is not 0; if decisions have quantities.
     pub other_columns: Vec<NamedValue>,
 }
 
@@ -134,7 +133,7 @@ impl<'a> DecisionRanking<'a> {
     /// When a solve fails or the user interrupts.
     pub(super) fn next(&mut self) -> Result<Option<Solution>> {
         while let Some(solution) = self.next_of_parts()? {
-            // Two parts may share a decision where a problem divides them by more than choices.
+            // Two parts may share a decision if a problem divides them by more than choices.
             if self.seen.insert(solution.decision.indices().to_vec()) {
                 self.found += 1;
                 return Ok(Some(solution));
@@ -174,8 +173,8 @@ impl<'a> DecisionRanking<'a> {
         Ok(Some(solution))
     }
 
-    /// The part with the best decision. Ties go to the first in the order of choices, so that the
-    /// order of the list does not matter.
+    /// The part with the best decision. Ties go to the first in the order of choices, so the order
+    /// of the list does not matter.
     fn best_part(&self) -> Option<usize> {
         let order = |a: &DecisionPart, b: &DecisionPart| {
             let objectives = a.best.objective.total_cmp(&b.best.objective);

@@ -47,7 +47,7 @@ pub struct RegretShare {
     pub value: f64,
     /// The value of its variable in the best decision in hindsight.
     pub best_value: f64,
-    /// What it adds to the regret: positive where the error favored the decision.
+    /// What it adds to the regret: positive if the error favored the decision.
     pub share: f64,
 }
 

@@ -29,7 +29,7 @@ pub(super) fn differ(a: f64, b: f64) -> bool {
 }
 
 impl ChoiceSolver<'_> {
-    /// The best decision for each restriction, on all threads; none where no decision obeys it.
+    /// The best decision for each restriction, on all threads; none if no decision obeys it.
     ///
     /// # Errors
     /// When a search is not exact, or the user interrupts.
@@ -64,7 +64,7 @@ impl ChoiceSolver<'_> {
         Ok(Some(CompleteSolution { solution, complete }))
     }
 
-    /// What it costs to use a column or to leave it out, where its problem can restrict it.
+    /// What it costs to use a column or to leave it out, if its problem can restrict it.
     pub(super) fn column_effect(
         &self,
         column: u32,

@@ -25,7 +25,7 @@ pub(super) struct RowCase<'a> {
     pub(super) solution: Solution,
     /// The decision, followed by the columns whose whole cost is known.
     pub(super) complete: Decision,
-    /// The values that the columns can take, where single ones can be restricted; empty otherwise.
+    /// The values that the columns can take, if single ones can be restricted; empty otherwise.
     pub(super) domains: Vec<ColumnDomain>,
     pub(super) names: &'a CostNames,
     pub(super) limit: SolveLimit,

@@ -28,7 +28,7 @@ pub struct MatchedTable {
 /// One division of the rows, such as that of a seed.
 struct Division {
     split: SplitIndices,
-    /// The features as its training rows encode them; none where those of the table are used.
+    /// The features as its training rows encode them; none if those of the table are used.
     features: Option<Arc<Features>>,
 }
 

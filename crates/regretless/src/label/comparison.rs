@@ -1,5 +1,5 @@
 //! Labels compared with each other: under the costs of a row, its label is at least as good as that
-//! of any other row with the same feasible set. Where it is not, the solver is not optimal, or its
+//! of any other row with the same feasible set. If it is not, the solver is not optimal, or its
 //! objective has terms besides costs times decision.
 
 use super::LabeledDataset;
@@ -71,7 +71,7 @@ impl LabeledDataset {
         let scale = self
             .size_of_terms(own, row)
             .max(self.size_of_terms(other, row));
-        // Also where the scale is 0.
+        // Even if the scale is 0.
         if gain == 0.0 { 0.0 } else { gain / scale }
     }
 
@@ -105,7 +105,7 @@ mod tests {
     use crate::problem::Problem;
     use crate::sense::Sense;
 
-    /// The cheapest of three, where each has a rent that the returned decision does not show.
+    /// The cheapest of three, each with a rent that the returned decision does not show.
     fn compared(rents: [f64; 3], sense: Sense) -> super::LabelComparison {
         let solve = move |costs: &[f64]| {
             let total = |j: &usize| costs[*j] + rents[*j];

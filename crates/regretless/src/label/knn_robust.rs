@@ -8,10 +8,9 @@
 //! One observed cost vector is a single sample of the distribution given the features; its
 //! neighbors are further samples. Decisions that are optimal for the average depend less on noise,
 //! and every loss can be trained on them. Features are compared by Euclidean distance, unscaled;
-//! ties go to the earlier row, and an instance is not a neighbor of itself. Where there are fewer
-//! than k others, all of them count. The average is solved once; the published code solves k
-//! averages, one per neighbor, and averages their decisions, which is not a feasible decision in
-//! general.
+//! ties go to the earlier row, and an instance is not a neighbor of itself. If there are fewer than
+//! k others, all of them count. The average is solved once; the published code solves k averages,
+//! one per neighbor, and averages their decisions, which is not a feasible decision in general.
 //!
 //! Source: Schutte, Postek and Yorke-Smith, "Robust losses for decision-focused learning" (2024).
 //! Needs one solve per training row, before training. Use it for noisy costs and few rows.

@@ -13,7 +13,7 @@ pub struct LabelCounts {
     /// Incumbents of searches that stopped at a limit of nodes or seconds, and decisions of
     /// heuristics.
     pub limit_reached: usize,
-    /// The largest relative gap between the objective of a label and its dual bound; `None` where a
+    /// The largest relative gap between the objective of a label and its dual bound; `None` if a
     /// label has no bound.
     pub max_gap: Option<f64>,
 }

@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::oracle::Oracle;
 
 /// The first 128 bits of a BLAKE3 hash over the costs and the parameters of a row: enough that no
-/// two rows of any realistic table share a key. Independent of the row's position, so that rows can
-/// be appended, reordered and removed.
+/// two rows of any realistic table share a key. Independent of the row's position, so rows can be
+/// appended, reordered and removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct LabelKey {
     pub high: u64,

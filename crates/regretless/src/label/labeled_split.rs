@@ -34,7 +34,7 @@ impl LabeledSplit {
 }
 
 impl LabeledSplit {
-    /// With features encoded by the training rows, where they are not.
+    /// With features encoded by the training rows, if they are not.
     ///
     /// # Errors
     /// When a column cannot be encoded.

@@ -66,7 +66,7 @@ impl LabeledDataset {
                     .with_remedy("label the table with the parameters that it has now"),
             );
         }
-        // Where both have values in double precision, these must be equal too.
+        // If both have values in double precision, these must be equal too.
         let exact = data.costs().has_f64_values() && self.data.costs().has_f64_values();
         let (mut labeled_costs, mut new_costs) = (Vec::new(), Vec::new());
         let mut has_same_costs = |row: &usize| {
@@ -177,7 +177,7 @@ impl LabeledDataset {
         &self.labels
     }
 
-    /// The minimized best objective of every row; NaN where a row has no label.
+    /// The minimized best objective of every row; NaN if a row has no label.
     pub fn best_objectives(&self) -> Vec<f64> {
         let mut objectives = vec![f64::NAN; self.len()];
         for row in self.rows() {
@@ -192,7 +192,7 @@ impl LabeledDataset {
     }
 
     /// Mean work of solving these rows in nanoseconds, as counted by
-    /// [`crate::solve::Solver::work`]; `None` where the solver does not count.
+    /// [`crate::solve::Solver::work`]; `None` if the solver does not count.
     pub fn mean_work(&self, rows: &[usize]) -> Option<f64> {
         let total: u64 = rows.iter().map(|row| self.labels[*row].work).sum();
         (total > 0).then(|| total as f64 / rows.len() as f64)

@@ -1,9 +1,8 @@
 //! Rows that leave no choice: all their feasible decisions cost the same, most often since there is
-//! only one. Every prediction decides there without regret, so that nothing can be learned from
-//! them.
+//! only one. Every prediction decides there without regret, so nothing can be learned from them.
 //!
 //! They are found by solving a row for the negated costs, whose optimum is the worst decision. That
-//! is done only where no prediction has regret at all, which makes it likely.
+//! is done only if no prediction has regret at all, which makes it likely.
 
 use std::sync::Arc;
 
@@ -22,8 +21,8 @@ const MAX_CHECKED_ROWS: usize = 100;
 /// for tours. Rows with few decisions need fewer nodes. Untuned.
 const MAX_SEARCH_NODES: u64 = 1000;
 
-/// Fewest rows from which something can be concluded where they leave a choice: with fewer, the
-/// same decision is often the best in all of them by chance. Untuned.
+/// Fewest rows from which something can be concluded if they leave a choice: with fewer, the same
+/// decision is often the best in all of them by chance. Untuned.
 const MIN_ROWS_TO_CONCLUDE: usize = 10;
 
 /// Differences of objectives, relative to their size, that are rounding errors of a sum.
@@ -43,9 +42,9 @@ impl LabeledDataset {
         mean_regret.abs() <= OBJECTIVE_TOLERANCE * mean
     }
 
-    /// What follows where no prediction that was compared has regret on these rows, the mean of the
+    /// What follows if no prediction that was compared has regret on these rows, the mean of the
     /// training rows included: the rows leave no choice, or nothing can be concluded from them.
-    /// `None` where a few rows leave a choice. Solves up to 100 rows.
+    /// `None` if a few rows leave a choice. Solves up to 100 rows.
     ///
     /// # Errors
     /// When the user interrupts.
@@ -68,7 +67,7 @@ impl LabeledDataset {
             };
             return Ok(Some(format!(
                 "the rows leave no choice: in all {checked} rows that were checked, every feasible \
-                 decision costs the same, so that any prediction has regret 0 and nothing can be \
+                 decision costs the same, so any prediction has regret 0 and nothing can be \
                  learned{hint}"
             )));
         }

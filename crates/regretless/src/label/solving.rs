@@ -12,8 +12,7 @@ use crate::sense::Sense;
 use crate::solve::{Solution, SolveFailure, SolveStatus};
 use crate::text::first_names;
 
-/// A warning where costs in single precision differ by so little that rounding may change
-/// decisions.
+/// A warning if costs in single precision differ by so little that rounding may change decisions.
 pub(super) fn coarse_costs(costs: &Matrix) -> Option<String> {
     if costs.has_f64_values() {
         return None;
@@ -57,7 +56,7 @@ fn solve_rows(
     Ok((results, solve_seconds))
 }
 
-/// Adds the known parts of costs and marks absent ones, where the problem has them. A row whose
+/// Adds the known parts of costs and marks absent ones, if the problem has them. A row whose
 /// parameters define no problem keeps its costs: its label will fail with the reason.
 fn complete_costs(data: &mut Dataset, oracle: &Oracle, sense: Sense) -> Result<()> {
     let problem = oracle.problem();

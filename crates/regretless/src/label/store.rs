@@ -1,4 +1,4 @@
-//! Labels stored next to their table, so that no instance is solved twice.
+//! Labels stored next to their table, so no instance is solved twice.
 //!
 //! The labels of `prices.csv` are in the folder `prices.csv.labels`. The label of a row is stored
 //! under two hashes: one over the problem and the limits, with which the names of files begin, and

@@ -7,7 +7,7 @@ use crate::observer::Observer;
 use crate::text::duration;
 
 /// Rows after which the time is estimated. Untuned: the mean of so many solves is within a factor
-/// of two of the mean of all rows, even where single solves differ by a factor of ten.
+/// of two of the mean of all rows, even if single solves differ by a factor of ten.
 const ESTIMATED_ROWS: usize = 16;
 /// Seconds before which nothing is estimated: threads start, and short runs end without a word.
 const MIN_SECONDS_BEFORE_ESTIMATE: f64 = 2.0;

@@ -2,7 +2,7 @@
 //!
 //! In the name of a method they follow the loss: `MSE(O) knn(10,0.5)` trains on robust labels
 //! ([`KnnRobustCosts`]); `SPO+ relax labels relaxed` on the optima of the linear relaxation, so
-//! that solver calls and labels are in the same polytope (Mandi, Demirović, Stuckey and Guns 2020);
+//! solver calls and labels are in the same polytope (Mandi, Demirović, Stuckey and Guns 2020);
 //! `labels relaxed tight` uses the tight relaxation, the strongest one of the problem. Rows for
 //! validation and testing keep their optimal decisions.
 

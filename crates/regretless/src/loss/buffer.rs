@@ -1,4 +1,4 @@
-//! Scratch buffers that each thread reuses, so that evaluations of losses do not allocate.
+//! Scratch buffers that each thread reuses, so evaluations of losses do not allocate.
 
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};

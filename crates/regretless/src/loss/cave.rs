@@ -6,20 +6,19 @@
 //!                           constraints that bind at x*, held constant
 //! ```
 //!
-//! x* is optimal under ĉ if v lies in the cone, and only then where the linear relaxation is exact;
-//! the loss is then 0. `CaVE(inner)`: p moves inward, to 0.8·p/‖p‖ + 0.2·(mean unit normal), so
-//! that the gradient does not vanish where v is on the boundary. `CaVE(steps=3)`: the projection
-//! stops after 3 Newton steps, at a point of the cone that need not be the nearest.
-//! `CaVE(hybrid)`: a fraction of evaluations (`ratio`, 0.3) projects; the others use the point
-//! 0.8·v/‖v‖ + 0.2·(mean unit normal), which needs no projection and lies further inward.
-//! `CaVE+`: p is the iterate of an interior-point method after 3 steps (`steps`), inside the cone
-//! rather than on its boundary.
+//! x* is optimal under ĉ if v lies in the cone, and only then, if the linear relaxation is exact;
+//! the loss is then 0. `CaVE(inner)`: p moves inward, to 0.8·p/‖p‖ + 0.2·(mean unit normal), so the
+//! gradient does not vanish if v is on the boundary. `CaVE(steps=3)`: the projection stops after 3
+//! Newton steps, at a point of the cone that need not be the nearest. `CaVE(hybrid)`: a fraction of
+//! evaluations (`ratio`, 0.3) projects; the others use the point 0.8·v/‖v‖ + 0.2·(mean unit
+//! normal), which needs no projection and lies further inward. `CaVE+`: p is the iterate of an
+//! interior-point method after 3 steps (`steps`), inside the cone rather than on its boundary.
 //!
 //! Source: Tang and Khalil, "CaVE: a cone-aligned approach for fast predict-then-optimize with
 //! binary linear programs" (2024). Solves per evaluation: one projection (a quadratic program,
 //! counted as such). Needs the labels and a problem that lists the constraints that bind there.
 //! Integers other than 0 and 1 are refused: between their bounds no constraint binds, and the cone
-//! of a label may contain only 0. Use CaVE(inner) where projections are much cheaper than solves:
+//! of a label may contain only 0. Use CaVE(inner) when projections are much cheaper than solves:
 //! without `inner` the loss is 0 at the boundary, where a small error changes the decision; CaVE+
 //! trains as well and takes longer.
 //!

@@ -19,7 +19,7 @@
 //! Source: Mulamba, Mandi, Diligenti, Lombardi, Bucarey and Guns, "Contrastive losses and solution
 //! caching for predict-and-optimize" (2021). Solves per evaluation: none; training refreshes the
 //! pool with one solve per row and epoch (`MAP cache 5%`: with one in twenty, `MAP cache 0%`: with
-//! none). Needs the labels and a pool. Use `MAP cache 0%` where solves are expensive and decisions
+//! none). Needs the labels and a pool. Use `MAP cache 0%` when solves are expensive and decisions
 //! repeat; the pool must hold decisions worth comparing with.
 //!
 //! ```

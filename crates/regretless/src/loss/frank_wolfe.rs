@@ -17,7 +17,7 @@
 //!
 //! Source: Blondel, Martins and Niculae, "Learning with Fenchel–Young losses" (2020); the layer:
 //! Dalle, Baty, Bouvier and Parmentier (2022). Solves per evaluation: as many as steps, typically
-//! 10 to 100. RFY needs the labels, but no true costs. Use RFY in place of PFYL where gradients
+//! 10 to 100. RFY needs the labels, but no true costs. Use RFY in place of PFYL when gradients
 //! without noise are worth more solves; λ should be of the order of the costs.
 //!
 //! ```

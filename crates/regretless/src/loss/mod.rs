@@ -40,8 +40,8 @@
 //! # Ok::<(), regretless::Error>(())
 //! ```
 //!
-//! A loss of the user's own is a method as it is (`Method::from`); after [`LossSpec::register`] its
-//! name can be used in texts, too:
+//! A custom loss is a method as it is (`Method::from`); after [`LossSpec::register`] its name can
+//! be used in texts, too:
 //!
 //! ```
 //! use std::fmt;
@@ -143,7 +143,7 @@ pub use spec::{LossDefinition, LossSpec};
 pub struct NoiseKey {
     /// Seed of the training.
     pub seed: u64,
-    /// Epoch; 0 in evaluation, so that all epochs are evaluated with the same noise.
+    /// Epoch; 0 in evaluation, so all epochs are evaluated with the same noise.
     pub epoch: usize,
 }
 
@@ -177,10 +177,10 @@ impl LossInput<'_> {
             .map_err(|failure| Error::solver(self.instance, failure))
     }
 
-    /// As [`Self::solve`], for losses that are defined by the least cost of a decision. Where the
+    /// As [`Self::solve`], for losses that are defined by the least cost of a decision. If the
     /// costs leave no optimal decision, as those of a graph with a negative cycle, it is the
-    /// optimum of a relaxation, so that the loss keeps its bound; its entries need not be those of
-    /// a decision.
+    /// optimum of a relaxation, so the loss keeps its bound; its entries need not be those of a
+    /// decision.
     ///
     /// # Errors
     /// As [`Self::solve`].
@@ -260,8 +260,8 @@ pub trait Loss: Send + Sync {
         0
     }
 
-    /// The loss as a sum over costs, if it is one, so that fused training can evaluate it together
-    /// with the predictor.
+    /// The loss as a sum over costs, if it is one, so fused training can evaluate it together with
+    /// the predictor.
     fn separable(&self) -> Option<SeparableLoss<'_>> {
         None
     }

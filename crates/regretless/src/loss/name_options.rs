@@ -1,7 +1,7 @@
 //! Names with options in brackets, `PFYL(mul,samples=20)`: parsed and printed in one way for all
 //! losses.
 //!
-//! Options at their defaults are not printed, so that a name is as short as in the literature.
+//! Options at their defaults are not printed, so a name is as short as in the literature.
 
 use std::fmt::Display;
 

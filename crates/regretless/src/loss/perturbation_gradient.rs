@@ -12,9 +12,9 @@
 //! Both tend to c·x(ĉ), the true cost of the decision, as σ tends to 0; a larger σ makes the loss
 //! smoother.
 //!
-//! Source: Huang and Gupta, "Decision-focused learning with directional gradients" (2024).
-//! Solves per evaluation: two. Needs true costs, but no labels.
-//! Use it where the predictor is misspecified, so that minimizing SPO+ need not minimize regret.
+//! Source: Huang and Gupta, "Decision-focused learning with directional gradients" (2024). Solves
+//! per evaluation: two. Needs true costs, but no labels. Use it when the predictor is misspecified,
+//! so minimizing SPO+ need not minimize regret.
 //!
 //! ```
 //! use regretless::loss::LossSpec;
@@ -63,8 +63,7 @@ pub(super) static FAMILY: LossFamily = LossFamily {
 };
 
 impl PerturbationGradient {
-    /// Untuned: a small fraction of the true costs, so that the difference is close to a
-    /// derivative.
+    /// Untuned: a small fraction of the true costs, so the difference is close to a derivative.
     const DEFAULT_SIGMA: f64 = 0.1;
 
     fn read(options: &mut LossOptions) -> Result<Self> {

@@ -13,7 +13,7 @@
 //!
 //! Source: Berthet, Blondel, Teboul, Cuturi, Vert and Bach, "Learning with differentiable perturbed
 //! optimizers" (2020); the multiplicative form: Dalle, Baty, Bouvier and Parmentier (2022). Solves
-//! per evaluation: one per sample. Needs the labels, but no true costs. Use it where only decisions
+//! per evaluation: one per sample. Needs the labels, but no true costs. Use it when only decisions
 //! were observed, or as a smoother alternative to SPO+ at ten times its cost; σ should be of the
 //! order of the errors of ĉ.
 //!

@@ -22,15 +22,15 @@ pub struct LossProperties {
     /// The loss can be 0 although there is regret. Instance weights C_i = regret / loss of a
     /// baseline are then unreliable for predictions that differ much from the baseline's.
     pub can_vanish: bool,
-    /// Predictions times a positive factor have the same loss: predicted costs are right up to a
-    /// factor per row.
+    /// Predictions times a positive factor have the same loss: predicted costs are correct up to a
+    /// per-row scale factor.
     pub is_scale_invariant: bool,
-    /// The loss has no lower bound, so that its training never converges.
+    /// The loss has no lower bound, so its training never converges.
     pub is_unbounded: bool,
     /// The loss is a mean over the costs of an instance: those that do not exist are left out.
     pub is_mean_over_costs: bool,
     /// Before training, the gradient is compared with differences of values on a few rows, and a
-    /// wrong one is refused. For losses of the user's own.
+    /// wrong one is refused. For custom losses.
     pub checks_gradient: bool,
     /// How instances are weighted by the regret of a baseline.
     pub weighting: InstanceWeighting,

@@ -10,7 +10,7 @@
 //!
 //! Source: Mandi, Bucarey, Mulamba and Guns, "Decision-focused learning: through the lens of
 //! learning to rank" (2022). Solves per evaluation: none; the pool is refreshed as for MAP. Needs a
-//! pool. Use `LTR(pair)` or `LTR(list)` where solves are expensive and decisions repeat; the
+//! pool. Use `LTR(pair)` or `LTR(list)` when solves are expensive and decisions repeat; the
 //! listwise loss is smooth. The gradient of the pairwise one depends only on which decisions are
 //! predicted to be cheaper than x_best, not on by how much; the loss is 0 for ĉ = 0.
 //!

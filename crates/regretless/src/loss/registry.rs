@@ -1,7 +1,7 @@
-//! The list of all losses that have a name, and the losses of the user's own.
+//! The list of all losses that have a name, and the custom losses.
 //!
-//! A loss of the user's own can be trained as a value (`Method::from`). To be used by its name,
-//! in method texts, settings files and experiments, it is registered for the process
+//! A custom loss can be trained as a value (`Method::from`). To be used by its name, in method
+//! texts, settings files and experiments, it is registered for the process
 //! ([`LossSpec::register`]), or found by a resolver ([`LossSpec::set_resolver`]), which the Python
 //! package sets for names such as `my_losses.py:my_loss`.
 
@@ -55,8 +55,8 @@ static RESOLVER: RwLock<Option<LossResolver>> = RwLock::new(None);
 const RESERVED_CHARACTERS: [char; 8] = ['(', ')', ',', ';', '%', '"', '\'', '='];
 
 impl LossSpec {
-    /// Makes the name of a loss of the user's own part of the grammar of methods, in this process.
-    /// It replaces an earlier loss of the same name; losses that are built in keep theirs.
+    /// Makes the name of a custom loss part of the grammar of methods, in this process. It replaces
+    /// an earlier loss of the same name; losses that are built in keep theirs.
     ///
     /// # Errors
     /// When the name is not a single word, or is that of a loss that is built in.
@@ -82,8 +82,8 @@ pub(super) fn own_loss(name: &str) -> Option<LossSpec> {
     losses.iter().find(|loss| loss.to_string() == name).cloned()
 }
 
-/// A loss of the user's own with options, such as `my-loss(margin=0.1)`; `None` where the text has
-/// no options, or no such loss is known.
+/// A custom loss with options, such as `my-loss(margin=0.1)`; `None` if the text has no options, or
+/// no such loss is known.
 pub(super) fn with_options(text: &str) -> Option<Result<LossSpec>> {
     let (name, inside) = text.strip_suffix(')')?.split_once('(')?;
     let loss = match own_loss(name.trim()) {

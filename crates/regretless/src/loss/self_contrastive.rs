@@ -15,9 +15,9 @@
 //!
 //! Source: Mandi, Mahmutoğulları, Berden and Guns, "Minimizing surrogate losses for
 //! decision-focused learning using differentiable optimization" (2025), after Mulamba et al.
-//! (2021). Solves per evaluation: one, at ĉ. Needs the labels; SCE needs no true costs. Use it
-//! where only decisions were observed and PFYL takes too many solves; SPO+ keeps a margin around
-//! the decision and usually trains better where costs are known.
+//! (2021). Solves per evaluation: one, at ĉ. Needs the labels; SCE needs no true costs. Use it when
+//! only decisions were observed and PFYL takes too many solves; SPO+ keeps a margin around the
+//! decision and usually trains better when costs are known.
 //!
 //! ```
 //! use regretless::loss::LossSpec;

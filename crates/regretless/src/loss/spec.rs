@@ -23,14 +23,13 @@ pub trait LossDefinition: Any + fmt::Debug + fmt::Display + Send + Sync {
     fn properties(&self) -> LossProperties;
 
     /// A hash of what the values depend on beyond the name, such as the source of a function.
-    /// Checkpoints and results are used again only where it is the same.
+    /// Checkpoints and results are used again only if it is the same.
     fn fingerprint(&self) -> Option<String> {
         None
     }
 
     /// The loss with options of its name, such as `margin=0.1`, as texts; `None` for a loss without
-    /// options. For losses of the user's own: those that are built in parse their options
-    /// themselves.
+    /// options. For custom losses: those that are built in parse their options themselves.
     fn with_options(&self, _options: &[[String; 2]]) -> Option<Result<LossSpec>> {
         None
     }
@@ -61,7 +60,7 @@ pub trait LossDefinition: Any + fmt::Debug + fmt::Display + Send + Sync {
 pub struct LossSpec(Arc<dyn LossDefinition>);
 
 impl LossSpec {
-    /// The same loss with options of its name; `None` where it has no options.
+    /// The same loss with options of its name; `None` if it has no options.
     pub(super) fn with_options(&self, options: &[[String; 2]]) -> Option<Result<Self>> {
         self.0.with_options(options)
     }

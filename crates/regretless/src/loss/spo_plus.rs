@@ -9,9 +9,8 @@
 //! ```
 //!
 //! Source: Elmachtoub and Grigas, "Smart 'Predict, then Optimize'" (2022). Solves per evaluation:
-//! one, at 2ĉ − c. Needs the labels. Use it where a solve is cheap, or with `cache` or `relax`
-//! where it is not: the strongest known surrogate on most small problems, without a setting to
-//! tune.
+//! one, at 2ĉ − c. Needs the labels. Use it when a solve is cheap, or with `cache` or `relax` when
+//! it is not: the strongest known surrogate on most small problems, without a setting to tune.
 //!
 //! ```
 //! use regretless::loss::LossSpec;

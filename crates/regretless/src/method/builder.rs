@@ -24,7 +24,7 @@ impl CostSensitive {
         Self(self.0.scale_invariant())
     }
 
-    /// Also removes what the equality constraints of the problem absorb (E, in the place of S).
+    /// Also removes what the equality constraints of the problem absorb (E, instead of S).
     #[must_use]
     pub fn equality_invariant(self) -> Self {
         Self(self.0.equality_invariant())

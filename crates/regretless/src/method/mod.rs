@@ -109,8 +109,7 @@ impl Method {
             .try_for_each(|stage| stage.check_problem(oracle))
     }
 
-    /// Hashes of the losses of the user's own, in the order of the stages; none for losses that
-    /// are built in.
+    /// Hashes of the custom losses, in the order of the stages; none for losses that are built in.
     pub fn loss_fingerprints(&self) -> Vec<String> {
         self.named_stages()
             .into_iter()
@@ -128,7 +127,7 @@ impl Method {
     }
 
     /// Whether predictions times a positive factor have the same loss: predicted costs are then
-    /// right up to a factor per row. The last stage decides, of `auto` any named candidate.
+    /// correct up to a per-row scale factor. The last stage decides, of `auto` any named candidate.
     pub fn is_scale_invariant(&self) -> bool {
         let is_last_invariant = |stages: &[TrainingStage]| {
             let last = stages.last();
@@ -143,14 +142,14 @@ impl Method {
         }
     }
 
-    /// Whether a training loss that still decreases at the end says something: not where it has no
+    /// Whether a training loss that still decreases at the end says something: not if it has no
     /// lower bound.
     pub fn reports_convergence(&self) -> bool {
         match self {
             Self::Stages(stages) => stages
                 .last()
                 .is_some_and(|stage| !stage.loss.properties().is_unbounded),
-            // The learning rate of `auto` decays to 0, so that the loss always settles, and its
+            // The learning rate of `auto` decays to 0, so the loss always settles, and its
             // candidates are chosen by their regret.
             Self::Auto { .. } | Self::LeastSquares { .. } | Self::InvalidCombination(_) => false,
         }
@@ -161,8 +160,8 @@ impl Method {
     pub fn scale_note(name: &str) -> Option<String> {
         let candidate = find_candidate(name, Self::is_scale_invariant)?;
         Some(format!(
-            "with {candidate} predicted costs are right up to a factor per row: objectives and \
-             prices are not amounts in the unit of the costs"
+            "with {candidate} predicted costs are correct up to a per-row scale factor: objectives \
+             and prices are not amounts in the unit of the costs"
         ))
     }
 

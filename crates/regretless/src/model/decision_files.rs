@@ -1,7 +1,7 @@
 //! Files of decisions: CSV (dense or sparse), NPY and JSON lines.
 //!
-//! Each function checks what it writes and returns a writer, so that nothing is written where the
-//! content cannot be.
+//! Each function checks what it writes and returns a writer, so nothing is written if the content
+//! cannot be.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -25,8 +25,8 @@ impl PredictedDecisions {
     /// column and the value 0. A name or key that a spreadsheet would take for a formula (`=1+2`)
     /// is written with a single quote in front.
     ///
-    /// Where instances have items of their own, a column is an item of the instance: dense files
-    /// also have one row per value, of all items that exist.
+    /// If instances have items of their own, a column is an item of the instance: dense files also
+    /// have one row per value, of all items that exist.
     ///
     /// # Errors
     /// When two columns would have the same name, or there is not one key per instance.
@@ -134,15 +134,15 @@ impl PredictedDecisions {
     }
 
     /// The proven quality of a decision: `optimal`, `within 0.50 %`, `limit reached`, or
-    /// `heuristic` where nothing is proven.
+    /// `heuristic` if nothing is proven.
     pub fn status(&self, instance: usize) -> String {
         self.solutions[instance]
             .status
             .describe(self.heuristic.is_some())
     }
 
-    /// Columns and values of an instance: those that are not zero, or the first column where all
-    /// are; or those of all items that exist.
+    /// Columns and values of an instance: those that are not zero, or the first column if all are;
+    /// or those of all items that exist.
     fn values(&self, instance: usize, sparse: bool) -> Vec<(usize, f64)> {
         if !sparse {
             return self.existing_values(instance);
@@ -188,7 +188,7 @@ impl PredictedDecisions {
 struct DecisionLine<'a> {
     key: &'a str,
     objective: f64,
-    /// The dual bound; none where nothing is proven.
+    /// The dual bound; none if nothing is proven.
     bound: Option<f64>,
     status: String,
     values: ColumnValues<'a>,

@@ -14,7 +14,7 @@ use crate::trainer::Trainer;
 /// Training of a model: the way from a [`Trainer`] to a [`Model`].
 impl Trainer {
     /// Trains on the training rows; validation rows select the best epoch. Rows are labeled first
-    /// where they are not. The model depends on data and settings, not on the number of threads.
+    /// if they are not. The model depends on data and settings, not on the number of threads.
     ///
     /// # Errors
     /// When settings contradict each other or do not fit the data, rows cannot be labeled, or a

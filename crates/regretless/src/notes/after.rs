@@ -64,8 +64,8 @@ impl FinishedTraining<'_> {
 
     fn zero_objectives(&self) -> Option<String> {
         self.test_evaluation()?.normalized_regret.is_nan().then(|| {
-            "the best objective of every test row is 0, so that regret cannot be divided by it; is \
-             the problem to be minimized or maximized?"
+            "the best objective of every test row is 0, so regret cannot be divided by it; is the \
+             problem to be minimized or maximized?"
                 .into()
         })
     }
@@ -81,7 +81,7 @@ impl FinishedTraining<'_> {
         negative_regret_text(regrets, data, &split.test, oracle)
     }
 
-    /// Least squares, the training mean and the previous row, where their regret is lower.
+    /// Least squares, the training mean and the previous row, if their regret is lower.
     fn better_baseline(&self, baseline: Baseline) -> Option<String> {
         let better = self.outcome.better_baseline(baseline)?;
         let remark = self.outcome.baseline_remark(baseline)?;

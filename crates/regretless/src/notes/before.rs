@@ -115,13 +115,13 @@ impl<'a> PlannedTraining<'a> {
         (*method != Method::default()).then(|| {
             format!(
                 "the method is {method}, not {}: other columns of the problem have known costs, so \
-                 that the level of the predicted costs matters; {setting} chooses another one",
+                 the level of the predicted costs matters; {setting} chooses another one",
                 Method::default()
             )
         })
     }
 
-    /// Known costs of columns or, where there are none, of decisions.
+    /// Known costs of columns or, if there are none, of decisions.
     fn scale(&self) -> Option<String> {
         let problem = self.oracle.problem().as_ref();
         let of_columns = Method::scale_warning(self.methods, problem);
@@ -133,7 +133,7 @@ impl<'a> PlannedTraining<'a> {
 }
 
 impl Note {
-    /// Where a table with dates is split at random; `time_split` is how the user writes a split by
+    /// When a table with dates is split at random; `time_split` is how the user writes a split by
     /// them.
     pub fn of_random_split(time_split: &str) -> Self {
         Self::new(

@@ -4,8 +4,8 @@ use crate::data::{DataCheck, Finding, SplitIndices};
 use crate::error::Result;
 use crate::label::LabeledDataset;
 
-/// What the data check finds in a table that is divided for a training. `run` runs the check where
-/// the times of the rows are known; otherwise it is `|check| Ok(check.run())`.
+/// What the data check finds in a table that is divided for a training. `run` runs the check if the
+/// times of the rows are known; otherwise it is `|check| Ok(check.run())`.
 ///
 /// # Errors
 /// Those of `run`.

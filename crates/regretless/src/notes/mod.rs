@@ -3,8 +3,8 @@
 //! Interfaces print notes or raise them as warnings, and compute none. A note is one function, and
 //! one line in its list: `table.rs` has those of a table that meets a problem and of its labels,
 //! `before.rs` those that are known before anything is trained, `after.rs` those of its outcome,
-//! `optimality.rs` those about a solver of the user's.
-//! What methods are worth against each other is said by the verdicts of comparisons and backtests.
+//! `optimality.rs` those about a custom solver. What methods are worth against each other is said
+//! by the verdicts of comparisons and backtests.
 
 pub use crate::note::{Note, NoteKind};
 

@@ -1,5 +1,5 @@
-//! Notes about a solver of the user's that is said to be exact, but whose decisions are not optimal
-//! or whose objective has terms that it does not return.
+//! Notes about a custom solver that is said to be exact, but whose decisions are not optimal or
+//! whose objective has terms that it does not return.
 
 use super::{Note, NoteKind};
 use crate::label::LabeledDataset;
@@ -15,8 +15,8 @@ const NEGATIVE_REGRET_TOLERANCE: f64 = 1e-6;
 const MIN_WRONG_SENSE_RATIO: f64 = 0.9;
 
 impl Note {
-    /// Where decisions of the user's solver under predicted costs are better than the labels that
-    /// it found, though it is said to be exact. `rows` are those of the regrets.
+    /// When decisions of the user's solver under predicted costs are better than the labels that it
+    /// found, though it is said to be exact. `rows` are those of the regrets.
     pub fn of_regrets(
         regrets: &[f64],
         data: &LabeledDataset,
@@ -27,7 +27,7 @@ impl Note {
         Some(Self::new(NoteKind::NegativeRegret, text))
     }
 
-    /// Where a label of a solver that is said to be exact is worse, by the row's own costs, than
+    /// When a label of a solver that is said to be exact is worse, by the row's own costs, than
     /// that of another row.
     pub fn of_worse_labels(data: &LabeledDataset, oracle: &Oracle) -> Option<Self> {
         let not_optimal = not_optimal(oracle.problem().as_ref())?;
@@ -61,7 +61,7 @@ fn not_optimal(problem: &dyn ProblemKind) -> Option<String> {
     ))
 }
 
-/// The text of [`Note::of_regrets`]; none where [`Note::of_worse_labels`] is, which has the same
+/// The text of [`Note::of_regrets`]; none if [`Note::of_worse_labels`] is, which has the same
 /// cause.
 pub(super) fn negative_regret_text(
     regrets: &[f64],

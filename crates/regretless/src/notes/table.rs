@@ -7,7 +7,7 @@ use crate::oracle::Oracle;
 use crate::problem::ProblemKind;
 
 impl Note {
-    /// Where the costs of a table with these names, or numbers of the problem such as weights, are
+    /// When the costs of a table with these names, or numbers of the problem such as weights, are
     /// matched by position.
     pub fn of_matching(
         problem: &dyn ProblemKind,
@@ -27,8 +27,8 @@ impl Note {
         notes
     }
 
-    /// Where labels need not be optimal, others may be found another time, or those of other rows
-    /// are better.
+    /// If labels need not be optimal, others may be found another time, or those of other rows are
+    /// better.
     pub fn of_labels(data: &LabeledDataset, oracle: &Oracle) -> Vec<Self> {
         let mut notes = Vec::new();
         add(&mut notes, NoteKind::Heuristic, heuristic(oracle));

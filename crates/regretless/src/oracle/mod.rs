@@ -166,15 +166,14 @@ impl Oracle {
         Ok(self)
     }
 
-    /// Refuses a setting of searches where the user's own function decides: it would have no
-    /// effect.
+    /// Refuses a setting of searches if the user's own function decides: it would have no effect.
     fn check_search_setting(&self, setting: &str) -> Result<()> {
         if self.problem.solver_traits().has_search_settings() {
             return Ok(());
         }
         let name = self.problem.name();
         Err(Error::setting(format!(
-            "{setting} has no effect on {name}, which is solved by a function of your own"
+            "{setting} has no effect on {name}, which is solved by your own function"
         ))
         .with_remedy("leave out this setting; a limit of the search belongs inside the function"))
     }
@@ -184,8 +183,7 @@ impl Oracle {
         self.heuristic
     }
 
-    /// Whether decisions need not be optimal, because a heuristic or a function of the user's
-    /// makes them.
+    /// Whether decisions need not be optimal, because a heuristic or a user's function makes them.
     pub fn is_heuristic(&self) -> bool {
         self.heuristic.is_some() || !self.problem.solver_traits().has_exact_solver()
     }
@@ -425,7 +423,7 @@ impl Oracle {
 
 /// Checks what solvers rely on: costs are finite, and their sums and squares do not overflow.
 fn check_costs(costs: &[f64]) -> std::result::Result<(), SolveFailure> {
-    // NaN fails every comparison. The fold has no early exit, so that it vectorizes.
+    // NaN fails every comparison. The fold has no early exit, so it vectorizes.
     let fits = |cost: &f64| cost.abs() <= MAX_ABS_COST;
     if costs.iter().fold(true, |all, cost| all & fits(cost)) {
         return Ok(());

@@ -1,10 +1,10 @@
-//! Problems of single rows, where feasible sets differ between rows.
+//! Problems of single rows, for feasible sets that differ between rows.
 //!
 //! The table holds the numbers (`data/row_parameters.rs`), the oracle is bound to them here, and a
 //! worker enters a row before it solves, checks or computes cones (`worker.rs`).
 //! `RowProblems::row_problem` builds the problem of the row; solvers move to the numbers of the
-//! next row where that is faster than building a new solver (`ProblemKind::reuse_solver`). Labels
-//! are keyed by costs and parameters.
+//! next row if that is faster than building a new solver (`ProblemKind::reuse_solver`). Labels are
+//! keyed by costs and parameters.
 
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ impl Oracle {
             return Ok(());
         }
         Err(self.unsupported(
-            "a check of decisions where feasible sets differ per row",
+            "a check of decisions if feasible sets differ per row",
             "give the problem a check (`check` of from_solver), or use a method without a pool or \
              cache",
         ))

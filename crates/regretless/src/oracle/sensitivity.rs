@@ -79,7 +79,7 @@ impl Oracle {
 
     pub(crate) fn missing_equality_constraints(&self) -> Error {
         let remedy = if self.problem.model_parts().fixed_cost_columns().is_empty() {
-            "no equality constraint has predicted costs alone: use S in the place of E"
+            "no equality constraint has predicted costs alone: use S instead of E"
         } else {
             "no equality constraint has predicted costs alone: leave out E; S does not replace it, \
              since the level of predictions matters beside known costs of other columns"
@@ -267,7 +267,7 @@ impl Oracle {
         self.unsupported("the cone of binding constraints", remedy)
     }
 
-    /// Runs one solver per thread on the rows of costs, or one per row where rows have problems of
+    /// Runs one solver per thread on the rows of costs, or one per row if rows have problems of
     /// their own: `make` builds a solver, `solve` runs it on one row, `store` writes its result to
     /// the row's slot.
     fn run_on_rows<S, R, T: Send, W: Fn(usize) -> bool + Sync + Send>(
@@ -314,7 +314,7 @@ impl Oracle {
         outcomes.into_iter().collect()
     }
 
-    /// Replaces a solver by one of the row's problem, where rows have problems of their own.
+    /// Replaces a solver by one of the row's problem, if rows have problems of their own.
     fn prepare_for_row<S>(
         &self,
         row: usize,

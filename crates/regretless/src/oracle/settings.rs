@@ -73,8 +73,8 @@ pub enum Heuristic {
     /// The first local optimum of that search: several times as fast and slightly worse.
     FastLocalSearch,
     /// The local optimum reached from the label, without perturbations: the fastest, for losses
-    /// that compare with the label. Same as [`Heuristic::FastLocalSearch`] where a search cannot
-    /// start from a decision.
+    /// that compare with the label. Same as [`Heuristic::FastLocalSearch`] if a search cannot start
+    /// from a decision.
     LocalSearchFromLabel,
     /// The incumbent after this many nodes of branch and bound.
     NodeLimit(u64),
@@ -278,7 +278,7 @@ impl OracleSettings {
         if let Some(heuristic) = self.heuristic {
             if self.relaxation.is_some() {
                 return invalid(format!(
-                    "'relax' and '{heuristic}' exclude each other; leave one of them out"
+                    "'relax' and '{heuristic}' cannot be combined; leave one of them out"
                 ));
             }
             if self.uses_warm_starts() {

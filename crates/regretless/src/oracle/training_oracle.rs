@@ -3,7 +3,7 @@
 //!
 //! Losses call an [`OracleWorker`]; whether it solves or takes a decision from the pool makes no
 //! difference to their code. The pool does not change within a batch; new solutions are added
-//! afterwards, in the order of the instances, so that results do not depend on threads.
+//! afterwards, in the order of the instances, so results do not depend on threads.
 
 use super::warm_start_store::WarmStartStore;
 use super::worker::{OracleWorker, WorkerContext};
@@ -48,7 +48,7 @@ pub struct TrainingOracle<'a> {
     pool: Option<SolutionPool>,
     store: Option<WarmStartStore>,
     seed: u64,
-    /// The names of the costs, where NaN is a cost without a prediction.
+    /// The names of the costs, if NaN is a cost without a prediction.
     unpredicted: Option<&'a CostNames>,
 }
 
@@ -309,9 +309,9 @@ impl<'a> TrainingOracle<'a> {
     }
 
     /// The decisions under the predicted costs of a batch (to be minimized, one row after the
-    /// other), solved where `Self::cache_action` says so, in the order of the instances. For
-    /// losses that compare with the solution pool they are added to it ([`Self::add_to_pool`])
-    /// before the batch is evaluated; a local search may start from the instance's `label`.
+    /// other), solved if `Self::cache_action` says so, in the order of the instances. For losses
+    /// that compare with the solution pool they are added to it ([`Self::add_to_pool`]) before the
+    /// batch is evaluated; a local search may start from the instance's `label`.
     ///
     /// # Errors
     /// When an instance has no decision under its prediction, or the user interrupts.

@@ -1,11 +1,11 @@
-//! Decisions where some costs have no prediction, since no training row has them: the best decision
+//! Decisions when some costs have no prediction, since no training row has them: the best decision
 //! that leaves out what they belong to.
 //!
 //! Such a cost is NaN, and only solver calls that say so accept it; anywhere else it is an error.
 //! What it belongs to is left out as `Choices::leave_out` says: in a smaller problem, or by a
 //! penalty. A decision that has none of the penalized choices and is optimal with the penalty is
 //! the best of them, whatever the penalty. A penalty above the difference of any two objectives
-//! proves that there is none, where variables are whole numbers with known bounds and the objective
+//! proves that there is none, if variables are whole numbers with known bounds and the objective
 //! has no other terms.
 
 use super::worker::OracleWorker;
@@ -17,7 +17,7 @@ use crate::problem::{ChoiceFixing, VariableBounds};
 use crate::solve::{Solution, SolveStatus};
 use crate::text::first_names;
 
-/// The largest penalty relative to the largest difference of two objectives: more than 1, so that
+/// The largest penalty relative to the largest difference of two objectives: more than 1, so
 /// rounding does not matter.
 const MAX_PENALTY_FACTOR: f64 = 1.25;
 /// Growth of the penalty from solve to solve. Untuned: the largest cost, the first penalty,
@@ -61,11 +61,11 @@ const NOT_REMOVABLE: &str = "and the problem has no method to leave this out";
 /// The optimum under a penalty.
 struct PenalizedSolution {
     solution: Solution,
-    /// What follows where it does not leave everything out.
+    /// What follows if it does not leave everything out.
     reason: &'static str,
 }
 
-/// The largest difference of the objectives of two decisions; `None` where bounds are not known, as
+/// The largest difference of the objectives of two decisions; `None` if bounds are not known, as
 /// those of a user's function.
 fn largest_difference(costs: &[f64], bounds: &VariableBounds) -> Option<f64> {
     let difference = match bounds {

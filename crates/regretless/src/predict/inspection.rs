@@ -38,7 +38,7 @@ struct Inspection<'a> {
 #[derive(Serialize)]
 struct InspectedFeature<'a> {
     name: &'a str,
-    /// Mean over the training rows; none where features are not standardized.
+    /// Mean over the training rows; none if features are not standardized.
     mean: Option<f64>,
     /// Standard deviation over the training rows.
     deviation: Option<f64>,
@@ -47,7 +47,7 @@ struct InspectedFeature<'a> {
 /// The coefficients of one cost in units of the original features and costs.
 #[derive(Serialize)]
 struct CostCoefficients<'a> {
-    /// The cost; none where one predictor serves all costs.
+    /// The cost; none if one predictor serves all costs.
     cost: Option<String>,
     intercept: f64,
     /// In the order of the features.

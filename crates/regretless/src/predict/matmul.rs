@@ -1,11 +1,11 @@
 //! Matrix multiplication in single precision.
 //!
 //! Panels of six rows by sixteen columns of the result, or eight by thirty-two with AVX-512, stay
-//! in registers while the loop runs over the inner dimension, so that a value loaded from memory is
-//! used six to thirty-two times. Where the columns of the right-hand factor are not contiguous, as
-//! with weights stored one row per output, they are packed first. Every entry is a sum in the order
-//! of the inner dimension, whatever the sizes and the number of threads. CPUs without AVX2 and FMA
-//! use the kernels of `matrixmultiply` instead.
+//! in registers while the loop runs over the inner dimension, so a value loaded from memory is used
+//! six to thirty-two times. If the columns of the right-hand factor are not contiguous, as with
+//! weights stored one row per output, they are packed first. Every entry is a sum in the order of
+//! the inner dimension, whatever the sizes and the number of threads. CPUs without AVX2 and FMA use
+//! the kernels of `matrixmultiply` instead.
 
 #![allow(
     unsafe_code,
@@ -129,7 +129,7 @@ fn multiply_body<V: Lanes>(
 ) {
     let mut first = 0;
     while first < b.cols {
-        // Two vectors per row only where registers suffice for sixteen sums.
+        // Two vectors per row only if registers suffice for sixteen sums.
         let wide = V::HAS_32_REGISTERS && b.cols - first >= 2 * F32_LANES;
         let cols = (b.cols - first).min(if wide { 2 * F32_LANES } else { F32_LANES });
         // Unless packed, rows that are far apart would evict each other from the first-level cache.

@@ -2,8 +2,8 @@
 //!
 //! All predictors are a `Network`, linear or with hidden layers, which maps rows of features to
 //! rows of outputs. In a wide table a row is an instance and its outputs are all costs; in a long
-//! table a row is one item and the one output is its cost, so that one predictor serves all items.
-//! A fixed `CostScaler` turns outputs into costs.
+//! table a row is one item and the one output is its cost, so one predictor serves all items. A
+//! fixed `CostScaler` turns outputs into costs.
 
 use std::fmt;
 use std::str::FromStr;

@@ -30,11 +30,11 @@ pub struct ModelMetadata {
     /// Names of the features it expects, in order.
     pub features: Vec<String>,
     /// Names of the costs it predicts: those of the problem if it has names, else of the table; c0,
-    /// c1, … where neither has any.
+    /// c1, … if neither has any.
     pub costs: CostNames,
     /// Wide or long.
     pub shape: FeatureShape,
-    /// How the columns of a table become these features; none where they are the features.
+    /// How the columns of a table become these features; none if they are the features.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -106,7 +106,7 @@ impl CostModel {
         fitted
     }
 
-    /// Predicted costs, one row per instance, in the objective sense of the user; NaN where no
+    /// Predicted costs, one row per instance, in the objective sense of the user; NaN if no
     /// training row has the cost, which then has no prediction.
     ///
     /// # Errors
@@ -166,7 +166,7 @@ impl CostModel {
         costs.map(name).collect()
     }
 
-    /// Names the costs without a prediction; `None` where all have one.
+    /// Names the costs without a prediction; `None` if all have one.
     pub fn unobserved_note(&self) -> Option<String> {
         let names = first_names(self.unobserved_names());
         (!names.is_empty()).then(|| {
@@ -205,7 +205,7 @@ impl CostModel {
     }
 
     /// The costs this model predicts, compared with others. A model file does not record whether
-    /// c0, c1, c2, … are names or placeholders: they are names where the others have the same.
+    /// c0, c1, c2, … are names or placeholders: they are names if the others have the same.
     pub fn named_costs(&self, others: Option<&CostNames>) -> NamedCosts<'_> {
         let names = &self.metadata.costs;
         // Names like c0, c1 are taken for names only if the other side has the same.
@@ -253,8 +253,8 @@ impl CostModel {
         }
     }
 
-    /// How the columns of a table are read for the model, so that numbers that are categories stay
-    /// as they are written.
+    /// How the columns of a table are read for the model, so numbers that are categories stay as
+    /// they are written.
     pub fn reading_options(&self) -> FeatureOptions {
         let encoding = self.metadata.encoding.as_ref();
         encoding.map_or_else(FeatureOptions::default, |encoding| {

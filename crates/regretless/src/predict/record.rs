@@ -46,8 +46,8 @@ pub(crate) struct RecordedRegret {
     pub(crate) instances: usize,
     /// Mean regret in units of the objective.
     pub(crate) regret: f64,
-    /// Sum of regrets divided by the sum of the absolute optimal objectives; NaN where there is
-    /// regret and all of these are 0.
+    /// Sum of regrets divided by the sum of the absolute optimal objectives; NaN if there is regret
+    /// and all of these are 0.
     #[serde(deserialize_with = "number_or_nan")]
     pub(crate) normalized_regret: f64,
 }

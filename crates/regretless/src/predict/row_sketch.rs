@@ -5,7 +5,7 @@
 //! the rows for large ones, because hashes are uniform.
 
 /// Most hashes of a sketch: 32 KB of a model file. With a sample of this size, the fraction of rows
-/// that were trained on is estimated within about a hundredth where as many rows are evaluated.
+/// that were trained on is estimated within about a hundredth if as many rows are evaluated.
 const MAX_HASHES: usize = 4096;
 
 /// The smallest hashes of the rows, sorted.

@@ -15,7 +15,7 @@ const MAX_CONSTANT_DEVIATION: f64 = 1e-12;
 pub(crate) struct FeatureScaler {
     /// Mean of each feature.
     pub mean: Vec<f64>,
-    /// Standard deviation of each feature; 1 where a feature is constant.
+    /// Standard deviation of each feature; 1 if a feature is constant.
     pub deviation: Vec<f64>,
 }
 
@@ -104,7 +104,7 @@ impl CostScaler {
             Some(_) => data.weight_of_one_observation(instances),
             None => 1.0,
         };
-        // Only where costs may be absent do columns have rows of their own.
+        // Only if costs may be absent do columns have rows of their own.
         let is_masked = width > 1 && instances.iter().any(|i| data.present_costs(*i).is_some());
         let (offset, deviation) = if is_masked {
             let mut columns = (Vec::with_capacity(width), Vec::with_capacity(width));
@@ -126,8 +126,8 @@ impl CostScaler {
         } else {
             mean_and_deviation(width, rows, one_observation)
         };
-        // Relative to the others where costs are small numbers.
-        // With costs of a tiny unit the smallest scale must be tiny too.
+        // Relative to the others if costs are small numbers. With costs of a tiny unit the smallest
+        // scale must be tiny too.
         let mean = deviation.iter().sum::<f64>() / deviation.len().max(1) as f64;
         let unit = if mean > 0.0 { mean.min(1.0) } else { 1.0 };
         let scale = deviation
@@ -190,7 +190,7 @@ impl CostScaler {
     }
 }
 
-/// Which items of an instance exist, in a long table with different items; `None` where all do.
+/// Which items of an instance exist, in a long table with different items; `None` if all do.
 pub(super) fn existing_items(data: &Dataset, instance: usize) -> Option<&[bool]> {
     match data.features().shape() {
         FeatureShape::Wide => None,

@@ -3,7 +3,7 @@
 //! A list has `[from, to]` or `[from, to, name]` for each arc; nodes are texts or whole numbers. An
 //! arc without a name is called `from-to`. A file is named by
 //! `{ file = "arcs.csv", from = "from", to = "to", name = "name" }`, relative to the problem file.
-//! It is read once, when the problem file is read, and becomes a list in the specification, so that
+//! It is read once, when the problem file is read, and becomes a list in the specification, so
 //! model files carry it and need no other file. Further keys of that table name columns of numbers
 //! (`capacity = "vehicles"`): they become lists of the problem's field of this name, in the order
 //! of the arcs, with `null` for empty cells.
@@ -114,8 +114,8 @@ impl ArcTable {
         self.ends.len()
     }
 
-    /// The names of the nodes: in increasing order where all are whole numbers, otherwise in the
-    /// order in which the arcs name them.
+    /// The names of the nodes: in increasing order if all are whole numbers, otherwise in the order
+    /// in which the arcs name them.
     pub fn nodes(&self) -> &Arc<NodeNames> {
         &self.nodes
     }
@@ -125,7 +125,7 @@ impl ArcTable {
         &self.ends
     }
 
-    /// The names of the arcs: their own, or else `from-to` where these differ.
+    /// The names of the arcs: their own, or else `from-to` if these differ.
     pub fn cost_names(&self) -> Option<&CostNames> {
         self.cost_names.as_ref()
     }
@@ -153,14 +153,14 @@ fn name_of_ends(nodes: &NodeNames, arc: [u32; 2]) -> String {
     format!("{from}-{to}")
 }
 
-/// `from-to` for each arc; `None` where two are the same.
+/// `from-to` for each arc; `None` if two are the same.
 fn names_of_ends(nodes: &NodeNames, ends: &[[u32; 2]]) -> Option<CostNames> {
     let names = ends.iter().map(|arc| name_of_ends(nodes, *arc));
     let names = CostNames::from(names.collect::<Vec<String>>());
     names.check("arc").is_ok().then_some(names)
 }
 
-/// The names of arcs, with `from-to` in the place of empty ones.
+/// The names of arcs, with `from-to` instead of empty ones.
 fn completed_names(
     mut names: Vec<String>,
     nodes: &NodeNames,
@@ -211,7 +211,7 @@ impl Serialize for ArcTable {
     }
 }
 
-/// A node as problem files write it: a whole number where all nodes are.
+/// A node as problem files write it: a whole number if all nodes are.
 pub(super) fn node_value(nodes: &NodeNames, place: u32) -> Value {
     let name = &nodes.list()[place as usize];
     match name.parse::<i64>() {

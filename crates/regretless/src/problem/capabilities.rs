@@ -15,7 +15,7 @@ use crate::solve::relaxation::{
 };
 use crate::solve::{SearchLimits, Solver};
 
-/// The capabilities of a problem: `self` where its kind implements the trait, and the part of
+/// The capabilities of a problem: `self` if its kind implements the trait, and the part of
 /// [`KindCapabilities::NONE`] otherwise.
 #[derive(Clone, Copy)]
 pub struct KindCapabilities<'a> {
@@ -75,7 +75,7 @@ pub trait CostNaming {
         self.cost_names().is_some()
     }
 
-    /// A message for the user where numbers of the problem, such as weights, belong to costs by
+    /// A message for the user if numbers of the problem, such as weights, belong to costs by
     /// position and these costs have names.
     fn position_note(&self, _costs: &CostNames) -> Option<String> {
         None
@@ -84,7 +84,7 @@ pub trait CostNaming {
 
 /// What differs between the rows of a table besides their costs.
 pub trait RowProblems {
-    /// The columns that a row's own problem is built from; empty where all rows have this problem.
+    /// The columns that a row's own problem is built from; empty if all rows have this problem.
     fn parameters(&self) -> &[ParameterColumns] {
         &[]
     }
@@ -99,8 +99,8 @@ pub trait RowProblems {
         Err("the problem has no parameters per row".into())
     }
 
-    /// The known part of the costs of a row with these parameters, in the user's sense; `None`
-    /// where costs are predicted as a whole.
+    /// The known part of the costs of a row with these parameters, in the user's sense; `None` if
+    /// costs are predicted as a whole.
     fn known_costs(&self, _values: &[f64]) -> Option<Vec<f64>> {
         None
     }
@@ -115,9 +115,9 @@ pub trait RowProblems {
         false
     }
 
-    /// Whether the problem's check knows all constraints of a row. Where rows have problems of
-    /// their own and only a user's function knows their constraints, a decision of another row
-    /// cannot be offered to a row.
+    /// Whether the problem's check knows all constraints of a row. If rows have problems of their
+    /// own and only a user's function knows their constraints, a decision of another row cannot be
+    /// offered to a row.
     fn checks_constraints(&self) -> bool {
         true
     }
@@ -126,7 +126,7 @@ pub trait RowProblems {
 /// How the solvers of a problem may be called, and its local searches.
 pub trait SolverTraits {
     /// Whether search limits, node limits and warm starts can have an effect: its solvers are those
-    /// of this library, and not a function of the user's.
+    /// of this library, and not a user's function.
     fn has_search_settings(&self) -> bool {
         true
     }
@@ -180,8 +180,8 @@ pub trait FailureReasons {
         None
     }
 
-    /// Why true costs cannot be used, as a sentence, if that is so: called where a label was not
-    /// proven optimal. A shortest path has no meaning where a cycle has a negative length.
+    /// Why true costs cannot be used, as a sentence, if that is so: called if a label was not
+    /// proven optimal. A shortest path has no meaning if a cycle has a negative length.
     fn unusable_costs(&self, _costs: &[f64]) -> Option<String> {
         None
     }
@@ -228,8 +228,8 @@ pub trait DecisionGeometry {
         false
     }
 
-    /// Whether every decision is a vertex of [`Relaxation::Plain`], so that its cone has full
-    /// dimension: true where there are no integer variables or all of them are binary.
+    /// Whether every decision is a vertex of [`Relaxation::Plain`], so its cone has full dimension:
+    /// true if there are no integer variables or all of them are binary.
     fn has_vertex_decisions(&self) -> bool {
         true
     }
@@ -241,7 +241,7 @@ pub trait DecisionGeometry {
     }
 
     /// Whether a decision may have all choices of another one and more, as in a knapsack. It cannot
-    /// where all decisions have equally many choices.
+    /// if all decisions have equally many choices.
     fn may_contain_decisions(&self) -> bool {
         true
     }
@@ -254,13 +254,13 @@ pub trait Choices {
         VariableBounds::Binary
     }
 
-    /// How the best decision with fixed choices is found, where decisions are binary.
+    /// How the best decision with fixed choices is found, if decisions are binary.
     fn fix_choices(&self, _fixed: &FixedChoices) -> ChoiceFixing {
         ChoiceFixing::by_bounds(&self.bounds())
     }
 
-    /// How the best decision is found in which the variables of some costs are 0, also where
-    /// decisions are not binary: costs that exist, but have no prediction.
+    /// How the best decision is found in which the variables of some costs are 0, even if decisions
+    /// are not binary: costs that exist, but have no prediction.
     fn leave_out(&self, costs: &[u32]) -> ChoiceFixing {
         self.fix_choices(&FixedChoices {
             forced: Vec::new(),
@@ -275,7 +275,7 @@ pub trait Choices {
     }
 
     /// Parts of the decisions with fixed choices that together have all of them except for the best
-    /// one, where the problem has a division of its own.
+    /// one, if the problem has a division of its own.
     fn divide_decisions(
         &self,
         _fixed: &FixedChoices,
@@ -314,8 +314,8 @@ pub trait ModelParts {
         &[]
     }
 
-    /// The fixed cost of every decision, minimized; `None` where it differs between decisions, so
-    /// that a decision alone does not determine its objective.
+    /// The fixed cost of every decision, minimized; `None` if it differs between decisions, so a
+    /// decision alone does not determine its objective.
     fn fixed_cost(&self) -> Option<f64> {
         Some(0.0)
     }
@@ -350,18 +350,18 @@ pub trait ModelParts {
     }
 
     /// The values that the columns of a complete decision can take (predicted costs first, then
-    /// [`Self::auxiliary_names`]), where [`Self::restricted`] can narrow them: linear problems.
+    /// [`Self::auxiliary_names`]), if [`Self::restricted`] can narrow them: linear problems.
     fn column_domains(&self) -> Option<Vec<ColumnDomain>> {
         None
     }
 
-    /// The problem of the decisions that obey a restriction; none where its bounds exclude each
+    /// The problem of the decisions that obey a restriction; none if its bounds contradict each
     /// other. Only for problems with [`Self::column_domains`].
     fn restricted(&self, _restriction: &Restriction) -> Option<Arc<dyn ProblemKind>> {
         None
     }
 
-    /// The same problem with fixed costs of 0; none where they are 0.
+    /// The same problem with fixed costs of 0; none if they are 0.
     fn without_fixed_costs(&self) -> Option<Arc<dyn ProblemKind>> {
         None
     }

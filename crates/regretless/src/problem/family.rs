@@ -58,13 +58,13 @@ pub(super) struct KindField {
     pub name: &'static str,
     /// Its type in the words of numpydoc.
     pub shape: &'static str,
-    /// Empty where the next field has the same type and description.
+    /// Empty if the next field has the same type and description.
     pub doc: &'static str,
-    /// The arguments of Python that it is made of; empty where it is one of the same name.
+    /// The arguments of Python that it is made of; empty if it is one of the same name.
     pub arguments: &'static [&'static str],
     /// The type of the argument for type checkers.
     pub annotation: &'static str,
-    /// The default of the argument as Python writes it; `None` where it is required.
+    /// The default of the argument as Python writes it; `None` if it is required.
     pub default: Option<&'static str>,
     pub form: ArgumentForm,
     /// The numbers of it that may come from columns of a table.
@@ -82,7 +82,7 @@ pub(super) enum ArgumentForm {
     Index,
     /// A truth value.
     Flag,
-    /// A truth value that is left out where it is false.
+    /// A truth value that is left out if it is false.
     FlagIfTrue,
     /// "minimize" or "maximize".
     Sense,
@@ -103,7 +103,7 @@ pub(super) struct KindConstructor {
     pub details: &'static str,
     /// How many arguments may be given by position.
     pub positional: usize,
-    /// When a `ValueError` is raised; empty where there is nothing to say.
+    /// When a `ValueError` is raised; empty if there is nothing to say.
     pub raises: &'static str,
     pub notes: &'static str,
     pub examples: &'static [&'static str],
@@ -134,7 +134,7 @@ pub(super) enum InfinityRule {
 /// How problem files of a kind refer to columns of a table.
 #[derive(Debug)]
 pub(super) struct TemplateRules {
-    /// The key that states the number of items where all their numbers come from columns.
+    /// The key that states the number of items if all their numbers come from columns.
     pub items_key: Option<&'static str>,
     /// Whether a list under that key has the names of the items, which the problem keeps.
     pub items_have_names: bool,
@@ -150,7 +150,7 @@ pub(super) struct TemplateRules {
     pub placeholder_key: Option<&'static str>,
     /// The key that names a model file, whose rows and columns have names.
     pub file_key: Option<&'static str>,
-    /// What may differ per row, for messages, where it is not a list of fields.
+    /// What may differ per row, for messages, if it is not a list of fields.
     pub columns_text: Option<&'static str>,
 }
 
@@ -207,7 +207,7 @@ impl ProblemFamily {
         }
     }
 
-    /// The rule of a place, by its field and the steps below it; `None` where it cannot differ per
+    /// The rule of a place, by its field and the steps below it; `None` if it cannot differ per
     /// row.
     pub(super) fn row_place(
         &self,
@@ -339,8 +339,8 @@ pub(super) trait KindDefinition {
         self.build()
     }
 
-    /// Builds the problems of rows without reading the file again for each; `None` where that is
-    /// fast enough.
+    /// Builds the problems of rows without reading the file again for each; `None` if that is fast
+    /// enough.
     ///
     /// # Errors
     /// When the references of the template do not fit together.
@@ -378,12 +378,12 @@ pub(super) trait KindDefinition {
     /// Replaces the path of the model file.
     fn set_file(&mut self, _file: &Path) {}
 
-    /// How decisions are drawn, where that does not need coordinates of nodes.
+    /// How decisions are drawn, if that does not need coordinates of nodes.
     fn layout(&self) -> Option<DecisionLayout> {
         None
     }
 
-    /// The nodes that decisions are drawn with, where these can have coordinates.
+    /// The nodes that decisions are drawn with, if these can have coordinates.
     fn drawn_nodes(&self) -> Option<DrawnNodes<'_>> {
         None
     }

@@ -8,7 +8,7 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::error::{Error, Result};
 
-/// A bound of a flow: a number, or infinite where it is `"inf"`, missing or `null`.
+/// A bound of a flow: a number, or infinite if it is `"inf"`, missing or `null`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct FlowBound(pub Option<f64>);
 
@@ -33,7 +33,7 @@ impl Visitor<'_> for FlowBoundVisitor {
     type Value = FlowBound;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number, or \"inf\" where there is no limit")
+        f.write_str("a number, or \"inf\" if there is no limit")
     }
 
     fn visit_unit<E: serde::de::Error>(self) -> std::result::Result<FlowBound, E> {
@@ -44,7 +44,7 @@ impl Visitor<'_> for FlowBoundVisitor {
         match text {
             "inf" => Ok(FlowBound(None)),
             _ => Err(E::custom(format!(
-                "'{text}' is no bound of a flow: a number, or \"inf\" where there is no limit"
+                "'{text}' is no bound of a flow: a number, or \"inf\" if there is no limit"
             ))),
         }
     }
@@ -92,7 +92,7 @@ impl<'de> Deserialize<'de> for FlowBounds {
 }
 
 impl FlowBounds {
-    /// Bounds as problem files write them; `None` where all are `missing`.
+    /// Bounds as problem files write them; `None` if all are `missing`.
     pub(super) fn from_numbers(numbers: &[f64], missing: f64) -> Option<Self> {
         let bound = |number: &f64| FlowBound(number.is_finite().then_some(*number));
         let is_needed = numbers.iter().any(|number| *number != missing);
@@ -122,7 +122,7 @@ impl FlowBounds {
     }
 }
 
-/// Checks a supply, a demand or a bound: finite or, where `may_be_infinite`, infinite, and at least
+/// Checks a supply, a demand or a bound: finite or, if `may_be_infinite`, infinite, and at least
 /// `least`.
 pub(super) fn check_number(
     number: f64,

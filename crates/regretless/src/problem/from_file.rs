@@ -42,7 +42,7 @@ pub struct ReadOptions {
 /// One problem of a file.
 #[derive(Debug, Clone)]
 pub struct FileProblem {
-    /// The file's name, with the number of the problem where it has several.
+    /// The file's name, with the number of the problem if it has several.
     pub name: String,
     /// The problem.
     pub spec: ProblemSpec,

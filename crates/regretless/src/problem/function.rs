@@ -239,8 +239,8 @@ impl Solver for FunctionSolver {
     }
 }
 
-/// Rounds values that are all 0 or 1 up to the tolerance of MIP solvers, so that 0.9999999 counts
-/// as 1; other decisions stay as they are.
+/// Rounds values that are all 0 or 1 up to the tolerance of MIP solvers, so 0.9999999 counts as 1;
+/// other decisions stay as they are.
 fn round_to_binary(values: &mut [f64]) {
     let is_binary = |value: &f64| {
         let rounded = value.round();

@@ -400,7 +400,7 @@ impl ProblemKind for GridPath {
         {
             return Err(format!("arc {arc} is closed"));
         }
-        // Arcs are numbered row by row, so that those of a path increase along it.
+        // Arcs are numbered row by row, so those of a path increase along it.
         let arcs = chosen
             .iter()
             .map(|arc| flow::ends(self.cols(), *arc as usize));

@@ -119,8 +119,8 @@ impl Problem {
         })
     }
 
-    /// The problem for the instances of a table: with its number of items, where the problem file
-    /// does not state it, and with absent items, where the instances have different ones.
+    /// The problem for the instances of a table: with its number of items, if the problem file does
+    /// not state it, and with absent items, if the instances have different ones.
     ///
     /// # Errors
     /// When the instances have different items and the problem does not take its numbers from
@@ -171,8 +171,8 @@ impl Problem {
     }
 
     /// A problem that is solved by a user's function. The function receives one row of costs in the
-    /// user's sense and returns the value of each variable, or `None` where no decision is
-    /// feasible. Threads call it at the same time.
+    /// user's sense and returns the value of each variable, or `None` if no decision is feasible.
+    /// Threads call it at the same time.
     ///
     /// # Errors
     /// When there are no costs.
@@ -306,8 +306,8 @@ impl Problem {
     }
 
     /// Whether labels of one problem are labels of the other: the same problem, or the same
-    /// specification and file content. Two functions of the user's own are never the same problem,
-    /// whatever their names.
+    /// specification and file content. Two user functions are never the same problem, whatever
+    /// their names.
     pub(crate) fn has_same_labels(&self, other: &Self) -> bool {
         let same_kind = Arc::ptr_eq(&self.kind, &other.kind);
         let is_external = matches!(self.spec, ProblemSpec::External(_));

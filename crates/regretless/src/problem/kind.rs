@@ -112,8 +112,8 @@ pub trait ProblemKind: Send + Sync + fmt::Debug + std::any::Any {
         false
     }
 
-    /// Which costs exist; `None` where all do. The variable of an absent cost is 0 in every
-    /// decision, and losses and averages leave it out.
+    /// Which costs exist; `None` if all do. The variable of an absent cost is 0 in every decision,
+    /// and losses and averages leave it out.
     fn present_costs(&self) -> Option<&[bool]> {
         None
     }
@@ -186,7 +186,7 @@ impl dyn ProblemKind {
 }
 
 impl CostMatching {
-    /// Matches costs with those of a problem: by name where both have names, by position otherwise.
+    /// Matches costs with those of a problem: by name if both have names, by position otherwise.
     ///
     /// # Errors
     /// When both have names and the sets differ.

@@ -14,17 +14,16 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum DecisionLayout {
-    /// Nodes in the plane. The first node is the depot where there is one.
+    /// Nodes in the plane. The first node is the depot if there is one.
     Graph {
         /// Coordinates of the nodes.
         positions: Vec<[f64; 2]>,
         /// Whether the first node is a depot.
         depot: bool,
-        /// The two nodes of each cost; empty where costs belong to pairs i < j in lexicographic
-        /// order.
+        /// The two nodes of each cost; empty if costs belong to pairs i < j in lexicographic order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         arcs: Vec<[u32; 2]>,
-        /// Names of the nodes; empty where they are numbered.
+        /// Names of the nodes; empty if they are numbered.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         names: Vec<String>,
     },
@@ -35,7 +34,7 @@ pub enum DecisionLayout {
         /// Columns of nodes.
         cols: usize,
     },
-    /// Items with a weight in each dimension; without dimensions where they have no weights.
+    /// Items with a weight in each dimension; without dimensions if they have no weights.
     Items {
         /// One row per dimension.
         weights: Vec<Vec<f64>>,
@@ -50,7 +49,7 @@ pub enum DecisionLayout {
         /// Names or numbers of the destinations.
         destinations: Vec<String>,
     },
-    /// Steps of a time axis, each with a price and an amount that is bought, used or, where it is
+    /// Steps of a time axis, each with a price and an amount that is bought, used or, if it is
     /// negative, sold.
     Steps,
 }
@@ -120,8 +119,8 @@ pub(super) struct DrawnNodes<'a> {
     pub count: usize,
     /// Whether the first one is a depot.
     pub depot: bool,
-    /// The arcs or edges between nodes with names, in the order of their costs; `None` where all
-    /// pairs have costs.
+    /// The arcs or edges between nodes with names, in the order of their costs; `None` if all pairs
+    /// have costs.
     pub arcs: Option<&'a ArcTable>,
 }
 

@@ -13,7 +13,7 @@ use super::linear::hash_of;
 use super::{ProblemKind, ProblemSpec, Sense};
 use crate::error::{Error, InputPlace, Result};
 
-/// The remedy where the file of a model's problem cannot be used.
+/// The remedy if the file of a model's problem cannot be used.
 const REMEDY: &str = "pass the problem, for example as a problem file";
 
 /// The problem in the metadata of a model file.
@@ -60,8 +60,8 @@ impl ModelProblem<'_> {
         Ok((spec, problem))
     }
 
-    /// The objective sense, also where the problem is implemented in the user's program; `None` if
-    /// the problem cannot be built.
+    /// The objective sense, even if the problem is implemented in the user's program; `None` if the
+    /// problem cannot be built.
     pub(crate) fn sense(&self) -> Option<Sense> {
         match serde_json::from_value(self.problem.clone()) {
             Ok(ProblemSpec::External(external)) => Some(external.sense),

@@ -55,7 +55,7 @@ pub(super) enum Placeholder {
     Number(f64),
     Whole(u32),
     Text(&'static str),
-    /// `{ differs_per_row = true }` in the place of the whole field.
+    /// `{ differs_per_row = true }` in place of the whole field.
     Mark,
 }
 
@@ -63,7 +63,7 @@ pub(super) enum Placeholder {
 pub(super) const PLACEHOLDER_KEY: &str = "differs_per_row";
 
 impl Placeholder {
-    /// The number or text; `None` where the place is left out.
+    /// The number or text; `None` if the place is left out.
     pub fn value(self) -> Option<Value> {
         match self {
             Self::LeftOut | Self::Mark => None,

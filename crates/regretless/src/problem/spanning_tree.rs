@@ -148,7 +148,7 @@ edges = [[\"a\", \"b\"], [\"b\", \"c\"], [\"a\", \"c\"]]    # fill in, or nodes 
         KindField::optional(
             "nodes",
             "int, optional",
-            "Number of nodes, in the place of `edges`: all pairs 0-1, 0-2, …, 1-2, … are joined.",
+            "Number of nodes, instead of `edges`: all pairs 0-1, 0-2, …, 1-2, … are joined.",
         )
         .annotated("int | None"),
         KindField::sense("\"minimize\""),
@@ -161,7 +161,7 @@ edges = [[\"a\", \"b\"], [\"b\", \"c\"], [\"a\", \"c\"]]    # fill in, or nodes 
     constructor: Some(KindConstructor {
         summary: "Build a minimum spanning tree: the cheapest edges that connect all nodes.",
         positional: 1,
-        raises: "Where the edges do not connect all nodes.",
+        raises: "If the edges do not connect all nodes.",
         examples: &[
             ">>> problem = rl.Problem.spanning_tree(\
              [(\"a\", \"b\"), (\"b\", \"c\"), (\"a\", \"c\")])",
@@ -232,7 +232,7 @@ impl SpanningTree {
         }
     }
 
-    /// The edges, where they are not all pairs of nodes.
+    /// The edges, if they are not all pairs of nodes.
     fn edges(&self) -> Option<&ArcTable> {
         match &*self.shape {
             TreeShape::Complete(_) => None,
@@ -446,7 +446,7 @@ impl Sensitivity for SpanningTree {
         Some(self.tree_solver())
     }
 
-    /// Exact ranges are at least as wide as those of any basis, so that they serve both kinds.
+    /// Exact ranges are at least as wide as those of any basis, so they serve both kinds.
     fn cost_ranging(
         &self,
         _kind: CostRangeKind,

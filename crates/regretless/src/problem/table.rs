@@ -49,8 +49,8 @@ impl ProblemSpec {
 }
 
 impl TableSource {
-    /// Refuses a long table whose instances have different items where the problem file says too
-    /// which items there are.
+    /// Refuses a long table whose instances have different items if the problem file says too which
+    /// items there are.
     fn check_presence(&self, spec: &ProblemSpec, parameters: Option<&RowParameters>) -> Result<()> {
         let may_lack_items = parameters.is_some_and(RowParameters::may_lack_items);
         if !may_lack_items || spec.presence_is_stated() != Some(true) {
@@ -67,9 +67,9 @@ impl TableSource {
     }
 
     /// Reads a table and builds its problem. Parameters per row are read from the files of
-    /// parameters, or else from the table, where they may be features too. Costs may be absent
-    /// where the problem allows it: empty cells are NaN until the table is labeled, and the
-    /// instances of a long table may have different items.
+    /// parameters, or else from the table, where they may be features too. Costs may be absent if
+    /// the problem allows it: empty cells are NaN until the table is labeled, and the instances of
+    /// a long table may have different items.
     ///
     /// # Errors
     /// When the table is invalid or a parameter is missing, with the place; and when the problem
@@ -79,7 +79,7 @@ impl TableSource {
     }
 
     /// The same for a table of which only costs and parameters are used: features are placeholders,
-    /// and their file is read only for long tables and where it has parameters.
+    /// and their file is read only for long tables and if it has parameters.
     ///
     /// # Errors
     /// As [`TableSource::read_for`].

@@ -208,7 +208,7 @@ impl TopK {
         Ok(self)
     }
 
-    /// Whether each item is present; `None` where all are.
+    /// Whether each item is present; `None` if all are.
     pub fn present(&self) -> Option<&[bool]> {
         self.subset.present()
     }
@@ -312,7 +312,7 @@ impl Sensitivity for TopK {
         Some(self.top_k_solver())
     }
 
-    /// Exact ranges are at least as wide as those of any basis, so that they serve both kinds.
+    /// Exact ranges are at least as wide as those of any basis, so they serve both kinds.
     fn cost_ranging(
         &self,
         _kind: CostRangeKind,

@@ -167,7 +167,7 @@ impl Tsp {
         Ok(self)
     }
 
-    /// Whether each node is present; `None` where all are.
+    /// Whether each node is present; `None` if all are.
     pub fn present(&self) -> Option<&[bool]> {
         self.subset.present()
     }

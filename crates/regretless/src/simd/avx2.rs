@@ -2,7 +2,7 @@
 
 #![allow(
     unsafe_code,
-    reason = "instructions beyond the baseline are called only where they were detected"
+    reason = "instructions beyond the baseline are called only if they were detected"
 )]
 
 #[allow(
@@ -278,7 +278,7 @@ macro_rules! halfwise {
                 $(#[$doc])*
                 #[inline(always)]
                 pub(crate) fn $name(self $(, $arg: Self)*) -> Self {
-                    // SAFETY: a value of `F32x16` exists only where the instructions do.
+                    // SAFETY: a value of `F32x16` exists only if the instructions do.
                     let half = |i: usize| unsafe { $operation(self.0[i] $(, $arg.0[i])*) };
                     Self([half(0), half(1)])
                 }
@@ -376,7 +376,7 @@ impl F32x16 {
 impl F32x8 {
     #[inline(always)]
     pub(crate) fn add(self, other: Self) -> Self {
-        // SAFETY: a value of `F32x8` exists only where the instructions do.
+        // SAFETY: a value of `F32x8` exists only if the instructions do.
         Self(unsafe { _mm256_add_ps(self.0, other.0) })
     }
 
@@ -403,7 +403,7 @@ impl F32x8 {
 impl F64x4 {
     #[inline(always)]
     pub(crate) fn mul_add(self, factor: Self, term: Self) -> Self {
-        // SAFETY: a value of `F64x4` exists only where the instructions do.
+        // SAFETY: a value of `F64x4` exists only if the instructions do.
         Self(unsafe { _mm256_fmadd_pd(self.0, factor.0, term.0) })
     }
 

@@ -2,7 +2,7 @@
 
 #![allow(
     unsafe_code,
-    reason = "instructions beyond the baseline are called only where they were detected"
+    reason = "instructions beyond the baseline are called only if they were detected"
 )]
 
 #[allow(

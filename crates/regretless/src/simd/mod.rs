@@ -3,12 +3,12 @@
 //! On x86-64 an [`F32x16`] is two AVX2 registers, elsewhere an array, which the compiler maps to
 //! the registers of the CPU (NEON on aarch64). The innermost loops of networks are generic over
 //! [`Lanes`], which may also be one AVX-512 register. All round every operation the same way, with
-//! fused multiply-add everywhere, so that results are the same bits. A vector exists only where the
-//! CPU has the instructions: all constructors need a [`SimdToken`], which only
-//! [`SimdToken::detect`] returns, or the token of AVX-512.
+//! fused multiply-add everywhere, so results are the same bits. A vector exists only if the CPU has
+//! the instructions: all constructors need a [`SimdToken`], which only [`SimdToken::detect`]
+//! returns, or the token of AVX-512.
 //!
-//! `--cfg regretless_portable_simd` selects the arrays on x86-64 too, so that
-//! `scripts/portable-test` can test them on any machine.
+//! `--cfg regretless_portable_simd` selects the arrays on x86-64 too, so `scripts/portable-test`
+//! can test them on any machine.
 
 /// Lanes of a vector in single precision: two AVX2 registers, or one cache line in memory.
 pub(crate) const F32_LANES: usize = 16;
@@ -111,7 +111,7 @@ macro_rules! dispatch_simd {
             ) {
                 $body::<$($($param,)+)? $($const),*>(simd, $($arg),*);
             }
-            // SAFETY: a `SimdToken` exists only where the CPU features were detected.
+            // SAFETY: a `SimdToken` exists only if the CPU features were detected.
             #[allow(unused_unsafe, reason = "safe on other architectures")]
             unsafe {
                 compiled::<$($($param,)+)? $($const),*>(simd, $($arg),*);
@@ -196,13 +196,13 @@ impl Lanes for F32x16 {
     }
 }
 
-/// Makes [`dispatch_lanes`] compile for AVX2 what it would compile for AVX-512, so that tests can
+/// Makes [`dispatch_lanes`] compile for AVX2 what it would compile for AVX-512, so tests can
 /// compare.
 #[cfg(test)]
 pub(crate) static WITHOUT_AVX512: std::sync::atomic::AtomicBool =
     std::sync::atomic::AtomicBool::new(false);
 
-/// The token of AVX-512, where the CPU has it.
+/// The token of AVX-512, if the CPU has it.
 #[cfg(all(target_arch = "x86_64", not(regretless_portable_simd)))]
 pub(crate) fn avx512(simd: SimdToken) -> Option<Avx512Token> {
     #[cfg(test)]
@@ -236,11 +236,11 @@ macro_rules! dispatch_lanes {
                     $body::<$crate::simd::F32x16Avx512>(token, $($arg),*);
                 }
                 if let Some(token) = $crate::simd::avx512(simd) {
-                    // SAFETY: the token exists only where the CPU features were detected.
+                    // SAFETY: the token exists only if the CPU features were detected.
                     return unsafe { compiled_avx512(token, $($arg),*) };
                 }
             }
-            // SAFETY: a `SimdToken` exists only where the CPU features were detected.
+            // SAFETY: a `SimdToken` exists only if the CPU features were detected.
             #[allow(unused_unsafe, reason = "safe on other architectures")]
             unsafe {
                 compiled(simd, $($arg),*);

@@ -19,7 +19,7 @@ struct Case {
     costs: Vec<f64>,
 }
 
-/// All ways to give each agent another task or, where there are more agents, none.
+/// All ways to give each agent another task or, if there are more agents, none.
 fn assignments(agents: usize, tasks: usize, allowed: &[bool]) -> Vec<Vec<u32>> {
     let mut partial = vec![Vec::new()];
     for agent in 0..agents {

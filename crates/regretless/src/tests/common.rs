@@ -214,7 +214,7 @@ impl CostSensitiveCase {
 }
 
 /// Prints what a suite has checked; `scripts/nightly` reads it. `optimal` counts instances whose
-/// optimum was proven, where there is one.
+/// optimum was proven, if there is one.
 pub fn print_suite_summary(instances: usize, optimal: Option<usize>) {
     let optimal = optimal.map_or("-".to_owned(), |count| count.to_string());
     eprintln!("suite summary: {instances} instances, {optimal} optimal");

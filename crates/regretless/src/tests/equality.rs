@@ -345,7 +345,7 @@ fn predictions_without_a_counted_error_have_no_regret() {
     }
 }
 
-/// The sign of the errors that do not count; `None` between the bounds, where all do.
+/// The sign of the errors that do not count; `None` between the bounds, if all do.
 fn one_sided(bounds: &regretless::problem::VariableBounds, j: usize, value: f64) -> Option<f64> {
     use regretless::problem::VariableBounds;
     let [lower, upper] = match bounds {
@@ -422,7 +422,7 @@ fn problems_without_equality_constraints_are_refused() {
         let error = loss.evaluate(&problem, &costs, &costs).unwrap_err();
         let message = error.to_string();
         assert!(
-            message.contains("MSE(O,E)") && message.contains("use S in the place of E"),
+            message.contains("MSE(O,E)") && message.contains("use S instead of E"),
             "{name}: {message}"
         );
     }

@@ -74,7 +74,7 @@ fn random_case(stream: &mut RandomStream, number: u64) -> Case {
             .zip(&present)
             .map(|(bounds, present)| if *present { *bounds } else { [0.0, 0.0] })
             .collect();
-        // The supply of a random flow, so that there is one.
+        // The supply of a random flow, so there is one.
         let mut supply = vec![0.0; nodes];
         for ([tail, head], [lower, upper]) in arcs.iter().zip(&bounds) {
             let flow = lower + stream.index_below(1 + (upper - lower) as usize) as f64;

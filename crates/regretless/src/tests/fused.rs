@@ -112,8 +112,8 @@ fn train_problem(
     trainer.train(&training_context, problem, None).unwrap()
 }
 
-/// Where terms of a gradient cancel, only its rounding error is left, which Adam would scale up to
-/// a full step; a large ε keeps such steps small.
+/// If terms of a gradient cancel, only its rounding error is left, which Adam would scale up to a
+/// full step; a large ε keeps such steps small.
 fn settings() -> TrainingSettings {
     let optimizer = Optimizer::Adam {
         beta1: 0.9,
@@ -365,7 +365,7 @@ fn costs_of_agents(agents: usize, tasks: usize) -> Dataset {
 fn norms_are_accurate_where_the_constraints_absorb_most_of_the_parameters() {
     let problem = json!({"kind": "assignment", "agents": 6, "tasks": 6});
     let problem = ProblemSpec::from_json(problem).unwrap();
-    // Where rounding changes the sign of an absolute error, the next steps differ: from 1e-6 in the
+    // If rounding changes the sign of an absolute error, the next steps differ: from 1e-6 in the
     // first epochs to 6e-4 in the last ones.
     for (method, tolerance) in [("MSE then MSE(E)", 1e-5), ("MSE then MAE(O,E)", 2e-3)] {
         let train_with = |fused| {

@@ -243,7 +243,7 @@ fn check_case(case: &Case, number: usize) -> Option<bool> {
             );
         }
         if lower > f64::NEG_INFINITY {
-            // A cycle is negative where its length is below 0 by more than the rounding of single
+            // A cycle is negative if its length is below 0 by more than the rounding of single
             // precision.
             let below = changed(lower - 1e-4);
             let is_unusable = problem.failure_reasons().unusable_costs(&below).is_some();

@@ -112,7 +112,7 @@ fn a_pattern_is_the_same_as_every_name_in_all_fields_of_linear_problems() {
         });
     }
     let coefficients = [
-        // Rows, columns, and both with the same part in the place of `*`.
+        // Rows, columns, and both with the same part in place of `*`.
         (
             json!({"need_a": {"late": column("v_a")}, "need_b": {"late": column("v_b")}}),
             json!({"need_*": {"late": column("v_*")}}),

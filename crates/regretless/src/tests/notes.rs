@@ -91,7 +91,7 @@ fn with_defaults(case: &Value, defaults: &Value) -> Value {
     complete
 }
 
-/// What `Trainer::fit` says in a case; `None` where it says nothing, for a reason.
+/// What `Trainer::fit` says in a case; `None` if it says nothing, for a reason.
 fn expected_text(case: &Value) -> Option<&str> {
     let is_linear = ["unbounded.toml", "set_ups.toml"].contains(&case["problem"].as_str()?);
     if is_linear && !cfg!(feature = "highs") {

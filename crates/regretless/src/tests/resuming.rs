@@ -115,7 +115,7 @@ fn a_training_with_few_rows_per_epoch_resumes_with_the_same_bytes() {
     }
 }
 
-/// Costs that are linear in the features, so that squared errors vanish.
+/// Costs that are linear in the features, so squared errors vanish.
 fn linear_table() -> TrainingFixture {
     let (rows, items) = (60, 20);
     let value = |i: usize| (i as f32 * 0.37).sin();

@@ -1,4 +1,4 @@
-//! Row weights: training minimizes the weighted mean of the losses, in every method and runner.
+//! Sample weights: training minimizes the weighted mean of the losses, in every method and runner.
 
 use regretless::data::{Dataset, SplitIndices};
 use regretless::evaluate::Evaluation;

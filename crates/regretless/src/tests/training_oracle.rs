@@ -36,7 +36,7 @@ fn fixture(name: &str, threads: usize) -> TrainingFixture {
     )
 }
 
-/// A small learning rate, so that costs drift little, with epochs evaluated by regret.
+/// A small learning rate, so costs drift little, with epochs evaluated by regret.
 fn small_rate() -> TrainingSettings {
     let select = SelectionCriterion::ValidationRegret;
     TrainingSettings {

@@ -60,7 +60,7 @@ impl WarmCounts {
 /// One instance whose costs change from solve to solve.
 struct DriftingInstance {
     costs: Vec<f64>,
-    /// Costs stay integers, so that there are ties.
+    /// Costs stay integers, so there are ties.
     has_integer_costs: bool,
     /// Whether ties may be broken differently than in a cold solve.
     may_break_ties_differently: bool,

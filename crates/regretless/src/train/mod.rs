@@ -48,7 +48,7 @@ pub struct TrainingContext<'a> {
     pub data: &'a LabeledDataset,
     /// Which of them train and validate.
     pub split: &'a SplitIndices,
-    /// Solves the problem where a loss, an instance weight or the validation needs it.
+    /// Solves the problem if a loss, an instance weight or the validation needs it.
     pub oracle: &'a Oracle,
     /// Receives progress and may interrupt.
     pub observer: &'a dyn Observer,

@@ -104,8 +104,7 @@ impl<'a> PreparedData<'a> {
         })
     }
 
-    /// Sets predictions of instances, one row each, to NaN where costs exist that no training row
-    /// has.
+    /// Sets predictions of instances, one row each, to NaN if costs exist that no training row has.
     pub(super) fn clear_unobserved(
         &self,
         predictions: &mut Matrix,
@@ -157,7 +156,7 @@ impl<'a> PreparedData<'a> {
     }
 
     /// The factor by which gradients with respect to the parameters do not depend on the unit of
-    /// costs, where that is very small or large; a power of two, which changes no other digit.
+    /// costs, if that is very small or large; a power of two, which changes no other digit.
     fn unit_factor(&self, loss: &dyn Loss) -> f64 {
         let scales = &self.output.scale;
         let sum: f64 = scales.iter().sum();

@@ -1,8 +1,8 @@
 //! Instance weights: row weights of the table, and factors from the regret and the loss of a
 //! baseline.
 //!
-//! C_i = regret_i / loss_i makes the weighted loss of the baseline equal to its regret, so that a
-//! step that decreases the loss also decreases regret where the two are locally proportional.
+//! C_i = regret_i / loss_i makes the weighted loss of the baseline equal to its regret, so a step
+//! that decreases the loss also decreases regret where the two are locally proportional.
 
 use super::PreparedData;
 use super::step::BatchWorkspace;

@@ -56,8 +56,8 @@ pub struct Trainer {
     pub threads: usize,
 }
 
-/// What follows where none of the evaluations of a training, each on rows that were held out, has
-/// regret; `None` where one has, or there is none of a baseline.
+/// What follows if none of the evaluations of a training, each on rows that were held out, has
+/// regret; `None` if one has, or there is none of a baseline.
 ///
 /// # Errors
 /// When the user interrupts.
@@ -107,8 +107,8 @@ fn scale_message(methods: &[String], known_costs: &str) -> String {
 }
 
 impl Method {
-    /// The message for methods that ignore the level of predicted costs where it matters: a linear
-    /// problem weighs them against known costs of other columns.
+    /// The message for methods that ignore the level of predicted costs although it matters: a
+    /// linear problem weighs them against known costs of other columns.
     pub fn scale_warning(methods: &[Self], problem: &dyn ProblemKind) -> Option<String> {
         let names = scale_invariant_names(methods);
         let columns = problem.model_parts().fixed_cost_columns();
@@ -123,7 +123,7 @@ impl Method {
         Some(scale_message(&names, &known_costs))
     }
 
-    /// As [`Self::scale_warning`], where decisions have known costs of their own, as those of a
+    /// As [`Self::scale_warning`], if decisions have known costs of their own, as those of a
     /// function that returns objectives may. `rows` of the data have optimal decisions.
     pub fn decision_scale_warning(
         methods: &[Self],
@@ -149,7 +149,7 @@ impl Method {
         })
     }
 
-    /// The default method for a problem: where the level of predicted costs matters, without S.
+    /// The default method for a problem: without S if the level of predicted costs matters.
     pub fn default_for(problem: &dyn ProblemKind) -> Self {
         let standard = Self::default();
         if Self::scale_warning(std::slice::from_ref(&standard), problem).is_some() {

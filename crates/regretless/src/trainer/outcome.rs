@@ -36,10 +36,10 @@ pub struct TrainingOutcome {
     /// Of the decision for the mean of the training costs, on the test rows: the regret without a
     /// model.
     pub training_mean: Option<Evaluation>,
-    /// Of least squares, on the test rows; none where their solves take long.
+    /// Of least squares, on the test rows; none if their solves take long.
     pub least_squares: Option<Evaluation>,
-    /// Of decisions for the costs of the row before, on the test rows; none where rows are not in
-    /// order of time, and where their solves take long.
+    /// Of decisions for the costs of the row before, on the test rows; none if rows are not in
+    /// order of time or their solves take long.
     pub previous_row: Option<Evaluation>,
     /// Baselines whose regret is significantly lower.
     pub(crate) significantly_better: Vec<Baseline>,
@@ -47,7 +47,7 @@ pub struct TrainingOutcome {
     pub heuristic: Option<Heuristic>,
     /// The labels of all rows by their proven quality.
     pub labels: LabelCounts,
-    /// Whether solves had a time limit, so that results are not reproducible.
+    /// Whether solves had a time limit, so results are not reproducible.
     pub has_time_limit: bool,
     /// Numbers of rows and how they were divided, in words.
     pub split: String,

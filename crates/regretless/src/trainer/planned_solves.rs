@@ -20,7 +20,7 @@ const SECONDS_PER_WORK_UNIT: f64 = 1e-9;
 /// Solver calls of a training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct PlannedSolves {
-    /// Of the losses of all stages; an estimate where a cache is used.
+    /// Of the losses of all stages; an estimate if a cache is used.
     training: u64,
     /// To score epochs by validation regret.
     validation: u64,
@@ -62,12 +62,12 @@ impl PlannedSolves {
 }
 
 impl Trainer {
-    /// Selects epochs by validation loss instead of validation regret where the solves of the
-    /// latter would take more than a minute and longer than those of all labels; returns what to
-    /// tell the user then. For settings that the user did not choose. The times are counted work,
-    /// so that the choice is the same on every machine; methods whose loss needs solves are left as
-    /// they are. Solvers that do not count, such as functions of the user's, are left as they are
-    /// too, but the user is told if their measured times are long.
+    /// Selects epochs by validation loss instead of validation regret if the solves of the latter
+    /// would take more than a minute and longer than those of all labels; returns what to tell the
+    /// user then. For settings that the user did not choose. The times are counted work, so the
+    /// choice is the same on every machine; methods whose loss needs solves are left as they are.
+    /// Solvers that do not count, such as user functions, are left as they are too, but the user is
+    /// told if their measured times are long.
     pub(crate) fn select_affordably(&mut self, context: &TrainingContext<'_>) -> Option<String> {
         let Method::Stages(stages) = &self.method else {
             return None;

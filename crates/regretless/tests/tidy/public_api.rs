@@ -8,7 +8,7 @@ use syn::{Item, UseTree, Visibility};
 use crate::sizes::check_number;
 use crate::{parsed, root};
 
-/// Types, traits and free functions that users of the library can name. Losses of one's own
+/// Types, traits and free functions that users of the library can name. Custom losses
 /// (`BatchLoss`, `BatchLossInput`), intervals over seeds (`RegretSample`) and the report of `auto`
 /// (`SearchReport`) came after the first 150; then the 16 types that an explanation of a decision
 /// consists of, because its parts are results that users read field by field; backtests

@@ -13,6 +13,32 @@ const EXEMPT: [&str; 3] = [
     "crates/regretless/src/oracle/settings.rs",
 ];
 
+/// "So" is enough for a result, and "to" for a purpose.
+#[test]
+fn sources_do_not_say_so_that() {
+    let mut found = BTreeSet::new();
+    for path in files(&root(), &["rs", "py", "pyi"]) {
+        let place = shown(&path);
+        if place.starts_with(EXEMPT[0]) {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let mut is_after_so = false;
+        for (number, line) in text.lines().enumerate() {
+            // Comments and texts go on in the next line.
+            let is_mark = |word: &&str| !matches!(*word, "///" | "//!" | "//" | "#" | "\\");
+            for word in line.split_whitespace().filter(is_mark) {
+                let word = word.trim_matches('"');
+                if is_after_so && word == "that" {
+                    found.insert(format!("{place}:{}", number + 1));
+                }
+                is_after_so = word == "so" || word == "So";
+            }
+        }
+    }
+    check("so that", &found);
+}
+
 #[test]
 fn retired_terms_do_not_come_back() {
     let terms: Vec<&str> = include_str!("retired_terms.txt")

@@ -73,7 +73,7 @@ fn coverage_of_short_histories(histories: u64) -> f64 {
     covered as f64 / histories as f64
 }
 
-/// As [`coverage`], where every period is like the one a week before.
+/// As [`coverage`], if every period is like the one a week before.
 fn weekly_coverage(histories: u64) -> f64 {
     let mut covered = 0;
     for history in 0..histories {

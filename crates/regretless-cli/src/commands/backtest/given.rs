@@ -214,12 +214,12 @@ fn no_columns() -> Error {
 pub struct DecisionColumns {
     /// The column of each cost of the table, then of each column with a known cost.
     pub names: Vec<String>,
-    /// Which column belongs to which cost, where only positions say so.
+    /// Which column belongs to which cost, if only positions say so.
     pub note: Option<String>,
 }
 
 impl DecisionColumns {
-    /// The columns that the options name; `None` where decisions are in a file or there are none.
+    /// The columns that the options name; `None` if decisions are in a file or there are none.
     pub fn of_table(
         options: &BacktestOptions,
         source: &TableSource,
@@ -248,7 +248,7 @@ impl DecisionColumns {
     }
 
     /// Matches the columns that were found with costs and columns of known costs. They are matched
-    /// by name where all names are alike, else by position. `named` are the columns that a pattern
+    /// by name if all names are alike, else by position. `named` are the columns that a pattern
     /// says, of which some may be missing: a missing one is refused when it is read.
     fn matched(
         found: Vec<String>,
@@ -289,7 +289,7 @@ impl DecisionColumns {
     }
 }
 
-/// The columns that a pattern such as `chosen_*` says where the costs have a pattern such as `c_*`:
+/// The columns that a pattern such as `chosen_*` says if the costs have a pattern such as `c_*`:
 /// cost `c_north` has the column `chosen_north`, and the column `stock` with a known cost has
 /// `chosen_stock`.
 fn columns_by_pattern(

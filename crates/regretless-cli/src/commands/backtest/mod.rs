@@ -1,7 +1,7 @@
 //! `backtest`: what each method would have cost on the user's history.
 //!
-//! The folder holds `cells/`, one file per training that is finished, so that the same command
-//! resumes; then `settings.toml` and the results: `periods.csv`, `decisions.csv`, `summary.json`.
+//! The folder holds `cells/`, one file per training that is finished, so the same command resumes;
+//! then `settings.toml` and the results: `periods.csv`, `decisions.csv`, `summary.json`.
 
 use std::path::{Path, PathBuf};
 

@@ -19,7 +19,7 @@ pub fn locate(options: &ReproduceOptions, current_folder: &Path) -> DataFiles {
         california: (options.california.clone())
             .or_else(|| from_repository("california/cal_housing.csv")),
         energy: options.energy.clone().or_else(|| from_repository("energy")),
-        // The repository has some tasks, so that a folder of the user need not have them.
+        // The repository has some tasks, so a folder of the user need not have them.
         scoreboard: options
             .scoreboard
             .clone()

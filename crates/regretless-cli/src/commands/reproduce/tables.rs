@@ -36,7 +36,7 @@ pub fn text(results: &ExperimentResults) -> String {
 }
 
 fn problem_text(problem: &ProblemResults) -> String {
-    // Experiments of one's own have no published results.
+    // Custom experiments have no published results.
     let has_published = problem
         .methods
         .iter()

@@ -73,7 +73,7 @@ pub fn run(options: &SolveOptions, context: &CommandContext) -> Result<CommandRe
     Ok(report)
 }
 
-/// Solves a problem; writes the decision where a path is given.
+/// Solves a problem; writes the decision if a path is given.
 fn solve_and_write(
     problem: &SolveTarget,
     out: Option<&OutputPath>,
@@ -278,8 +278,8 @@ impl SolvedProblem {
     }
 }
 
-/// Smallest denominator of a relative gap, so that an objective of 0 does not divide by 0. Any
-/// small value works.
+/// Smallest denominator of a relative gap, so an objective of 0 does not divide by 0. Any small
+/// value works.
 const MIN_GAP_DENOMINATOR: f64 = 1e-10;
 
 /// Largest absolute value printed without an exponent: a double has fewer than 16 decimal digits.

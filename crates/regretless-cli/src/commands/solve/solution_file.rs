@@ -51,7 +51,7 @@ fn routes(nodes: usize, decision: &Decision, objective: f64) -> String {
     text
 }
 
-/// A number with all its digits, or with an exponent where it is very large.
+/// A number with all its digits, or with an exponent if it is very large.
 fn plain(value: f64) -> String {
     if value.abs() >= super::MAX_PLAIN_NUMBER {
         format!("{value:e}")

@@ -10,7 +10,7 @@ use crate::args::SolveOptions;
 
 /// One problem of a file.
 pub struct SolveTarget {
-    /// The file's name, with the number of the problem where it has several.
+    /// The file's name, with the number of the problem if it has several.
     pub name: String,
     /// The problem.
     pub problem: Arc<dyn ProblemKind>,

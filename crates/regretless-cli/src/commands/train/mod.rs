@@ -130,8 +130,8 @@ struct TrainingRows {
     table: TableReport,
 }
 
-/// Reads and labels the rows. The options get the names of the features, so that the settings that
-/// are written do not depend on the columns that the table has when they are used again.
+/// Reads and labels the rows. The options get the names of the features, so the settings that are
+/// written do not depend on the columns that the table has when they are used again.
 fn training_rows(
     options: &mut TrainOptions,
     is_split_given: bool,

@@ -73,7 +73,7 @@ impl TrainOutputs {
         Ok(lock)
     }
 
-    /// Writes the model last: where it exists, all other files exist too.
+    /// Writes the model last: if it exists, all other files exist too.
     pub fn write(
         &self,
         outcome: &TrainingOutcome,

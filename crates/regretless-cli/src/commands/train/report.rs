@@ -122,7 +122,7 @@ impl TrainText<'_> {
         ));
         if trained.solves.unpooled_rows > 0 {
             report.line(format!(
-                "                     {} of them where fewer than two decisions of the pool were \
+                "                     {} of them because fewer than two decisions of the pool were \
                  feasible for the row",
                 grouped(trained.solves.unpooled_rows)
             ));
@@ -181,8 +181,8 @@ impl TrainText<'_> {
         }
     }
 
-    /// The regrets of the model and of baselines: of the training mean always, of others where
-    /// they decide better.
+    /// The regrets of the model and of baselines: of the training mean always, of others if they
+    /// decide better.
     fn report_regrets(&self, report: &mut CommandReport) {
         let mut add = |name: &str, evaluation: &Evaluation, remark: &str| {
             report.line(format!(

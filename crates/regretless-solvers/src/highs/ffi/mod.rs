@@ -1,6 +1,5 @@
 //! The only place that calls HiGHS. Every function here is safe to call with any arguments: lengths
-//! and indices are checked on this side, so that no C++ code ever reads or writes outside our
-//! memory.
+//! and indices are checked on this side, so no C++ code ever reads or writes outside our memory.
 //!
 //! This file builds, changes and solves models; `solution` reads results, `files` model files.
 

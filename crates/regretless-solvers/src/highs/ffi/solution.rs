@@ -75,7 +75,7 @@ impl HighsHandle {
         Ok(())
     }
 
-    /// Status codes of columns and rows; -1 where HiGHS has none.
+    /// Status codes of columns and rows; -1 if HiGHS has none.
     pub(in crate::highs) fn basis(&self) -> HighsResult<[Vec<c::HighsInt>; 2]> {
         let (mut columns, mut rows) = (vec![-1; self.max_columns], vec![-1; self.max_rows]);
         // SAFETY: as for the solution, both vectors are as long as HiGHS's own ever were.

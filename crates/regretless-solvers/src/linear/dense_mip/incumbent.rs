@@ -16,8 +16,7 @@ const FEASIBILITY_TOLERANCE: f64 = 1e-8;
 /// Distance below which a value counts as integral when it is rounded down or up.
 const INTEGRALITY_TOLERANCE: f64 = 1e-6;
 /// Part of an integer unit (a change of a column by 1) by which [`improve`] may exceed what the
-/// slack of a row allows, so that rounding errors do not cost a unit; the point is checked
-/// afterwards.
+/// slack of a row allows, so rounding errors do not cost a unit; the point is checked afterwards.
 const UNIT_TOLERANCE: f64 = 1e-9;
 
 /// The incumbent of a search.

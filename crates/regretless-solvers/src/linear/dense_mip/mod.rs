@@ -3,7 +3,7 @@
 //! HiGHS prepares every search for a long run: cuts, probing and heuristics take milliseconds
 //! before the first node, which is most of the time on a model of a few dozen columns. Here a node
 //! takes microseconds (Land and Doig 1960, with the penalties of Driebeek 1966 and Tomlin 1971), so
-//! that thousands of nodes are faster than that preparation.
+//! thousands of nodes are faster than that preparation.
 //!
 //! Not every model is accepted. It must be small, its entries must not differ by more than
 //! [`MAX_COEFFICIENT_RATIO`] within a row, and every column must have a bound on the side its cost

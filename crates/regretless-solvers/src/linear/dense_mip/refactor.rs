@@ -1,5 +1,5 @@
-//! Refactorization: recomputes a [`DenseTableau`] from the data, so that the rounding errors of
-//! many pivots do not accumulate.
+//! Refactorization: recomputes a [`DenseTableau`] from the data, so the rounding errors of many
+//! pivots do not accumulate.
 
 use super::DenseModel;
 use super::tableau::DenseTableau;

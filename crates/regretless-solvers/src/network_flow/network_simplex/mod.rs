@@ -6,7 +6,7 @@
 //! An arc enters that is the cheapest of the first block of arcs, in rotation, with one that
 //! improves. Of the arcs that limit the cycle, the last one along its direction from the root side
 //! leaves; so the tree stays strongly feasible, and the method does not cycle. Children are linked
-//! lists, so that a pivot visits only the subtree that moves.
+//! lists, so a pivot visits only the subtree that moves.
 //!
 //! A library was not used: the crate `mcmf` binds one in C++ and takes whole numbers.
 

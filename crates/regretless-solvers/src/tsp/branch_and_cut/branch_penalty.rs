@@ -16,7 +16,7 @@ use crate::highs::{BasicVariable, BasisStatus};
 /// Smaller entries of a row count as zero: the feasibility tolerance of the simplex solver.
 const ZERO_TOLERANCE: f64 = 1e-9;
 
-/// A nonbasic column that is not fixed: its bounds differ, so that it can change its value.
+/// A nonbasic column that is not fixed: its bounds differ, so it can change its value.
 #[derive(Debug, Clone, Copy)]
 struct UnfixedNonbasic {
     ends: EdgeEnds,

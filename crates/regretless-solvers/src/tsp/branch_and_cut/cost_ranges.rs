@@ -7,7 +7,7 @@
 //! dual of a binding cut, changes sign (ratio test). Edges that are not columns are included. Edges
 //! are tried by increasing |d|: once |d| exceeds the largest |α| of the row times the range found
 //! so far, no further edge can limit it. For a row with many nonzeros the smallest |d| of all edges
-//! usually suffice; for a sparse row, the smallest |d| at its nodes; where these do not suffice
+//! usually suffice; for a sparse row, the smallest |d| at its nodes; if these do not suffice
 //! either, all edges at those nodes are tried.
 
 use super::cuts::NodeSetIndex;
@@ -375,7 +375,7 @@ impl<'a> RatioTestInput<'a> {
     }
 }
 
-/// Shortens a range [down, up] so that a margin that changes by −Δ·entry stays nonnegative.
+/// Shortens a range [down, up] to keep a margin that changes by −Δ·entry nonnegative.
 fn tighten_range([down, up]: &mut [f64; 2], margin: f64, entry: f64) {
     // Entries below the tolerance are rounding errors of the inverse, and their ratios would be
     // meaningless.

@@ -61,8 +61,7 @@ fn smaller_side(nodes: usize, set: &[u32]) -> Box<[u32]> {
         .collect()
 }
 
-/// For every node the sets that contain it, so that the sets that contain an edge are found
-/// quickly.
+/// For every node the sets that contain it, so the sets that contain an edge are found quickly.
 #[derive(Debug, Clone, Default)]
 pub(super) struct NodeSetIndex {
     /// The sets that contain node v: `sets[start[v]..start[v + 1]]`.

@@ -162,7 +162,7 @@ impl TspRelaxation {
 
     /// How far each cost may change, the others fixed, while the point solved last stays optimal.
     /// The ranges belong to the final basis of the simplex method: valid, but narrower than
-    /// necessary where it is degenerate.
+    /// necessary if it is degenerate.
     ///
     /// # Errors
     /// When no relaxation was solved before.

@@ -27,8 +27,8 @@ use crate::{SolveFailure, check_not_stopped};
 /// Fractional edges whose penalties are computed, the most fractional first. Each takes one row of
 /// the inverse.
 const MAX_ESTIMATED_EDGES: usize = 24;
-/// Fraction of the largest possible gain that is added to both gains of a branching score, so that
-/// a child without gain does not make all scores zero. Any small value works.
+/// Fraction of the largest possible gain that is added to both gains of a branching score, so a
+/// child without gain does not make all scores zero. Any small value works.
 const SCORE_OFFSET: f64 = 1e-6;
 /// Gains are capped at this many times the remaining gap: a child that gains more is pruned anyway.
 const MAX_GAIN_FACTOR: f64 = 2.0;

@@ -2,7 +2,7 @@
 //! x(δ(S)) is the total value of the edges that leave S.
 //!
 //! If there is a violated set, there is one that does not separate the ends of an edge of value one
-//! between two nodes of degree 2. Such edges are contracted first (Padberg and Rinaldi 1990); where
+//! between two nodes of degree 2. Such edges are contracted first (Padberg and Rinaldi 1990); if
 //! parallel edges carry more than one unit, the union of their ends is itself a violated set. The
 //! remaining graph is searched by maximum adjacency orders: the last node of an order is a minimum
 //! cut between the last two nodes, and any edge may be contracted whose ends, as the order proves,
@@ -146,8 +146,8 @@ impl ShrunkGraph {
                     && self.contracted.find(j) == j
                     && degree[i as usize] > 0.0
                     && degree[j as usize] > 0.0;
-                // Contracting is safe where both ends have degree 2: a cut that separates them has
-                // at least the value of one that does not.
+                // Contracting is safe if both ends have degree 2: a cut that separates them has at
+                // least the value of one that does not.
                 let has_degree_two = degree[i as usize] < 2.0 + CUT_TOLERANCE
                     && degree[j as usize] < 2.0 + CUT_TOLERANCE;
                 // Two contracted nodes are left: they are complements, and nothing remains to be

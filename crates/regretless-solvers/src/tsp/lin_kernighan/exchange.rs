@@ -224,8 +224,8 @@ struct LinKernighanStep<'a> {
 }
 
 impl LinKernighanStep<'_> {
-    /// Whether the current move added this edge. Such an edge is not removed again, so that every
-    /// move is finite.
+    /// Whether the current move added this edge. Such an edge is not removed again, so every move
+    /// is finite.
     #[inline]
     fn was_added(&self, first: u32, second: u32) -> bool {
         self.added

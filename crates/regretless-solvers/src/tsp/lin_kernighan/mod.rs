@@ -26,7 +26,7 @@ use regretless_base::cancellation;
 /// Maximum number of 3-exchanges in one move. Deeper moves find more improvements per start, but
 /// each tentative exchange reverses segments of the tour that must be reversed back on failure.
 const MAX_EXCHANGE_DEPTH: usize = 6;
-/// Longest segment of a double bridge. Short segments keep a kick local, so that few nodes must be
+/// Longest segment of a double bridge. Short segments keep a kick local, so few nodes must be
 /// searched again.
 const MAX_KICK_SEGMENT: usize = 30;
 /// Fewest nodes with which a double bridge differs from moves that the local search can undo.

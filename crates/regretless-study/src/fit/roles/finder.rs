@@ -172,7 +172,7 @@ impl RoleFinder<'_> {
             (None, None) => "are numbers with names that are alike".into(),
         };
         Error::setting(format!("no columns {wanted}")).with_remedy(format!(
-            "name them: {}; where only decisions were seen, or quantities are unknown, see \
+            "name them: {}; if only decisions were seen, or quantities are unknown, see \
                  the page \"Which problem do I have?\"",
             self.command.with_role("costs", "c_*")
         ))

@@ -1,7 +1,7 @@
 //! What each column of a table is: a cost, the time, a decision that was made, a feature.
 //!
 //! Roles follow from the names that the problem has, from names that are alike (`eur_1`, `was_1`)
-//! and from values. Where the table allows two readings, nothing is guessed: the error shows a flag
+//! and from values. If the table allows two readings, nothing is guessed: the error shows a flag
 //! for each of them.
 
 mod finder;

@@ -82,7 +82,7 @@ pub(super) fn draw(context: &FigureContext<'_>) -> Option<Drawing> {
     }
     let mut svg = Svg::new(context.width);
     let top = context.heading(&mut svg);
-    // Labels to the right of the last column: with their numbers where there is space for them.
+    // Labels to the right of the last column: with their numbers if there is space for them.
     let label_width = if context.is_narrow() { 58.0 } else { 126.0 };
     let ratios: Vec<f64> = panels
         .iter()

@@ -34,7 +34,7 @@ impl CriticalDifferenceFigure {
         let tasks = pluralize(board.ranked_tasks(), "task");
         let explanation = format!(
             "Mean rank of each method over {tasks}, all methods ranked together; 1 is the best \
-             rank. Two methods differ significantly where their mean ranks are further apart than \
+             rank. Two methods differ significantly if their mean ranks are further apart than \
              the critical difference, {difference:.1} (Nemenyi's test at 95 %, Demšar 2006). A bar \
              at the right joins methods that do not differ significantly. For such a test {tasks} \
              are few, and it ignores how large differences in regret are: the tables below have \

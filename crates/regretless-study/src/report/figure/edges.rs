@@ -148,7 +148,7 @@ pub(crate) fn draw(
         explanation: vec![
             "Open circles are predicted costs, filled ones the true costs.".into(),
             "The shaded range ends at the edge (tick) beyond which a prediction, with all others \
-                as they are, leads to another decision; without a tick it may stay. Where a true \
+                as they are, leads to another decision; without a tick it may stay. If a true \
                 cost lies beyond its edge, the decision was wrong or lucky."
                 .into(),
         ],

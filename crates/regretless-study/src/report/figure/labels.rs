@@ -1,4 +1,4 @@
-//! Rows with a label each: to the left of the row where there is space, and else above it.
+//! Rows with a label each: to the left of the row if there is space, and else above it.
 
 use crate::report::svg::{Anchor, Rect, Svg, TEXT_HEIGHT};
 use crate::report::text::{clipped_to, width};

@@ -23,7 +23,7 @@ use crate::report::svg::{Anchor, Point, Rect, SMALL_TEXT_HEIGHT, Svg};
 use crate::report::text::{clipped_to, file_name, pluralize, ratio, short, width};
 use examples::ExampleRow;
 
-/// Width of a drawing in units, which are pixels where it has its natural size.
+/// Width of a drawing in units, which are pixels if it has its natural size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FigureWidth {
     /// A telephone, or one of three figures side by side.

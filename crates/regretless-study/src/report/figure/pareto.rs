@@ -127,7 +127,7 @@ fn marks(
     points
         .iter()
         .for_each(|(_, seconds, ratio)| labels.reserve_point(frame.at(*seconds, *ratio), 6.0));
-    // The front is labeled first, so that its labels have priority.
+    // The front is labeled first, so its labels have priority.
     let mut order: Vec<_> = points.iter().collect();
     order.sort_by_key(|(index, ..)| !context.problem.methods[*index].on_front);
     for (index, seconds, ratio) in order {

@@ -14,8 +14,8 @@ use crate::report::text::{short, with_unit};
 /// Number of methods shown. Untuned: more lines are hard to distinguish.
 const MAX_LINES: usize = 4;
 
-/// The method that savings are measured against: the decisions that were made, where they are
-/// known, or else least squares.
+/// The method that savings are measured against: the decisions that were made, if they are known,
+/// or else least squares.
 fn baseline(history: &BacktestResults) -> Option<&MethodHistory> {
     let given = history.methods.iter().find(|method| method.is_given);
     given.or(history.methods.first())

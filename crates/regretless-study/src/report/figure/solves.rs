@@ -137,7 +137,7 @@ fn draw_row(
         tip(method),
         formula.unwrap_or_default()
     ));
-    // An invisible area, so that the whole row has the tooltip.
+    // An invisible area, so the whole row has the tooltip.
     svg.rect(
         Rect::new(area.left, middle - 9.0, area.width, 18.0),
         "ghost",

@@ -18,7 +18,7 @@ pub(crate) struct SourcesInput<'a> {
     pub(crate) method: &'a str,
     pub(crate) sources: &'a RegretSources,
     pub(crate) unit: &'a str,
-    /// Whether its predicted costs are right up to a factor only.
+    /// Whether its predicted costs are correct only up to a per-row scale factor.
     pub(crate) is_up_to_factor: bool,
     /// What a row is called.
     pub(crate) noun: &'a str,
@@ -66,14 +66,14 @@ pub(crate) fn draw(input: &SourcesInput<'_>, figure_width: FigureWidth) -> Optio
     }
     let finding = finding(input, shown);
     let mut explanation = vec![
-        "An error costs money only where it changes the decision. The share of an item is its \
+        "An error costs money only if it changes the decision. The share of an item is its \
             prediction error times how much the decision differs from the best one in hindsight."
             .to_owned(),
     ];
     if input.is_up_to_factor {
         explanation.push(format!(
-            "With {} predicted costs are right up to a factor per row: shares, and how much worse \
-                the best decisions looked, are not amounts in the unit of the costs.",
+            "With {} predicted costs are correct up to a per-row scale factor: shares, and how \
+                much worse the best decisions looked, are not amounts in the unit of the costs.",
             input.method
         ));
     }

@@ -230,7 +230,7 @@ impl<'a> DecisionTable<'a> {
         format!("<tr>{cells}</tr>")
     }
 
-    /// Columns without predicted costs in which decisions differ, where their values are known.
+    /// Columns without predicted costs in which decisions differ, if their values are known.
     fn auxiliary_rows(&self) -> String {
         let Some(optimal) = &self.case.example.auxiliary else {
             return String::new();
@@ -265,7 +265,7 @@ impl<'a> DecisionTable<'a> {
         rows
     }
 
-    /// Costs of the columns whose costs are known, where decisions differ in them.
+    /// Costs of the columns whose costs are known, if decisions differ in them.
     fn fixed_row(&self) -> String {
         let optimal = self.case.example.fixed;
         let fixed = self
@@ -290,7 +290,7 @@ impl<'a> DecisionTable<'a> {
     }
 }
 
-/// A value of a decision, marked where it differs from the optimal one.
+/// A value of a decision, marked if it differs from the optimal one.
 fn compared_cell(value: f64, optimal: f64) -> String {
     let (class, mark) = if value > optimal + VALUE_TOLERANCE {
         (" class=\"wrong\"", " ▲")

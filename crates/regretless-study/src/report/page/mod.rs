@@ -38,13 +38,13 @@ pub struct PageSummary {
     /// Conclusions of a comparison in sentences, the most important one first; a review has its
     /// own.
     pub verdict: Vec<String>,
-    /// The unit of costs in a comparison; empty where it is not known.
+    /// The unit of costs in a comparison; empty if it is not known.
     pub unit: String,
     /// The explained decision in sentences.
     pub explanation: Vec<String>,
     /// Data, split and settings: what it is, and its value.
     pub facts: Vec<(String, String)>,
-    /// Findings of the data check, a sentence each; `None` where data were not checked.
+    /// Findings of the data check, a sentence each; `None` if data were not checked.
     pub data_check: Option<Vec<String>>,
     /// Whether it compared the earlier half of the rows with the later one, in place of training
     /// and test rows.

@@ -68,7 +68,7 @@ pub(super) fn header(results: &ExperimentResults) -> String {
     .concat()
 }
 
-/// A warning where runs are missing.
+/// A warning if runs are missing.
 pub(super) fn not_run(results: &ExperimentResults) -> String {
     match results.missing() {
         0 => String::new(),

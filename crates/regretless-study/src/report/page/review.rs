@@ -44,7 +44,7 @@ pub(super) fn body(review: &DecisionReview, summary: &PageSummary) -> String {
     .concat()
 }
 
-/// The unit of predicted costs; empty where they are right up to a factor only.
+/// The unit of predicted costs; empty if they are correct only up to a per-row scale factor.
 pub(super) fn predicted_unit<'u>(explained: &ExplainedRow, unit: &'u str) -> &'u str {
     match explained.explanation.scale_note {
         Some(_) => "",
@@ -52,7 +52,7 @@ pub(super) fn predicted_unit<'u>(explained: &ExplainedRow, unit: &'u str) -> &'u
     }
 }
 
-/// The unit of costs; empty where it is not known.
+/// The unit of costs; empty if it is not known.
 fn unit(review: &DecisionReview) -> &str {
     review.unit.as_deref().unwrap_or_default()
 }
@@ -155,7 +155,7 @@ fn terms(review: &DecisionReview) -> String {
                 "95\u{a0}% interval",
                 format!(
                     "the range in which the true mean lies with 95\u{a0}% confidence, for all \
-                        methods together{blocks}. Where it includes 0, the difference may be \
+                        methods together{blocks}. If it includes 0, the difference may be \
                         chance."
                 ),
             ));
@@ -164,7 +164,7 @@ fn terms(review: &DecisionReview) -> String {
         None => entries.push((
             "95\u{a0}% interval",
             "the range in which the true mean lies with 95\u{a0}% confidence (Student's t over \
-                test rows). Where it includes 0, the difference may be chance."
+                test rows). If it includes 0, the difference may be chance."
                 .to_owned(),
         )),
     }
@@ -388,8 +388,8 @@ fn sources_input<'a>(
     })
 }
 
-/// Whether the predicted costs of a method are right up to a factor only. What `auto` averages is
-/// known from its model.
+/// Whether the predicted costs of a method are correct only up to a per-row scale factor. What
+/// `auto` averages is known from its model.
 pub(super) fn is_up_to_factor(method: &str, explained: Option<&ExplainedRow>) -> bool {
     let of_auto = explained.filter(|_| method.starts_with("auto"));
     let note = of_auto.and_then(|explained| explained.explanation.scale_note.as_ref());

@@ -8,7 +8,7 @@ use crate::report::table::{
 };
 use crate::report::text::{change, count, escaped, pluralize, ratio, short, with_unit};
 
-/// The beginning of a table that scrolls sideways where it is wider than the page, and says so.
+/// The beginning of a table that scrolls sideways if it is wider than the page, and says so.
 pub(super) const SCROLLING: &str = "<p class=\"scroll-hint\">\
     Scroll sideways for all columns →</p><div class=\"wide\" tabindex=\"0\">";
 

@@ -1,11 +1,11 @@
 //! A scoreboard: the methods of an experiment ranked among methods with published test regrets.
 //!
 //! On a task, the rank of a method is one more than the number of published methods with a lower
-//! mean regret, so that equal means share a rank and our other methods do not count. Over all
-//! tasks, all methods are ranked together, with the mean of the ranks that equal methods share, and
-//! compared as Demšar proposes ("Statistical Comparisons of Classifiers over Multiple Data Sets",
-//! 2006): two methods differ where their mean ranks are further apart than the critical difference
-//! of Nemenyi's test.
+//! mean regret, so equal means share a rank and our other methods do not count. Over all tasks, all
+//! methods are ranked together, with the mean of the ranks that equal methods share, and compared
+//! as Demšar proposes ("Statistical Comparisons of Classifiers over Multiple Data Sets", 2006): two
+//! methods differ if their mean ranks are further apart than the critical difference of Nemenyi's
+//! test.
 
 mod nemenyi;
 mod tables;
@@ -89,7 +89,7 @@ pub(crate) struct RankedMethod {
 }
 
 impl Scoreboard {
-    /// The scoreboard of an experiment; none where no test regrets are published.
+    /// The scoreboard of an experiment; none if no test regrets are published.
     pub fn new(results: &ExperimentResults) -> Option<Self> {
         let tasks: Vec<TaskBoard> = results
             .problems

@@ -1,8 +1,8 @@
 //! Simulated coverage: how often the 95 % intervals that `train`, `auto`, `compare` and `backtest`
 //! state contain the truth, and how often they claim an improvement where there is none.
 //!
-//! Tables have a known distribution (`tables.rs`), so that the truth is known. It is that of the
-//! models that were trained, on rows of the same distribution that nobody has seen.
+//! Tables have a known distribution (`tables.rs`), so the truth is known. It is that of the models
+//! that were trained, on rows of the same distribution that nobody has seen.
 
 mod tables;
 mod verdicts;

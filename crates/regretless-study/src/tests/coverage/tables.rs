@@ -1,4 +1,4 @@
-//! Simulated tables of a known distribution, so that the true regret of a model is known.
+//! Simulated tables of a known distribution, so the true regret of a model is known.
 //!
 //! Every row chooses among eight items by four features. A cost is its expectation, given the
 //! features, plus noise of a skewed or normal distribution. In order of time, noise and features
@@ -174,7 +174,7 @@ impl World {
         let mut costs = [MEAN_COST; ITEMS];
         for (item, (cost, weights)) in costs.iter_mut().zip(&self.weights).enumerate() {
             let sum: f64 = features.iter().zip(weights).map(|(x, w)| x * w).sum();
-            // Far from linear, so that least squares is not the best linear model.
+            // Far from linear, so least squares is not the best linear model.
             *cost += self.signal * (1.5 * (0.8 * sum).exp() - 2.0);
             *cost += self.spread * (item as f64 / (ITEMS - 1) as f64 - 0.5);
         }

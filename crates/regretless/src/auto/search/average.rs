@@ -99,8 +99,8 @@ impl AutoSearch<'_> {
         PairedDifference::of(&regrets, &chosen.regrets).is_within(LEAST_SQUARES_TOLERANCE)
     }
 
-    /// What averaged predictions are multiplied by, so that their squared error is least; decisions
-    /// do not change. 1 where they would.
+    /// What averaged predictions are multiplied by, so their squared error is least; decisions do
+    /// not change. 1 if they would.
     fn cost_factor(&self, models: &[&Candidate], num_folds: usize) -> Result<f64> {
         // Decisions depend on the scale: it must not change.
         if !self.is_scale_invariant {
@@ -130,7 +130,7 @@ impl AutoSearch<'_> {
     }
 
     /// The evaluation of the validation rows by models that were not trained on them, if the result
-    /// was trained on them. Where the budget ended before all folds, the validation rows that every
+    /// was trained on them. If the budget ended before all folds, the validation rows that every
     /// model was trained on are left out.
     fn held_out_evaluation(
         &self,

@@ -6,8 +6,8 @@ use super::plan::{PLANNED_SOLVER_CANDIDATES, SOLVER_SHARE};
 
 /// Fraction of the budget after which nothing is started.
 const USED_SHARE: f64 = 0.85;
-/// Projections onto normal cones and cost ranges are tried where an exact solve takes longer than
-/// this many projections, as on tours and routes: elsewhere they were never among the best.
+/// Projections onto normal cones and cost ranges are tried if an exact solve takes longer than this
+/// many projections, as on tours and routes: elsewhere they were never among the best.
 const SLOW_SOLVE_RATIO: f64 = 3.0;
 
 impl AutoSearch<'_> {

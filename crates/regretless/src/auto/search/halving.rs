@@ -168,7 +168,7 @@ impl AutoSearch<'_> {
         })
     }
 
-    /// The weights of some rows, where rows have weights.
+    /// The weights of some rows, if rows have weights.
     pub(super) fn row_weights(&self, rows: &[usize]) -> Option<Vec<f64>> {
         let weights = self.context.data.data().row_weights()?;
         Some(rows.iter().map(|row| weights[*row]).collect())
@@ -183,8 +183,8 @@ impl AutoSearch<'_> {
         candidate::times_row_weights(values, &weights);
     }
 
-    /// What predictions are multiplied by, so that their mean norm is that of the true costs; 1
-    /// where decisions depend on the scale.
+    /// What predictions are multiplied by, so their mean norm is that of the true costs; 1 if
+    /// decisions depend on the scale.
     fn norm_factor(&self, predictions: &Matrix, rows: &[usize]) -> f64 {
         if !self.is_scale_invariant {
             return 1.0;

@@ -211,7 +211,7 @@ impl<'a> AutoSearch<'a> {
     fn try_losses_with_few_solves(&mut self) -> Result<()> {
         let predictors = self.competitive_predictors();
         let mut losses = LOSSES_WITH_FEW_SOLVES.to_vec();
-        // Cost ranges take longer than solves, and pay only where these are slow.
+        // Cost ranges take longer than solves, and pay only when these are slow.
         if self.has_slow_solves() {
             losses.push(SENSITIVITY_LOSS);
         }
@@ -230,9 +230,9 @@ impl<'a> AutoSearch<'a> {
         self.try_all(affordable.collect())
     }
 
-    /// Methods that the user named, for every predictor; a stage has the schedule of the search
-    /// where it has no settings of its own. They are trained whatever the budget is, and a warning
-    /// says where one exceeds it.
+    /// Methods that the user named, for every predictor; a stage has the schedule of the search if
+    /// it has no settings of its own. They are trained whatever the budget is, and a warning says
+    /// if one exceeds it.
     fn try_candidates_of_user(&mut self, users: &[Vec<TrainingStage>]) -> Result<()> {
         let rows = self.num_training_rows();
         for stages in users {

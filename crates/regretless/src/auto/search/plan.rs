@@ -29,7 +29,7 @@ pub(super) const KEPT_CANDIDATES: usize = 9;
 /// The initial learning rate, which decays, as a multiple of the constant one of the settings.
 /// Trades progress in few epochs against stability.
 const RATE_FACTOR: f64 = 10.0;
-/// A batch has at most one of this many parts of the rows, so that small tables have enough steps.
+/// A batch has at most one of this many parts of the rows, so small tables have enough steps.
 const MIN_STEPS_PER_EPOCH: usize = 16;
 /// Epochs of a solver-calling loss that several folds need, and that oracle settings need with one
 /// fold. Trades the accuracy of decisions against the number of gradient steps.

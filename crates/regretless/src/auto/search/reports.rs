@@ -8,7 +8,7 @@ use super::AutoSearch;
 use crate::report::{CandidateReport, ScoredRegrets, ScoringKind, SearchReport};
 
 impl AutoSearch<'_> {
-    /// Warns where the plan is based on a measured time.
+    /// Warns if the plan is based on a measured time.
     pub(super) fn timed_solve_seconds(&self) -> Option<f64> {
         if self.time.times.source != SolveTimeSource::Timed {
             return None;

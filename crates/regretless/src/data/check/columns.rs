@@ -75,7 +75,7 @@ pub(super) fn find(features: &Features, findings: &mut Vec<Finding>) {
     findings.extend(equal_features(names, &duplicates));
     let varying: Vec<usize> = (0..names.len())
         .filter(|column| !is_constant[*column] && !is_duplicate[*column])
-        // The values of a category exclude each other: two of them are correlated perfectly.
+        // The values of a category are mutually exclusive: two of them are correlated perfectly.
         .filter(|column| sources[*column].kind == FeatureSourceKind::Number)
         .collect();
     find_near_duplicates(features, &varying, findings);

@@ -85,7 +85,7 @@ struct DriftingColumn {
     distance: f64,
 }
 
-/// One finding for all columns of a role: where the season changes, most of them differ.
+/// One finding for all columns of a role: if the season changes, most of them differ.
 fn drift(role: &str, columns: Vec<DriftingColumn>, parts: PartNames) -> Option<Finding> {
     let most = columns
         .iter()

@@ -1,5 +1,6 @@
-//! Features that give costs away: almost perfect correlation, of values or of ranks, with a cost,
-//! with all costs of a row together, with the best objective, or with a cost of the next row.
+//! Target leakage, features that leak a cost: almost perfect correlation, of values or of ranks,
+//! with a cost, with all costs of a row together, with the best objective, or with a cost of the
+//! next row.
 
 use super::statistics::{column_at, correlation, evenly_spaced, ranks, standardized};
 use super::{DataCheck, Finding, FindingKind};
@@ -15,7 +16,7 @@ const LEAK_RANK_CORRELATION: f64 = 0.998;
 /// Least correlation with a cost of the next row: lower ones occur in slow series.
 const NEXT_ROW_CORRELATION: f64 = 0.9999;
 /// Most products of all correlations together, about 0.3 s; of larger tables rows are sampled, and
-/// where that does not suffice, costs.
+/// if that does not suffice, costs.
 const MAX_PRODUCTS: usize = 300_000_000;
 /// Most values of unknown quantities in memory at a time, 32 MB with their ranks: a table may be
 /// larger than the memory.
@@ -25,7 +26,7 @@ const MIN_SAMPLED_ROWS: usize = 300;
 /// Most rows that are used, since ranks are sorted before every training: the standard error of a
 /// correlation of 0.99 is 0.00014 then.
 const MAX_SAMPLED_ROWS: usize = 20_000;
-/// Leaks up to this number have a finding each, with the cost they give away. Untuned: keeps the
+/// Leaks up to this number have a finding each, with the cost that they leak. Untuned: keeps the
 /// output short.
 const MAX_SEPARATE_LEAKS: usize = 3;
 /// Fewer rows are correlated by chance.
@@ -113,7 +114,7 @@ pub(super) fn find(check: &DataCheck<'_>, findings: &mut Vec<Finding>) {
     find_next_row_leaks(check, findings);
 }
 
-/// Counts a quantity that a feature gives away, and keeps it if none before it is more correlated.
+/// Counts a quantity that a feature leaks, and keeps it if none before it is more correlated.
 fn update_best_match(
     best: &mut Option<BestMatch>,
     feature: &StandardizedColumn,

@@ -1,8 +1,8 @@
-//! Checks of a table before it is used: columns without information, columns that give costs away,
-//! rows that dominate a loss, rows out of time order, and drift.
+//! Checks of a table before it is used: columns without information, target leakage, rows that
+//! dominate a loss, rows out of time order, and drift.
 //!
-//! A finding is a hint, not an error: a feature that determines a cost may be a known tariff. All
-//! thresholds are set so that a table of independent rows without these defects has no finding.
+//! A finding is a hint, not an error: a feature that determines a cost may be a known tariff. By
+//! the thresholds, a table of independent rows without these defects has no finding.
 
 use std::fmt;
 
@@ -98,7 +98,7 @@ pub struct Finding {
 #[derive(Debug, Clone, Copy)]
 pub struct DataCheck<'a> {
     data: &'a Dataset,
-    /// The same rows after labeling, where it is known which costs exist.
+    /// The same rows after labeling, when it is known which costs exist.
     labeled: Option<&'a Dataset>,
     split: Option<&'a SplitIndices>,
     objectives: Option<&'a [f64]>,
@@ -120,7 +120,7 @@ impl<'a> DataCheck<'a> {
         }
     }
 
-    /// Compares training rows with test rows too, or with validation rows where there are none.
+    /// Compares training rows with test rows too, or with validation rows if there are none.
     #[must_use]
     pub fn with_split(self, split: &'a SplitIndices) -> Self {
         Self {
@@ -241,7 +241,7 @@ fn time_order(times: &RowTimes) -> Option<Finding> {
     })
 }
 
-/// The first row that has the time of another row, and how many do, where that is rare.
+/// The first row that has the time of another row, and how many do, if that is rare.
 fn repeated_times(times: &RowTimes) -> Option<Finding> {
     let mut repeated = Vec::new();
     for pair in times.sorted_rows().windows(2) {

@@ -44,7 +44,7 @@ pub(super) fn find(check: &DataCheck<'_>) -> Option<Finding> {
         message: format!(
             "{} features are named after the costs and look like decisions ({}): if they are \
              decisions that were made, ignore them as features, and give them to a backtest as \
-             past decisions or, where the true costs are unknown, as labels",
+             past decisions or, if the true costs are unknown, as labels",
             names.len(),
             first_names(&names)
         ),

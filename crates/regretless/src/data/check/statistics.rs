@@ -3,7 +3,7 @@
 use crate::data::Matrix;
 
 /// Values of a column at some rows, shifted and scaled to mean 0 and sum of squares 1; a missing
-/// value has the mean. All zeros where the column is constant.
+/// value has the mean. All zeros if the column is constant.
 pub(super) fn standardized(mut values: Vec<f64>) -> Vec<f64> {
     let (mut sum, mut count) = (0.0, 0.0);
     for value in values.iter().filter(|value| value.is_finite()) {

@@ -14,8 +14,8 @@ const UTC_NAMES: [&str; 6] = ["UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "+00:00"]
 /// The number of `Timestamp` among the types of a field.
 const TIMESTAMP_TYPE: u8 = 10;
 
-/// The zone that a column's times were written in, where its clock shows another time than UTC and
-/// the file says so.
+/// The zone that a column's times were written in, if its clock shows another time than UTC and the
+/// file says so.
 pub(super) fn time_zone(path: &Path, column: &str) -> Option<String> {
     let reader = SerializedFileReader::new(File::open(path).ok()?).ok()?;
     let entries = reader.metadata().file_metadata().key_value_metadata()?;
@@ -47,7 +47,7 @@ fn time_zones(message: &[u8]) -> Option<HashMap<String, String>> {
     Some(zones)
 }
 
-/// Bytes of a FlatBuffer. Every read is checked: `None` where the buffer is damaged.
+/// Bytes of a FlatBuffer. Every read is checked: `None` if the buffer is damaged.
 #[derive(Clone, Copy)]
 struct FlatBuffer<'a>(&'a [u8]);
 
@@ -83,7 +83,7 @@ impl<'a> FlatBuffer<'a> {
 }
 
 impl<'a> FlatTable<'a> {
-    /// The position of a field; `None` where it has no value.
+    /// The position of a field; `None` if it has no value.
     fn field(self, number: usize) -> Option<usize> {
         let to_fields = i32::from_le_bytes(self.buffer.bytes(self.position)?);
         let fields = i64::try_from(self.position).ok()? - i64::from(to_fields);

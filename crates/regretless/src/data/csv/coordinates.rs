@@ -50,7 +50,7 @@ impl NodeCoordinates {
         })
     }
 
-    /// The nodes of a problem in its order: by `names` where it has them, or else `count` numbered
+    /// The nodes of a problem in its order: by `names` if it has them, or else `count` numbered
     /// ones. A column `node` of the numbers from 0 on gives the order too, other names do not.
     ///
     /// # Errors

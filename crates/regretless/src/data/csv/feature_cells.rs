@@ -19,7 +19,7 @@ pub(in crate::data) enum FeatureCells {
     /// Numbers; a gap is an error.
     #[default]
     Numbers,
-    /// What the cells look like, where the options do not say it.
+    /// What the cells look like, if the options do not say it.
     Inferred(FeatureOptions),
     /// What a model expects of each column.
     Known(Vec<CellKind>),
@@ -47,7 +47,7 @@ enum CellReader {
     Numbers {
         /// Whether gaps are allowed.
         may_have_gaps: bool,
-        /// Whether the column has had gaps only, so that it may hold something else.
+        /// Whether the column has had gaps only, so it may hold something else.
         is_open: bool,
     },
     Texts {
@@ -165,7 +165,7 @@ fn explain_gaps(error: Error) -> Error {
 }
 
 impl ColumnReader {
-    /// Reads the cell of a row; the number where the column holds numbers, else NaN.
+    /// Reads the cell of a row; the number if the column holds numbers, else NaN.
     fn read(&mut self, table: &CsvTable, rows: usize) -> Result<f32> {
         let column = self.column;
         match &mut self.cells {

@@ -1,11 +1,10 @@
 //! The slot of every item of a long table: its place among the costs of its instance.
 //!
-//! Every instance has equally many slots. Where all instances have the same items, a slot is an
-//! item. Otherwise, if the problem allows different items: where the problem or the model names
-//! its costs, slots are these costs, and an item without a row is absent; likewise where an
-//! instance has all items of the table, since the others then lack a row here and there. Elsewhere
-//! slots are positions within the instance, and instances with fewer items than others end with
-//! absent ones.
+//! Every instance has equally many slots. If all instances have the same items, a slot is an item.
+//! Otherwise the problem must allow different items. If the problem or the model names its costs,
+//! slots are these costs, and an item without a row is absent; likewise if an instance has all
+//! items of the table, since the others then lack a row here and there. Elsewhere slots are
+//! positions within the instance, and instances with fewer items than others end with absent ones.
 
 use super::long::{KeyColumns, RowKeys};
 use super::number::quoted;
@@ -22,19 +21,19 @@ const MIN_REFUSED_SLOTS: usize = 1 << 24;
 
 /// What is known about the items before the table is read.
 pub(super) struct SlotRule<'a> {
-    /// The items in their order, from the user or a model; empty where they are unknown.
+    /// The items in their order, from the user or a model; empty if they are unknown.
     pub wanted: &'a [String],
     /// The names of the problem's costs.
     pub cost_names: Option<&'a CostNames>,
     /// Whether instances may have different items.
     pub may_differ: bool,
-    /// Whether the names of unknown items are kept even where all instances have the same.
+    /// Whether the names of unknown items are kept even if all instances have the same.
     pub keep_names: bool,
 }
 
 /// The row of every instance and slot.
 pub(super) struct ItemSlots {
-    /// Rows of the file; `None` where an instance has no such item.
+    /// Rows of the file; `None` if an instance has no such item.
     pub rows: Vec<Option<usize>>,
     /// Slots per instance.
     pub items: usize,

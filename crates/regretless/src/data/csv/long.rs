@@ -2,7 +2,7 @@
 //!
 //! Instances are in the order of their first rows. With a column that names the item, rows may be
 //! in any order and every instance has the same items; without one, the rows of an instance are
-//! contiguous and every instance has equally many. Where the problem allows it, instances may have
+//! contiguous and every instance has equally many. If the problem allows it, instances may have
 //! different items (`item_slots.rs`).
 
 use std::collections::HashMap;
@@ -211,7 +211,7 @@ impl NameIndex {
     }
 }
 
-/// Indices of the instance and the item of a row; the item is 0 where none is named.
+/// Indices of the instance and the item of a row; the item is 0 if none is named.
 #[derive(Clone, Copy)]
 pub(super) struct RowKey {
     pub instance: usize,

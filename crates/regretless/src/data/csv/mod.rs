@@ -41,7 +41,7 @@ pub(super) use unused::{ColumnChoice, FirstRow};
 pub use write::name_cell;
 pub use write::{write, write_predictions};
 
-/// The time zone in which the times of a column were written, where the file holds them in UTC
+/// The time zone in which the times of a column were written, if the file holds them in UTC
 /// instead: Parquet files. `None` for the zones whose clock shows UTC.
 pub(super) fn time_zone_before_utc(path: &Path, column: &str) -> Option<String> {
     #[cfg(feature = "parquet")]
@@ -87,7 +87,7 @@ pub(super) fn read_for(
 
 /// Reads features from one file and costs from another, one row per instance in both. Without
 /// patterns for the costs, every column of their file is one that is no parameter. The file of the
-/// features is not read where they are placeholders.
+/// features is not read if they are placeholders.
 ///
 /// # Errors
 /// As [`read_for`], and when the files have different numbers of rows.
@@ -161,8 +161,8 @@ pub(super) fn read_times(
     }
 }
 
-/// Reads the keys of the instances: the cells of `column` or, where none is named, the instances of
-/// a long table; `None` for a wide table without a named column.
+/// Reads the keys of the instances: the cells of `column` or, if none is named, the instances of a
+/// long table; `None` for a wide table without a named column.
 ///
 /// # Errors
 /// When the column is missing, or the rows of one instance of a long table have different keys.

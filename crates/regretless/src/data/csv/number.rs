@@ -64,8 +64,8 @@ fn other_notation(cell: &str, dialect: CsvDialect) -> String {
     } else {
         ["point", ".", ","]
     };
-    // Where the other character separates thousands, reading it as a decimal mark would make 3,950
-    // a wrong number without a message. A number that begins with 0 has no thousands.
+    // If the other character separates thousands, reading it as a decimal mark would make 3,950 a
+    // wrong number without a message. A number that begins with 0 has no thousands.
     let has_leading_zero = cell.trim_start_matches(['-', '+']).starts_with('0');
     if is_grouped(cell, other, decimal) && !has_leading_zero {
         let may_be_decimal = cell.matches(other).count() == 1 && !cell.contains(decimal);
@@ -91,7 +91,7 @@ fn has_digit(cell: &str) -> bool {
     cell.bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// A cell with a point in place of a decimal comma; `None` where a decimal point is not allowed.
+/// A cell with a point in place of a decimal comma; `None` if a decimal point is not allowed.
 pub(super) fn with_decimal_point(cell: &str, dialect: CsvDialect) -> Option<Cow<'_, str>> {
     if !dialect.has_decimal_comma() {
         return Some(Cow::Borrowed(cell));

@@ -13,7 +13,7 @@ use crate::error::Result;
 pub(in crate::data) struct ParameterTable {
     /// Name and numbers of each column.
     pub columns: Vec<(String, Vec<f64>)>,
-    /// The instance of each row, where the file has the column that names them.
+    /// The instance of each row, if the file has the column that names them.
     pub instances: Option<InstanceKeys>,
 }
 

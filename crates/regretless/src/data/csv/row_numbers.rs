@@ -2,7 +2,7 @@
 //!
 //! The parser numbers records: it skips empty lines, and a quoted cell may span several lines. A
 //! spreadsheet shows an empty line as a row and a quoted cell as part of one row. The difference
-//! matters only for the row of an error, so that the file is scanned again only then.
+//! matters only for the row of an error, so the file is scanned again only then.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -28,7 +28,7 @@ enum CsvCellState {
     Closing,
 }
 
-/// The row of a record; `None` where the text has fewer records.
+/// The row of a record; `None` if the text has fewer records.
 fn find_row(mut text: impl BufRead, record: u64, delimiter: u8) -> Option<u64> {
     let (mut row, mut records) = (1, 0);
     let (mut cell, mut is_empty, mut after_return) = (CsvCellState::Start, true, false);

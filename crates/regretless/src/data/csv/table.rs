@@ -190,8 +190,8 @@ impl CsvTable {
         self
     }
 
-    /// The row parameter in a cell of the current row, with all digits; the number of a node where
-    /// the cell names one.
+    /// The row parameter in a cell of the current row, with all digits; the number of a node if the
+    /// cell names one.
     pub fn parameter(&self, column: usize) -> Result<f64> {
         let mut node_columns = self.node_columns.iter();
         if let Some((_, names)) = node_columns.find(|(nodes, _)| *nodes == column) {

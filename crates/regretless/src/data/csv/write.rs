@@ -84,9 +84,9 @@ fn cells<T: Copy + std::fmt::Debug>(values: &[T]) -> impl Iterator<Item = String
     values.iter().map(|value| shortest(*value))
 }
 
-/// A name or a key in a file of results. These files are for spreadsheets and never read back, so
-/// that a text that looks like a formula is quoted; tables and predictions are read back and keep
-/// their names.
+/// A name or a key in a file of results. These files are for spreadsheets and never read back, so a
+/// text that looks like a formula is quoted; tables and predictions are read back and keep their
+/// names.
 pub fn name_cell(name: &str) -> String {
     escape_formula(name).into_owned()
 }

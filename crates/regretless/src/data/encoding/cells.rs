@@ -137,7 +137,7 @@ impl ColumnCells<'_> {
         Error::input(place, message)
     }
 
-    /// Handles a gap: indicated where training rows have gaps, or else noted; `indicator` is the
+    /// Handles a gap: indicated if training rows have gaps, or else noted; `indicator` is the
     /// position of the indicator, if there is one.
     pub(super) fn mark_gap(
         &self,
@@ -166,7 +166,7 @@ impl ColumnCells<'_> {
         Err(error.with_remedy("fill it in, leave the row out, or let gaps be filled"))
     }
 
-    /// Notes gaps where the training rows had none, so that there is no indicator.
+    /// Notes gaps if the training rows had none, so there is no indicator.
     pub(super) fn note_gaps(&self, gaps: &Occurrences, filled: &str, out: &mut EncodedRows) {
         self.note(
             gaps,
@@ -199,7 +199,7 @@ impl ColumnCells<'_> {
         }
     }
 
-    /// The text of a cell; `None` where there is a gap.
+    /// The text of a cell; `None` if there is a gap.
     pub(super) fn text(&self, source: usize) -> Option<Cow<'_, str>> {
         let table = self.rows.table();
         match &self.raw.cells {

@@ -12,7 +12,7 @@ use crate::error::Result;
 const DAYS_PER_YEAR: f64 = 365.2425;
 
 impl ColumnCells<'_> {
-    /// The time of a cell; `None` where there is a gap.
+    /// The time of a cell; `None` if there is a gap.
     pub(super) fn time(&self, row: usize, source: usize) -> Result<Option<i64>> {
         match &self.raw.cells {
             RawCells::Times(times) => Ok(Some(times[source]).filter(|time| *time != TIME_GAP)),

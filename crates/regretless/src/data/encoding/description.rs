@@ -50,7 +50,7 @@ impl ColumnEncoding {
         }
     }
 
-    /// What happens to the column, for people; `None` where its numbers are used as they are.
+    /// What happens to the column, for people; `None` if its numbers are used as they are.
     pub(super) fn description(&self) -> Option<String> {
         let filled = |gaps: usize, value: &str| match gaps {
             0 => String::new(),

@@ -50,7 +50,7 @@ impl Features {
         FeatureTable::default()
     }
 
-    /// Features of raw columns; they are plain features where all columns are numbers without gaps.
+    /// Features of raw columns; they are plain features if all columns are numbers without gaps.
     pub(crate) fn from_raw_table(table: RawTable, shape: FeatureShape) -> Result<Self> {
         let names: Vec<String> = table
             .columns
@@ -192,8 +192,8 @@ impl Features {
         })
     }
 
-    /// The features under another encoding, or that of a model without one; borrowed where they
-    /// are those already.
+    /// The features under another encoding, or that of a model without one; borrowed if they are
+    /// those already.
     ///
     /// # Errors
     /// As [`Features::encode_by`], and when raw columns are given to a model of numbers.

@@ -1,10 +1,9 @@
 //! Fits an encoding on the training rows, and on no others.
 //!
 //! Target statistics are means of the training costs, drawn towards the mean of all training rows
-//! where a value is rare (Micci-Barreca 2001, "A preprocessing scheme for high-cardinality
-//! categorical attributes"). A training row must not see its own cost in its features: its value is
-//! the mean over the other folds of the training rows (cross-fitting, as in scikit-learn's
-//! `TargetEncoder`).
+//! if a value is rare (Micci-Barreca 2001, "A preprocessing scheme for high-cardinality categorical
+//! attributes"). A training row must not see its own cost in its features: its value is the mean
+//! over the other folds of the training rows (cross-fitting, as in scikit-learn's `TargetEncoder`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +47,7 @@ pub(super) struct TrainingCell {
     pub source: usize,
     /// The position of its instance among the training instances.
     pub position: usize,
-    /// The mean of its costs; for a long table, its cost. NaN where it has none.
+    /// The mean of its costs; for a long table, its cost. NaN if it has none.
     pub target: f64,
 }
 
@@ -171,7 +170,7 @@ impl TrainingCells<'_> {
         Ok(Fitted::Used(ColumnCode::Categories { values, gaps }))
     }
 
-    /// The texts of the training rows; `None` where there is a gap.
+    /// The texts of the training rows; `None` if there is a gap.
     fn texts_of(&self, column: &RawColumn) -> Vec<Option<String>> {
         let table = self.rows.table();
         let text = |cell: &TrainingCell| match &column.cells {

@@ -81,7 +81,7 @@ struct UnencodedColumn {
 }
 
 /// How the cells of a column become features. `gaps` is the number of training rows without a
-/// value: where there are any, an indicator is one of the features.
+/// value: if there are any, an indicator is one of the features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 enum ColumnCode {
@@ -208,7 +208,7 @@ impl FeatureEncoding {
         }
     }
 
-    /// How the columns are read, so that their cells are what the encoding expects.
+    /// How the columns are read, so their cells are what the encoding expects.
     pub(crate) fn reading_options(&self) -> FeatureOptions {
         let mut options = FeatureOptions::default();
         for (column, kind) in self.columns.iter().zip(self.cell_kinds()) {

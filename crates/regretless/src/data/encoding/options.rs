@@ -24,7 +24,7 @@ use super::calendar::day_of_text;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FeatureOptions {
-    /// Names or patterns of columns whose values are categories, also where they are numbers.
+    /// Names or patterns of columns whose values are categories, even if they are numbers.
     pub categories: Vec<String>,
     /// Names or patterns of columns whose values are replaced by the mean cost of the training rows
     /// that have the same value.
@@ -96,7 +96,7 @@ impl FeatureOptions {
         self.date_entries().any(|entry| entry.column == name)
     }
 
-    /// The parts that the user chose for a column; `None` where the training rows decide.
+    /// The parts that the user chose for a column; `None` if the training rows decide.
     pub(super) fn date_parts(&self, name: &str) -> Option<DateParts> {
         let mut entries = self.date_entries().filter(|entry| entry.column == name);
         entries.next().and_then(|entry| entry.parts)

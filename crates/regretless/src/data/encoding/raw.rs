@@ -164,7 +164,7 @@ impl RawRows {
             .map_or(self.table.rows, |rows| rows.len())
     }
 
-    /// The row of the table; `None` where the item does not exist.
+    /// The row of the table; `None` if the item does not exist.
     pub fn row(&self, row: usize) -> Option<usize> {
         match &self.rows {
             None => Some(row),
@@ -293,7 +293,7 @@ impl FeatureTable {
     }
 
     /// The features of a table with one row per instance. Columns of numbers without gaps are used
-    /// as they are; where there are others, the table is encoded when it is split, and a row when a
+    /// as they are; if there are others, the table is encoded when it is split, and a row when a
     /// model predicts its costs.
     ///
     /// # Errors

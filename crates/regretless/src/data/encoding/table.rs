@@ -8,7 +8,7 @@ use super::raw::RawRows;
 use crate::error::Result;
 
 impl Dataset {
-    /// The features of this table, encoded by what its training rows say; `None` where there is
+    /// The features of this table, encoded by what its training rows say; `None` if there is
     /// nothing to encode. `train` are the numbers of the training instances.
     ///
     /// # Errors

@@ -5,8 +5,8 @@
 //! single precision. Rows and columns in messages count from 0, as numpy does.
 //!
 //! Large costs that are single precision, little-endian and in C order are memory-mapped
-//! ([`Storage`]), so that a table may be larger than memory. They are checked for finiteness in one
-//! pass like all others.
+//! ([`Storage`]), so a table may be larger than memory. They are checked for finiteness in one pass
+//! like all others.
 
 use std::path::Path;
 

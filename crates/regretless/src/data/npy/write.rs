@@ -62,8 +62,8 @@ pub fn write_f64_rows(
     Ok(())
 }
 
-/// Writes rows one by one as they are generated, so that the table never is in memory as a whole.
-/// `next` fills an empty row.
+/// Writes rows one by one as they are generated, so the table never is in memory as a whole. `next`
+/// fills an empty row.
 ///
 /// # Errors
 /// When the file exists and `force` is false, writing fails or the observer interrupts; no file is

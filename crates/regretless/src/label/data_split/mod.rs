@@ -119,7 +119,7 @@ impl DataSplit {
         })
     }
 
-    /// How the columns of the table became features; none where they are the features.
+    /// How the columns of the table became features; none if they are the features.
     pub fn encoding(&self) -> Option<Arc<FeatureEncoding>> {
         self.with_table(|data| data.features().encoding().cloned())
     }
@@ -139,7 +139,7 @@ impl DataSplit {
         })
     }
 
-    /// Keeps labels in a folder, so that no row is solved twice.
+    /// Keeps labels in a folder, so no row is solved twice.
     #[must_use]
     pub fn keep_labels(mut self, store: LabelStore) -> Self {
         self.store = Some(store);
@@ -228,8 +228,7 @@ impl DataSplit {
         self.with_table(|data| problem.for_table(data))
     }
 
-    /// An oracle for the rows of this table, where the feasible sets of a problem differ between
-    /// rows.
+    /// An oracle for the rows of this table, if the feasible sets of a problem differ between rows.
     ///
     /// # Errors
     /// When the table lacks a parameter of the problem.

@@ -7,7 +7,7 @@ use crate::data::{FeatureEncoding, FeatureShape, Features, Matrix, RowParameters
 use crate::error::{Error, Result};
 use crate::problem::ProblemKind;
 
-/// One row to decide for: its features, and its parameters where feasible sets differ between rows.
+/// One row to decide for: its features, and its parameters if feasible sets differ between rows.
 ///
 /// ```
 /// use regretless::Row;

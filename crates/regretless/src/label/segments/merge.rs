@@ -33,7 +33,7 @@ pub(in crate::label) enum MergeRule {
 }
 
 impl LabelSegments<'_> {
-    /// Merges segments by the rule. Without effect where another process merges: it does not matter
+    /// Merges segments by the rule. Without effect if another process merges: it does not matter
     /// who does.
     pub(in crate::label) fn merge(&self, rule: MergeRule) {
         if rule == MergeRule::Finished {
@@ -70,7 +70,7 @@ impl LabelSegments<'_> {
         if sources.len() < 2 {
             return;
         }
-        // Where the merged segment cannot be written, its sources stay and nothing is lost.
+        // If the merged segment cannot be written, its sources stay and nothing is lost.
         let Ok(merged) = self.write(&labels) else {
             return;
         };

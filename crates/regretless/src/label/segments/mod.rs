@@ -7,8 +7,8 @@
 //!
 //! Small segments are merged into larger ones, as in a log-structured merge tree (O'Neil et al.
 //! 1996): their number grows with the logarithm of the number of rows, and a row is written again
-//! that often. A merged segment is in place before those it replaces are removed, so that a run
-//! that is killed in between leaves rows in two segments, never in none.
+//! that often. A merged segment is in place before those it replaces are removed, so a run that is
+//! killed in between leaves rows in two segments, never in none.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -75,7 +75,7 @@ pub(super) struct SolvedRows {
     pub write_error: Option<Error>,
 }
 
-/// What was found in the place of a segment.
+/// What was found in place of a segment.
 enum SegmentContent {
     Labels(Vec<(LabelKey, SolveResult)>),
     /// The file does not exist any more: it was merged.
@@ -264,8 +264,8 @@ fn is_property_of_row(result: &SolveResult) -> bool {
 }
 
 impl StoredLabels {
-    /// Adds the labels of a segment that fit the table. Where one does not fit, the segment counts
-    /// as damaged, and its other labels are rescued.
+    /// Adds the labels of a segment that fit the table. If one does not fit, the segment counts as
+    /// damaged, and its other labels are rescued.
     fn add(
         &mut self,
         path: &Path,

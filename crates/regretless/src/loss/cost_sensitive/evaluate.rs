@@ -36,7 +36,7 @@ pub(super) const MIN_NORM: f64 = 1e-12;
 pub struct CostSensitiveLoss {
     spec: CostSensitiveSpec,
     bounds: VariableBounds,
-    /// The bounds of each row, where they differ between rows; empty otherwise.
+    /// The bounds of each row, if they differ between rows; empty otherwise.
     row_bounds: Vec<VariableBounds>,
     /// The projections of E; `None` for other losses.
     projections: Option<RowProjections>,
@@ -117,7 +117,7 @@ impl CostSensitiveLoss {
         self
     }
 
-    /// The same where the bounds of variables differ between rows.
+    /// The same if the bounds of variables differ between rows.
     pub(super) fn with_row_bounds(mut self, row_bounds: Vec<VariableBounds>) -> Self {
         self.row_bounds = row_bounds;
         self

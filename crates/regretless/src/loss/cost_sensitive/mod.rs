@@ -18,12 +18,12 @@
 //!   counts.
 //! * **S** (scale-invariant): both vectors are scaled to unit norm first, since decisions do not
 //!   depend on the scale of costs.
-//! * **E** (equality-invariant), in the place of S: both vectors are projected onto the null space
-//!   of the equality constraints Ax = b of the problem, then scaled to unit norm, since decisions
-//!   do not change where costs c become αc + Aᵀy. Zero loss implies zero regret: with O it means
+//! * **E** (equality-invariant), instead of S: both vectors are projected onto the null space of
+//!   the equality constraints Ax = b of the problem, then scaled to unit norm, since decisions do
+//!   not change when costs c become αc + Aᵀy. Zero loss implies zero regret: with O it means
 //!   Pĉ/‖Pĉ‖ = Pc/‖Pc‖ + δ with δ ≤ 0 for chosen and δ ≥ 0 for other items; for every feasible x
-//!   the difference x − x* is in the null space of A, so that
-//!   ĉᵀ(x − x*)/‖Pĉ‖ = cᵀ(x − x*)/‖Pc‖ + δᵀ(x − x*) ≥ 0.
+//!   the difference x − x* is in the null space of A, so ĉᵀ(x − x*)/‖Pĉ‖ = cᵀ(x − x*)/‖Pc‖ + δᵀ(x −
+//!   x*) ≥ 0.
 //! * **C** (instance costs) and its variants **W(w)**, **IC(k)**, **EIC(k)**: weights per instance
 //!   from a baseline trained with the other components (`train/weighting.rs`).
 //! * **tau=t** (pinball): weight t for underprediction and 1−t for overprediction.
@@ -276,7 +276,7 @@ impl LossDefinition for CostSensitiveSpec {
     }
 }
 
-/// The bounds of the variables of each row, where they differ between rows; empty otherwise.
+/// The bounds of the variables of each row, if they differ between rows; empty otherwise.
 fn row_bounds(data: &LabeledDataset, oracle: &Oracle) -> Result<Vec<VariableBounds>> {
     let bounds = oracle.problem().choices().bounds();
     if !oracle.has_row_problems() {

@@ -15,7 +15,7 @@ use crate::problem::{
 /// Untuned: rounding errors are near 1e-15.
 const MIN_RELATIVE_NORM: f64 = 1e-10;
 
-/// Most numbers of the projections of all rows, where they differ: 512 MB.
+/// Most numbers of the projections of all rows, if they differ: 512 MB.
 const MAX_PROJECTION_ENTRIES: usize = 1 << 25;
 
 /// A projection of cost vectors before they are scaled to unit norm.
@@ -23,7 +23,7 @@ const MAX_PROJECTION_ENTRIES: usize = 1 << 25;
 pub struct NormalizingProjection(Arc<EqualityProjection>);
 
 impl NormalizingProjection {
-    /// Projects a vector; 0 where only a rounding error is left.
+    /// Projects a vector; 0 if only a rounding error is left.
     pub(crate) fn project(&self, vector: &mut [f64], scratch: &mut ProjectionScratch) {
         let norm_before = norm(vector);
         self.0.project(vector, scratch);
@@ -49,7 +49,7 @@ impl NormalizingProjection {
     }
 
     /// Which rows of the constraints each cost is in, and the solution of their system, for fused
-    /// training; `None` where some costs are absent.
+    /// training; `None` if some costs are absent.
     pub(crate) fn equalities(&self) -> Option<(&EqualityProjection, &Incidence)> {
         Some((&self.0, self.0.incidence()?))
     }
@@ -103,7 +103,7 @@ impl RowProjections {
                     "the equality constraints of the problem differ between rows and are too \
                      large to be stored for each",
                 )
-                .with_remedy("use S in the place of E"));
+                .with_remedy("use S instead of E"));
             }
             // Rows without a label share the projection of the next row.
             projections.resize(row, projection.clone());

@@ -102,7 +102,7 @@ pub(super) fn evaluate(
     let prediction_factor = if scale_invariant {
         -(projection * f64::from(scales.prediction) * slope_factor)
     } else {
-        // Adding -0 keeps every bit of the gradient, also where it is -0.
+        // Adding -0 keeps every bit of the gradient, even if it is -0.
         -0.0
     };
     write_gradient(

@@ -15,7 +15,7 @@
 //! Sources: Niepert, Minervini and Franceschi, "Implicit MLE: backpropagating through discrete
 //! exponential family distributions" (2021); Minervini, Franceschi and Niepert, "Adaptive
 //! perturbation-based gradient estimation" (2023). Solves per evaluation: two per sample, three
-//! when central. Needs the labels. Use AI-MLE where a good λ is not known.
+//! when central. Needs the labels. Use AI-MLE when a good λ is not known.
 //!
 //! ```
 //! use regretless::loss::LossSpec;
@@ -254,8 +254,8 @@ struct AdaptiveState {
     mean_entries: f64,
 }
 
-/// Adapts α from batch to batch. Entries are counted as integers, so that their sum does not depend
-/// on the order in which threads add them.
+/// Adapts α from batch to batch. Entries are counted as integers, so their sum does not depend on
+/// the order in which threads add them.
 #[derive(Debug)]
 struct AdaptiveStepSize {
     entries: AtomicU64,

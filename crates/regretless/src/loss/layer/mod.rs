@@ -6,8 +6,8 @@
 //! [`blackbox`] (DBB, NID), [`perturbed`] (DPO), [`implicit`] (I-MLE), and the regularized one in
 //! `loss/frank_wolfe.rs`.
 //!
-//! Use them where a decision is evaluated by more than its cost. For regret alone, SPO+ and PFYL
-//! are convex and train better.
+//! Use them when a decision is evaluated by more than its cost. For regret alone, SPO+ and PFYL are
+//! convex and train better.
 
 pub mod blackbox;
 pub mod implicit;

@@ -13,7 +13,7 @@
 //! The leave-one-out baseline b_k changes the variance of the gradient, not its mean.
 //!
 //! Source: Berthet, Blondel, Teboul, Cuturi, Vert and Bach, "Learning with differentiable perturbed
-//! optimizers" (2020). Solves per evaluation: one per sample. Needs the labels. Use it where a
+//! optimizers" (2020). Solves per evaluation: one per sample. Needs the labels. Use it when a
 //! decision is evaluated by more than its cost and an unbiased gradient is worth its variance.
 //!
 //! ```

@@ -69,7 +69,7 @@ const ERRORS: [(&str, &str); 33] = [
     ("SPO+ node-limit 0", "node-limit 100"),
     ("SPO+ warm memory 5", "200MB"),
     ("SPO+ memory 5MB", "without 'warm'"),
-    ("SPO+ relax local-search", "exclude"),
+    ("SPO+ relax local-search", "cannot be combined"),
     ("SPO+ warm node-limit 9", "earlier solver calls"),
     ("MSE then ", "SPO+"),
     ("SPO+ lr 0", "above 0"),

@@ -43,7 +43,7 @@ pub struct OracleWorker<'a> {
     slot: Option<WarmStartSlot>,
     /// Decisions solved since the last [`Self::take_solved`], if there is a pool.
     solved: Vec<Decision>,
-    /// The row whose problem is solved, where rows have problems of their own.
+    /// The row whose problem is solved, if rows have problems of their own.
     row: RowState,
     /// Costs converted to double precision.
     costs_f64: Vec<f64>,
@@ -57,7 +57,7 @@ pub(super) struct WorkerContext<'a> {
     pub(super) settings: OracleSettings,
     pub(super) pool: Option<&'a SolutionPool>,
     pub(super) store: Option<&'a WarmStartStore>,
-    /// The names of the costs, where NaN is a cost without a prediction.
+    /// The names of the costs, if NaN is a cost without a prediction.
     pub(super) unpredicted: Option<&'a CostNames>,
 }
 
@@ -84,7 +84,7 @@ impl<'a> OracleWorker<'a> {
         }
     }
 
-    /// The problem that is solved: that of the current row, where rows have problems of their own.
+    /// The problem that is solved: that of the current row, if rows have problems of their own.
     pub fn problem(&self) -> &dyn ProblemKind {
         match &self.row.problem {
             Some(Ok(problem)) => problem.as_ref(),
@@ -131,7 +131,7 @@ impl<'a> OracleWorker<'a> {
             instance,
             call_index,
         });
-        // The row's problem is built only where rows differ, and only when the row changes.
+        // The row's problem is built only if rows differ, and only when the row changes.
         if self.oracle.has_row_problems() && self.row.instance != Some(instance) {
             self.enter_row(instance);
         }
@@ -246,9 +246,9 @@ impl<'a> OracleWorker<'a> {
         Ok(&self.solution)
     }
 
-    /// As [`Self::solve_from`], for losses that are defined by the least cost of a decision. Where
-    /// the costs leave no optimal decision, the solution is the optimum of a relaxation, whose
-    /// cost is a bound ([`crate::solve::Solver::relax_unproven`]).
+    /// As [`Self::solve_from`], for losses that are defined by the least cost of a decision. If the
+    /// costs leave no optimal decision, the solution is the optimum of a relaxation, whose cost is
+    /// a bound ([`crate::solve::Solver::relax_unproven`]).
     ///
     /// # Errors
     /// When there is none.

@@ -19,8 +19,8 @@ impl<'a> OracleWorker<'a> {
         self.context.pool.map_or(&[], SolutionPool::decisions)
     }
 
-    /// The decisions of the pool that are usable in the current row. With fewer than two of
-    /// them, the row is solved for these costs, so that there is something to compare with.
+    /// The decisions of the pool that are usable in the current row. With fewer than two of them,
+    /// the row is solved for these costs, so there is something to compare with.
     ///
     /// # Errors
     /// When that solve fails.
@@ -51,14 +51,14 @@ impl<'a> OracleWorker<'a> {
     }
 
     /// Whether a decision of another row can be compared in the current one: it is feasible, and
-    /// its cost is known. Where decisions have known costs of their own, these may differ per row.
+    /// its cost is known. If decisions have known costs of their own, these may differ per row.
     fn is_usable(&self, decision: &Decision) -> bool {
         self.row.has_comparable_pool
             && matches!(&self.row.problem, Some(Ok(problem)) if problem.check(decision).is_ok())
     }
 
-    /// The cheapest decision of the pool that is usable in the current row; false, where rows
-    /// have problems of their own, if fewer than two are.
+    /// The cheapest decision of the pool that is usable in the current row; false if rows have
+    /// their own problems and fewer than two decisions are usable.
     pub(super) fn lookup(&mut self, costs: &[f64]) -> Result<bool, SolveFailure> {
         let Some(pool) = self.context.pool else {
             return Err(SolveFailure::EmptySolutionPool);

@@ -1,4 +1,4 @@
-//! The problem of the current row, where rows have problems of their own.
+//! The problem of the current row, if rows have problems of their own.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::problem::ProblemKind;
 use crate::solve::SolveFailure;
 
-/// The problem of the current row and the one that the solver was made for, where rows have
-/// problems of their own.
+/// The problem of the current row and the one that the solver was made for, if rows have problems
+/// of their own.
 #[derive(Debug, Default)]
 pub(super) struct RowState {
     pub(super) instance: Option<usize>,
@@ -76,8 +76,7 @@ impl OracleWorker<'_> {
         Ok(solver)
     }
 
-    /// The failure of a solve, with the reason where the row's constraints exclude each other or
-    /// the costs have no optimum.
+    /// Adds the infeasible subsystem, or the unbounded direction, to a failed solve.
     pub(super) fn explain(&self, failure: SolveFailure, costs: &[f64]) -> SolveFailure {
         match (&failure, &self.row.problem) {
             (SolveFailure::Unbounded, _) => self

@@ -77,7 +77,7 @@ fn costs_without_a_prediction_are_read_again() {
     assert_eq!(read.to_bytes().unwrap(), bytes);
 }
 
-/// The best objective is 0 in all rows where not to act is best.
+/// The best objective is 0 in all rows if not to act is best.
 #[test]
 fn a_regret_relative_to_zero_is_read_again() {
     let mut written = complete_model();

@@ -41,7 +41,7 @@ sense = \"minimize\"         # or \"maximize\"
         KindField::optional(
             "forbidden",
             "sequence of pairs, optional",
-            "Pairs (agent, task) that are never assigned, by name, or by number where there are no \
+            "Pairs (agent, task) that are never assigned, by name, or by number if there are no \
              names.",
         )
         .annotated("Sequence[tuple[Any, Any]] | None"),
@@ -56,7 +56,7 @@ sense = \"minimize\"         # or \"maximize\"
         summary: "Build an assignment of agents to tasks.",
         details: "Every member of the smaller side gets exactly one of the larger side.",
         positional: 2,
-        raises: "Where no assignment is left; the message names agents that may do too few tasks.",
+        raises: "If no assignment is left; the message names agents that may do too few tasks.",
         examples: &[
             ">>> problem = rl.Problem.assignment([\"Ann\", \"Ben\"], 3, forbidden=[(\"Ann\", 0)])",
             ">>> problem.solve([1, 4, 5, 2, 3, 9]).decision.reshape(2, 3)",

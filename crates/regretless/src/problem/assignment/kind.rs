@@ -122,7 +122,7 @@ impl Sensitivity for Assignment {
         Some(self.assignment_solver())
     }
 
-    /// Exact ranges are at least as wide as those of any basis, so that they serve both kinds.
+    /// Exact ranges are at least as wide as those of any basis, so they serve both kinds.
     fn cost_ranging(
         &self,
         _kind: CostRangeKind,

@@ -28,7 +28,7 @@ pub struct Assignment {
     pairs: Arc<AssignmentPairs>,
     /// Which pairs are present, as the problem file says.
     present: Option<Arc<[bool]>>,
-    /// Which pairs are present and not forbidden; `None` where all are.
+    /// Which pairs are present and not forbidden; `None` if all are.
     allowed: Option<Arc<[bool]>>,
 }
 
@@ -39,7 +39,7 @@ struct AssignmentPairs {
     tasks: AssignmentSide,
     sense: Sense,
     forbidden: Vec<[usize; 2]>,
-    /// Which pairs are not forbidden; `None` where all are.
+    /// Which pairs are not forbidden; `None` if all are.
     allowed: Option<Arc<[bool]>>,
     cost_names: Option<CostNames>,
 }
@@ -354,7 +354,7 @@ fn no_assignment(reason: &str) -> Error {
         .with_remedy("remove pairs from `forbidden`, or allow further ones in `present`")
 }
 
-/// The names `agent-task` of all costs, where agents or tasks have names and all are different.
+/// The names `agent-task` of all costs, if agents or tasks have names and all are different.
 fn cost_names(agents: &AssignmentSide, tasks: &AssignmentSide) -> Option<CostNames> {
     let has_names = agents.names.is_some() || tasks.names.is_some();
     if !has_names || agents.count * tasks.count > MAX_NAMED_PAIRS {

@@ -3,7 +3,7 @@
 //! `SP5x5` is a shortest path on a 5 by 5 grid, `KS32` a knapsack of 32 items, `TSP20` a tour
 //! through 20 nodes, `CVRP20` vehicle routes over 20 nodes with the depot. Sizes are free: `SP10x4`
 //! and `KS100` are valid as well. Capacities, demands and weights are those of the cost-sensitive
-//! paper (Schutte et al. 2026), so that its results can be reproduced.
+//! paper (Schutte et al. 2026), so its results can be reproduced.
 //!
 //! `ROAD400` is a shortest path through a road network of 400 nodes, `AP25` an assignment of 25
 //! agents to as many tasks, `TP6x8` a transport problem with 6 origins and 8 destinations,
@@ -78,7 +78,7 @@ pub enum Benchmark {
         nodes: usize,
     },
     /// `CVRPn`: 5 vehicles of capacity 30 serve n − 1 customers, whose demands take up 70 % of
-    /// that, or less where they are so few that routes of two or more customers could not carry it.
+    /// that, or less if they are so few that routes of two or more customers could not carry it.
     Cvrp {
         /// Number of nodes with the depot.
         nodes: usize,

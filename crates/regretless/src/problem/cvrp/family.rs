@@ -50,7 +50,7 @@ vehicles = 2               # fill in: most routes
         KindField::optional(
             "customers",
             "int, optional",
-            "Number of customers, where the demands come from columns.",
+            "Number of customers, if the demands come from columns.",
         )
         .annotated("int | None"),
         KindField::present(

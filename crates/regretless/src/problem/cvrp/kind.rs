@@ -70,8 +70,8 @@ impl SolverTraits for Cvrp {
 }
 
 impl FailureReasons for Cvrp {
-    /// Known where the demands exceed the capacity of all vehicles, or the only customer would need
-    /// a route of its own.
+    /// Known if the demands exceed the capacity of all vehicles, or the only customer would need a
+    /// route of its own.
     fn infeasibility(&self) -> Option<String> {
         let (vehicles, capacity) = (self.vehicles, self.capacity);
         let total: f64 = self.demands.iter().sum();
@@ -139,7 +139,7 @@ impl DecisionGeometry for Cvrp {
         Some(cone)
     }
 
-    /// The degree of the depot is fixed only where all vehicles are needed.
+    /// The degree of the depot is fixed only if all vehicles are needed.
     fn equality_constraints(&self) -> EqualityConstraints {
         let load: f64 = self.demands.iter().sum();
         EqualityConstraints::Degrees {

@@ -2,8 +2,8 @@
 //! each within the capacity of a vehicle, at minimum total cost.
 //!
 //! Node 0 is the depot. One cost per edge {i, j}, i < j, in lexicographic order, as for tours.
-//! Every customer has degree 2, the depot at most twice the number of vehicles, so that vehicles
-//! may be unused.
+//! Every customer has degree 2, the depot at most twice the number of vehicles, so vehicles may be
+//! unused.
 //!
 //! A route with one customer would use its depot edge twice. By default edges are used at most
 //! once, as in the benchmarks of decision-focused learning, which excludes such routes; the general
@@ -122,7 +122,7 @@ impl Cvrp {
         Self::checked(self.demands, &limits, Some(present))
     }
 
-    /// Whether each customer is present; `None` where all are.
+    /// Whether each customer is present; `None` if all are.
     pub fn present(&self) -> Option<&[bool]> {
         self.subset.present()
     }

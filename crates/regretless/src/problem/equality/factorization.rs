@@ -178,7 +178,7 @@ fn product(
         }
     }
     for entries in &mut matrix {
-        // Stable, so that sums do not depend on the sort.
+        // Stable, so sums do not depend on the sort.
         entries.sort_by_key(|(column, _)| *column);
         entries.dedup_by(|next, kept| {
             let same = next.0 == kept.0;

@@ -7,7 +7,7 @@ pub(super) fn scale<const LANES: usize>(sum: &mut [f64; LANES], factor: f64) {
     }
 }
 
-/// The sum of all vectors: of even and of odd ones, so that additions overlap.
+/// The sum of all vectors: of even and of odd ones, so additions overlap.
 #[inline(always)]
 pub(super) fn total<const LANES: usize>(sums: &[[f64; LANES]]) -> [f64; LANES] {
     let (pairs, last) = sums.as_chunks::<2>();

@@ -1,8 +1,8 @@
 //! Equality constraints of problems, and the projection onto the null space of their rows.
 //!
-//! Where all decisions satisfy Ax = b, costs c and αc + Aᵀy with α > 0 have the same optimal
-//! decisions: the costs of all decisions change by the same amount yᵀb. The projection
-//! P = I − A⁺A removes Aᵀy. It is computed as
+//! If all decisions satisfy Ax = b, costs c and αc + Aᵀy with α > 0 have the same optimal
+//! decisions: the costs of all decisions change by the same amount yᵀb. The projection P = I − A⁺A
+//! removes Aᵀy. It is computed as
 //!
 //! ```text
 //! s = A c        one sum per row
@@ -127,7 +127,7 @@ impl EqualityConstraints {
 pub struct EqualityProjection {
     incidence: Incidence,
     system: RowSystem,
-    /// The numbers of the variables that take part; all, in order, where it is `None`.
+    /// The numbers of the variables that take part; all, in order, if it is `None`.
     indices: Option<Arc<[u32]>>,
 }
 
@@ -220,7 +220,7 @@ enum RowSystem {
 }
 
 impl EqualityProjection {
-    /// The projection for these constraints on this number of variables; `None` where there are no
+    /// The projection for these constraints on this number of variables; `None` if there are no
     /// constraints.
     ///
     /// # Errors
@@ -337,7 +337,7 @@ impl EqualityProjection {
         }
     }
 
-    /// The same where all variables take part; `sums` are zeros.
+    /// The same if all variables take part; `sums` are zeros.
     fn project_all(&self, costs: &mut [f64], sums: &mut [[f64; 1]]) {
         match &self.incidence {
             Incidence::Runs(runs) => {
@@ -384,7 +384,7 @@ impl EqualityProjection {
         }
     }
 
-    /// Which rows each variable is in; `None` where some variables are absent.
+    /// Which rows each variable is in; `None` if some variables are absent.
     pub(crate) fn incidence(&self) -> Option<&Incidence> {
         self.indices.is_none().then_some(&self.incidence)
     }
@@ -453,7 +453,7 @@ fn too_large(reason: &str) -> Error {
     Error::setting(format!(
         "the equality constraints of the problem cannot be used: {reason}"
     ))
-    .with_remedy("use S in the place of E")
+    .with_remedy("use S instead of E")
 }
 
 /// The degrees of a complete graph as rows.

@@ -17,8 +17,7 @@ use crate::problem::parametric::{NumberRows, Place, RowParametric, RowSetter, Te
 use crate::problem::subset::absences;
 use crate::problem::{Problem, ProblemSpec};
 
-/// The number of a node, which may be negative where it is a name; in a grid, its row and column
-/// too.
+/// The number of a node, which may be negative if it is a name; in a grid, its row and column too.
 const END_PLACES: &[RowPlace] = &[
     RowPlace::with(Placeholder::Mark, NumberRange::Finite)
         .named(EntryNames::NodeNumbers)
@@ -39,7 +38,7 @@ pub(in crate::problem) static FAMILY: ProblemFamily = ProblemFamily {
 kind = \"graph_path\"
 # arcs may come from a table: arcs = { file = \"roads.csv\", from = \"from\", to = \"to\" }
 arcs = [[\"home\", \"bridge\"], [\"bridge\", \"work\"], [\"home\", \"work\"]]   # fill in
-source = \"home\"            # fill in, or { column = \"from\" } where it differs per row
+source = \"home\"            # fill in, or { column = \"from\" } if it differs per row
 target = \"work\"            # fill in
 ",
     fields: &[
@@ -64,7 +63,7 @@ target = \"work\"            # fill in
         KindField::optional(
             "grid",
             "pair of int, optional",
-            "Rows and columns of a grid, in the place of `arcs`. Costs belong to its nodes, row by \
+            "Rows and columns of a grid, instead of `arcs`. Costs belong to its nodes, row by \
              row; a path pays for all its nodes, both ends included.",
         ),
         KindField::optional(
@@ -82,9 +81,9 @@ target = \"work\"            # fill in
     constructor: Some(KindConstructor {
         summary: "Build a shortest path in a directed graph, or over the nodes of a grid.",
         positional: 1,
-        raises: "Where an arc leads from a node to itself, an end is a node of no arc, or no path \
+        raises: "If an arc leads from a node to itself, an end is a node of no arc, or no path \
                  leads from one end to the other.",
-        notes: "Costs may be negative. Where a cycle of the graph has a negative length, predicted \
+        notes: "Costs may be negative. If a cycle of the graph has a negative length, predicted \
                 costs below 0 count as 0 in the search and the status is \"limit reached\"; true \
                 costs are refused.",
         examples: &[

@@ -127,8 +127,7 @@ impl FailureReasons for GraphPath {
         let cycle = self.path_solver().negative_cycle(costs).ok()??;
         let nodes = cycle.iter().map(|node| self.shape.describe(*node));
         Some(format!(
-            "the costs of the cycle through {} add up to less than 0, so that no path is the \
-             shortest",
+            "the costs of the cycle through {} add up to less than 0, so no path is the shortest",
             first_names(nodes)
         ))
     }
@@ -143,7 +142,7 @@ impl Sensitivity for GraphPath {
         Some(self.path_solver())
     }
 
-    /// Exact ranges are at least as wide as those of any basis, so that they serve both kinds.
+    /// Exact ranges are at least as wide as those of any basis, so they serve both kinds.
     fn cost_ranging(
         &self,
         _kind: CostRangeKind,

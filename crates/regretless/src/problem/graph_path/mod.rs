@@ -24,7 +24,7 @@ mod kind;
 pub(super) use family::FAMILY;
 
 /// Most steps of the search for an order in which a path visits its nodes. A shortest path needs
-/// one per node, so that the limit is for decisions of others.
+/// one per node, so the limit is for decisions of others.
 const MAX_ORDER_STEPS: usize = 1_000_000;
 
 /// Path between two nodes of a graph.
@@ -462,7 +462,7 @@ impl GraphPath {
     }
 }
 
-/// What differs per row: the numbers of the ends, empty where they are fixed, and the open arcs.
+/// What differs per row: the numbers of the ends, empty if they are fixed, and the open arcs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GraphRow {
     pub source: Vec<f64>,

@@ -32,7 +32,7 @@ capacity = [2.0]           # fill in: one number per dimension
             "weights",
             "array_like of shape (d,) or (m, d), or columns",
             "Weights of the items, in one dimension or in several. `columns`, or a list with a \
-             `column` per item, where they differ per row.",
+             `column` per item, if they differ per row.",
         )
         .form(ArgumentForm::ItemWeights)
         .rows(&[
@@ -62,7 +62,7 @@ capacity = [2.0]           # fill in: one number per dimension
         KindField::optional(
             "items",
             "int or sequence of str, optional",
-            "Names of the items, by which columns of costs are matched; or their number, where all \
+            "Names of the items, by which columns of costs are matched; or their number, if all \
              weights come from columns.",
         )
         .annotated("int | Sequence[str] | None"),
@@ -75,7 +75,7 @@ capacity = [2.0]           # fill in: one number per dimension
     constructor: Some(KindConstructor {
         summary: "Build a knapsack problem: the most valuable items within capacities.",
         positional: 2,
-        raises: "Where arrays do not belong together or numbers are negative.",
+        raises: "If arrays do not belong together or numbers are negative.",
         examples: &[
             ">>> problem = rl.Problem.knapsack([4, 3, 5], capacity=rl.column(\"truck_capacity\"))",
             ">>> capacities = {\"truck_capacity\": np.array([8.0, 5.0])}",

@@ -170,7 +170,7 @@ impl Knapsack {
         &self.capacity
     }
 
-    /// Whether each item is present; `None` where all are.
+    /// Whether each item is present; `None` if all are.
     pub fn present(&self) -> Option<&[bool]> {
         self.subset.present()
     }

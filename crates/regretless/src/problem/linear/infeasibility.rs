@@ -4,7 +4,7 @@
 //! A constraint is a row, or the bounds of a column. Prefixes of the list of constraints are tested
 //! by bisection: where an infeasible prefix becomes feasible without its last constraint, that one
 //! is in every conflict of the prefix. Each constraint of the conflict takes a logarithmic number
-//! of linear programs. Rows come before bounds, so that bounds are named only where rows need them.
+//! of linear programs. Rows come before bounds, so bounds are named only if rows need them.
 
 use super::LinearProblem;
 use crate::solve::SolveFailure;

@@ -31,7 +31,7 @@ impl LinearProblem {
             .collect()
     }
 
-    /// The same problem with fewer decisions; none where bounds exclude each other.
+    /// The same problem with fewer decisions; none if bounds contradict each other.
     pub(super) fn with_restriction(&self, restriction: &Restriction) -> Option<Self> {
         let mut model = LinearModel::clone(self.model());
         for narrower in &restriction.bounds {

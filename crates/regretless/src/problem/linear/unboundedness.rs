@@ -13,7 +13,7 @@ enum ColumnDirection {
 }
 
 impl ColumnDirection {
-    /// The direction that lowers the objective; none where the cost is 0.
+    /// The direction that lowers the objective; none if the cost is 0.
     fn favored_by(cost: f64) -> Option<Self> {
         if cost < 0.0 {
             Some(Self::Up)
@@ -146,8 +146,7 @@ impl LinearProblem {
     }
 }
 
-/// A name as a key of TOML: in quotes where it has other characters than letters, digits, `_` and
-/// `-`.
+/// A name as a key of TOML: in quotes if it has other characters than letters, digits, `_` and `-`.
 fn toml_key(name: &str) -> String {
     let is_bare = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
     if !name.is_empty() && name.chars().all(is_bare) {

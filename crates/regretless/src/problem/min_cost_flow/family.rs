@@ -43,7 +43,7 @@ capacity = [3, 3, inf]               # optional: one number per arc
             "supply",
             "dict, array_like or columns",
             "What each node sends, negative for a demand, by node; nodes that are not named send \
-             nothing. Or one number per node: in the order of the nodes where all are whole \
+             nothing. Or one number per node: in the order of the nodes if all are whole \
              numbers, otherwise in the order in which the arcs name them. Supplies and demands \
              have to be equal in total.",
         )
@@ -80,7 +80,7 @@ capacity = [3, 3, inf]               # optional: one number per arc
     constructor: Some(KindConstructor {
         summary: "Build a flow of least cost through a network.",
         positional: 2,
-        raises: "Where no flow is feasible; the message names nodes that need more than can reach \
+        raises: "If no flow is feasible; the message names nodes that need more than can reach \
                  them.",
         notes: "A cycle of negative cost without a capacity makes the objective unbounded: such a \
                 solve is an error.",

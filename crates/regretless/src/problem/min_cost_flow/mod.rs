@@ -211,7 +211,7 @@ impl MinCostFlow {
         }
     }
 
-    /// The same network with other limits and, where given, only some arcs.
+    /// The same network with other limits and, if given, only some arcs.
     ///
     /// # Errors
     /// When a number is not finite or negative, or no arc is present.
@@ -248,7 +248,7 @@ impl MinCostFlow {
         })
     }
 
-    /// Whether each arc is present; `None` where all are.
+    /// Whether each arc is present; `None` if all are.
     fn present(&self) -> Option<&[bool]> {
         self.present.as_deref()
     }

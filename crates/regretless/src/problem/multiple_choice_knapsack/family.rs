@@ -37,8 +37,8 @@ sense = \"maximize\"                     # or \"minimize\"
             "weights",
             "sequence of sequences, or columns",
             "The weights of the offers of each group, such as a customer; an array of shape \
-             (groups, offers) where all groups have equally many. `columns` of all offers, with \
-             `groups`, where they differ per row.",
+             (groups, offers) if all groups have equally many. `columns` of all offers, with \
+             `groups`, if they differ per row.",
         )
         .rows(&[
             // All offers in one list, with the sizes of the groups.
@@ -64,7 +64,7 @@ sense = \"maximize\"                     # or \"minimize\"
         KindField::optional(
             "groups",
             "sequence of int, optional",
-            "Number of offers of each group, where the weights come from columns.",
+            "Number of offers of each group, if the weights come from columns.",
         )
         .annotated("Sequence[int] | None"),
         KindField::present(
@@ -77,7 +77,7 @@ sense = \"maximize\"                     # or \"minimize\"
     constructor: Some(KindConstructor {
         summary: "Build a multiple-choice knapsack: one offer of each group within a capacity.",
         positional: 2,
-        raises: "Where the lightest offers of all groups exceed the capacity, or numbers are \
+        raises: "If the lightest offers of all groups exceed the capacity, or numbers are \
                  negative.",
         notes: "Values are those of the offers, group by group.",
         examples: &[

@@ -180,7 +180,7 @@ impl MultipleChoiceKnapsack {
         Self { sense, ..self }
     }
 
-    /// The same problem with other numbers, where they are given: the weight of each offer, whether
+    /// The same problem with other numbers, if they are given: the weight of each offer, whether
     /// each offer is present, and the capacity. Weights of absent offers are not read.
     ///
     /// # Errors

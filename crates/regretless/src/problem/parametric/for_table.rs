@@ -35,7 +35,7 @@ impl ProblemSpec {
     }
 
     /// The problem with placeholders for the numbers of rows, which has the items, nodes and arcs
-    /// of all rows. `None` for problems without parameters per row, and where rows have different
+    /// of all rows. `None` for problems without parameters per row, and if rows have different
     /// items.
     pub fn with_placeholders(&self) -> Option<Self> {
         let Self::Parametric { template } = self else {
@@ -71,8 +71,8 @@ impl ProblemSpec {
         }
     }
 
-    /// The problem for the instances of a table: with its number of items, where the problem file
-    /// does not state it, and with absent items, where the instances have different ones.
+    /// The problem for the instances of a table: with its number of items, if the problem file does
+    /// not state it, and with absent items, if the instances have different ones.
     ///
     /// # Errors
     /// When the instances have different items and the problem does not take its numbers from
@@ -153,8 +153,8 @@ impl ProblemSpec {
 /// Replaces patterns by the names of the columns that match, in the order of the table: a model
 /// then finds its columns by name in other tables, whatever their order.
 ///
-/// Where the columns have the names of the costs with another beginning or end, they are in the
-/// order of the costs.
+/// If the columns have the names of the costs with another beginning or end, they are in the order
+/// of the costs.
 fn name_columns(template: &mut Value, parameters: &RowParameters, costs: &CostNames) -> Result<()> {
     let matching = |pattern: &str| -> Vec<String> {
         let is_single = |name: &&str| parameters.width(name) == Some(1);

@@ -1,10 +1,10 @@
 //! Problems whose numbers come from columns of the table: every row has a feasible set of its own.
 //!
-//! A problem file may refer to columns in the place of numbers (`capacity = { column = "truck" }`)
-//! and arrays (`weights = [{ columns = "w_*" }]`), and may state a known part of the costs
-//! (`known = { columns = "distance_*" }`). The file is a template: the problem of a row is what the
-//! file describes with the row's numbers in these places, so that it is the same problem as one
-//! that is built by hand. Where that takes too long, its kind builds it from its parts (`rows.rs`).
+//! A problem file may refer to columns instead of numbers (`capacity = { column = "truck" }`) and
+//! arrays (`weights = [{ columns = "w_*" }]`), and may state a known part of the costs (`known = {
+//! columns = "distance_*" }`). The file is a template: the problem of a row is what the file
+//! describes with the row's numbers in these places, so it is the same problem as one that is built
+//! by hand. If that takes too long, its kind builds it from its parts (`rows.rs`).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -47,13 +47,13 @@ pub(super) struct ParametricProblem {
     /// The problem with placeholders for all parameters: it has the names, the sense and the
     /// capabilities of the row problems, but not their decisions.
     base: Arc<dyn ProblemKind>,
-    /// Builds the problems of rows, where the file would take too long.
+    /// Builds the problems of rows, if the file would take too long.
     rows: Option<Box<dyn RowBuilder>>,
 }
 
 impl ParametricProblem {
     /// The problem of a template. `file` is the content of the file that a linear problem names,
-    /// where it need not exist any more.
+    /// which need not exist any more.
     ///
     /// # Errors
     /// When a reference is in a place that cannot differ per row, or the template defines no
@@ -100,7 +100,7 @@ impl ParametricProblem {
         })
     }
 
-    /// The problem of all rows, where rows differ in their known costs only.
+    /// The problem of all rows, if rows differ in their known costs only.
     fn common_problem(&self) -> Option<&dyn ProblemKind> {
         self.ranges.is_empty().then_some(self.base.as_ref())
     }
@@ -165,7 +165,7 @@ impl ProblemKind for ParametricProblem {
         self.base.present_costs()
     }
 
-    /// Refused where rows have sets of their own: the oracle checks with the row's problem.
+    /// Refused if rows have sets of their own: the oracle checks with the row's problem.
     fn check(&self, decision: &Decision) -> std::result::Result<(), String> {
         if self.ranges.is_empty() {
             self.base.check(decision)
@@ -283,7 +283,7 @@ impl FailureReasons for ParametricProblem {
 }
 
 impl DecisionGeometry for ParametricProblem {
-    /// A decision alone does not tell which rows it belongs to, and so not which constraints bind.
+    /// A decision alone does not show which rows it belongs to, and so not which constraints bind.
     fn cone(&self, _decision: &Decision) -> Option<NormalCone> {
         None
     }

@@ -1,5 +1,5 @@
-//! Patterns in the place of names: `rhs = { "demand_*" = { column = "d_*" } }` stands for one entry
-//! per name that matches, and its column has what `*` matches in the place of its own `*`.
+//! Patterns instead of names: `rhs = { "demand_*" = { column = "d_*" } }` stands for one entry per
+//! name that matches, and its column has what `*` matches in place of its own `*`.
 
 use std::collections::HashSet;
 
@@ -14,8 +14,7 @@ pub(super) fn is_pattern(name: &str) -> bool {
     name.contains('*')
 }
 
-/// What `*` stands for in a name; `None` where the name does not match the pattern, which has one
-/// `*`.
+/// What `*` stands for in a name; `None` if the name does not match the pattern, which has one `*`.
 pub(super) fn matched_part<'n>(pattern: &str, name: &'n str) -> Option<&'n str> {
     let (prefix, suffix) = pattern.split_once('*')?;
     matches_pattern(pattern, name).then(|| &name[prefix.len()..name.len() - suffix.len()])
@@ -93,7 +92,7 @@ impl Place {
 
 impl<'n> PartialPath<'n> {
     /// Appends the paths that are one step longer: those of the names that match, with the same
-    /// part in the place of `*` in all steps.
+    /// part in place of `*` in all steps.
     fn extend(self, step: &PathStep, names: &'n [String], longer: &mut Vec<Self>) {
         let with_step = |step: PathStep, matched| Self {
             path: [self.path.as_slice(), &[step]].concat(),

@@ -52,7 +52,7 @@ impl Place {
         self.path.iter().any(is_pattern)
     }
 
-    /// What stands here in the problem with placeholders; `None` where it is left out.
+    /// What stands here in the problem with placeholders; `None` if it is left out.
     pub(super) fn placeholder(&self) -> Option<Value> {
         let number = self.rule.placeholder.value()?;
         Some(if self.is_one_number() {
@@ -63,7 +63,7 @@ impl Place {
     }
 
     /// A list with one number per cost of a linear problem: each cost has the column whose name has
-    /// that of the cost in the place of `*`. Other places stay as they are.
+    /// that of the cost in place of `*`. Other places stay as they are.
     pub(super) fn of_costs(mut self, base: &dyn ProblemKind) -> Vec<Self> {
         if !matches!(self.rule.size, FieldSize::Costs) {
             return vec![self];

@@ -26,7 +26,7 @@ pub(in crate::problem) trait RowParametric: ProblemKind + Clone {
     /// The numbers that rows have in common.
     fn row_numbers(&self, template: &Template) -> Self::Numbers;
 
-    /// How the values of a place are written; `None` where they need the problem file.
+    /// How the values of a place are written; `None` if they need the problem file.
     fn row_setter(&self, place: &Place) -> Option<RowSetter<Self::Numbers>>;
 
     /// The problem with the numbers of a row.
@@ -69,7 +69,7 @@ struct FilledRows<K: RowParametric> {
 
 /// A [`RowParametric`] kind whose type is not known.
 pub(in crate::problem) trait NumberRows {
-    /// The row problems of a template; `None` where a place needs the problem file.
+    /// The row problems of a template; `None` if a place needs the problem file.
     fn row_builder(&self, template: &Template) -> Option<Box<dyn RowBuilder>>;
 }
 

@@ -94,8 +94,8 @@ initial = 5.0              # fill in: level before the first step
         summary: "Build a storage problem: charge and discharge a battery or a reservoir at given \
                   prices.",
         positional: 1,
-        raises: "Where a number is out of its range or the levels cannot be kept.",
-        notes: "The decision has the energy bought in each step, negative where it is sold. A step \
+        raises: "If a number is out of its range or the levels cannot be kept.",
+        notes: "The decision has the energy bought in each step, negative if it is sold. A step \
                 charges or discharges, never both, which matters at negative prices.",
         examples: &[
             ">>> battery = rl.Problem.storage(3, capacity=2, charge_limit=1, discharge_limit=2)",

@@ -1,7 +1,7 @@
 //! Storage: charge and discharge a battery or a reservoir over a horizon of prices.
 //!
 //! Each step has one cost, its price. The decision of a step is the energy that is bought, or sold
-//! where it is negative. Charging and discharging exclude each other in a step.
+//! if it is negative. Charging and discharging are mutually exclusive in a step.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ struct StorageFields {
     discharge_efficiency: f64,
     #[serde(default)]
     inflow: Option<NumberOrList>,
-    /// Whether some numbers are placeholders of those of rows, so that they need not fit together.
+    /// Whether some numbers are placeholders of those of rows, so they need not fit together.
     #[serde(default)]
     differs_per_row: bool,
 }
@@ -107,7 +107,7 @@ impl TryFrom<StorageFields> for StorageProblem {
     }
 }
 
-/// A list as problem files write it: one number where all are the same.
+/// A list as problem files write it: one number if all are the same.
 fn written(numbers: &[f64]) -> Value {
     match numbers {
         [first, ..] if numbers.iter().all(|number| number == first) => json!(first),
@@ -293,8 +293,8 @@ impl ProblemKind for StorageProblem {
         self.numbers.steps()
     }
 
-    /// Fitted to medians: 11 µs for 48 steps at prices that are not negative, 150 µs where some
-    /// are; predictions have both signs.
+    /// Fitted to medians: 11 µs for 48 steps at prices that are not negative, 150 µs if some are;
+    /// predictions have both signs.
     fn solve_cost_hint(&self) -> SolveCostHint {
         let steps = self.numbers.steps() as f64;
         SolveCostHint::estimated(2e-8 * steps * steps + 1e-6, 0.2)
@@ -380,8 +380,7 @@ impl Sensitivity for StorageProblem {
         Some(self.storage_solver())
     }
 
-    /// Exact ranges are those of the decision itself, whatever the basis, so that they serve both
-    /// kinds.
+    /// Exact ranges are those of the decision itself, whatever the basis, so they serve both kinds.
     fn cost_ranging(
         &self,
         _kind: CostRangeKind,

@@ -1,9 +1,9 @@
 //! Problems of which some items or nodes are absent.
 //!
-//! Such a problem is solved as the smaller problem of the items that are present, so that every
-//! result is that of the smaller problem bit for bit. Only the numbers of costs and variables
-//! differ: a [`Subset`] translates those of the full problem and back. The variable of an absent
-//! cost is fixed to 0.
+//! Such a problem is solved as the smaller problem of the items that are present, so every result
+//! is that of the smaller problem bit for bit. Only the numbers of costs and variables differ: a
+//! [`Subset`] translates those of the full problem and back. The variable of an absent cost is
+//! fixed to 0.
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ mod renumbered;
 
 use renumbered::{Renumbered, to_smaller};
 
-/// Checks which items are present; `None` where all of them are. `item` is the singular of what the
+/// Checks which items are present; `None` if all of them are. `item` is the singular of what the
 /// list counts.
 ///
 /// # Errors
@@ -52,7 +52,7 @@ pub(super) fn absences(
     Ok(present.contains(&false).then_some(present))
 }
 
-/// Which items are present where `present` are, `None` for all of them, without some of these.
+/// Which items are present if `present` are, `None` for all of them, without some of these.
 pub(super) fn present_without(
     present: Option<&[bool]>,
     count: usize,
@@ -171,17 +171,17 @@ impl<K> MaybeSubset<K> {
         self.0.is_none()
     }
 
-    /// The smaller problem; `None` where all items are present.
+    /// The smaller problem; `None` if all items are present.
     pub fn get(&self) -> Option<&Subset<K>> {
         self.0.as_deref()
     }
 
-    /// Whether each item or node is present; `None` where all are.
+    /// Whether each item or node is present; `None` if all are.
     pub fn present(&self) -> Option<&[bool]> {
         self.get().map(|subset| &subset.present[..])
     }
 
-    /// Whether each cost exists; `None` where all do.
+    /// Whether each cost exists; `None` if all do.
     pub fn present_costs(&self) -> Option<&[bool]> {
         self.get().map(|subset| &subset.present_costs[..])
     }
@@ -220,7 +220,7 @@ impl<K> Serialize for MaybeSubset<K> {
 
 /// A problem some of whose items or nodes may be absent. A kind that implements this describes the
 /// problem in which all are present, also with its capabilities; the [`ProblemKind`] that follows
-/// from it passes every call to the smaller problem where there is one.
+/// from it passes every call to the smaller problem if there is one.
 pub trait PartialKind:
     CostNaming
     + SolverTraits
@@ -249,13 +249,13 @@ pub trait PartialKind:
     /// Number of costs, with those of absent items.
     fn count_costs(&self) -> usize;
 
-    /// What a solve costs where all items are present.
+    /// What a solve costs if all items are present.
     fn full_cost_hint(&self) -> SolveCostHint;
 
-    /// A solver where all items are present.
+    /// A solver if all items are present.
     fn full_solver(&self, limits: &SearchLimits) -> Box<dyn Solver>;
 
-    /// See [`ProblemKind::reuse_solver`]; called where all items are present.
+    /// See [`ProblemKind::reuse_solver`]; called if all items are present.
     fn reuse_full_solver(&self, _solver: &mut dyn Solver) -> bool {
         false
     }

@@ -58,7 +58,7 @@ demand = [2.0, 1.0]        # fill in: of the destinations
         KindField::optional(
             "destinations",
             "int or sequence of str, optional",
-            "Names; costs are then called \"source-destination\". Or their number, where supply or \
+            "Names; costs are then called \"source-destination\". Or their number, if supply or \
              demand come from columns.",
         )
         .annotated("int | Sequence[str] | None"),
@@ -73,7 +73,7 @@ demand = [2.0, 1.0]        # fill in: of the destinations
     constructor: Some(KindConstructor {
         summary: "Build a transport from sources with a supply to destinations with a demand.",
         positional: 2,
-        raises: "Where the demands cannot be met; the message names destinations that need too \
+        raises: "If the demands cannot be met; the message names destinations that need too \
                  much.",
         examples: &[
             ">>> problem = rl.Problem.transport([4, 3], rl.columns(\"need\"), destinations=2)",

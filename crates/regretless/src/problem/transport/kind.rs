@@ -199,7 +199,7 @@ impl DecisionGeometry for Transport {
         Some(cone)
     }
 
-    /// Destinations get what they need. Sources send all they have only where that is needed.
+    /// Destinations get what they need. Sources send all they have only if that is needed.
     fn equality_constraints(&self) -> EqualityConstraints {
         let TransportNumbers { supply, demand, .. } = &*self.numbers;
         let (sources, destinations) = (supply.len(), demand.len());

@@ -178,7 +178,7 @@ fn network(sources: usize, destinations: usize) -> FlowNetwork {
     }
 }
 
-/// The names `source-destination` of all costs, where these have names and all are different.
+/// The names `source-destination` of all costs, if these have names and all are different.
 fn cost_names(names: [&Option<Vec<String>>; 2], counts: [usize; 2]) -> Option<CostNames> {
     let has_names = names.iter().any(|names| names.is_some());
     if !has_names || counts[0] * counts[1] > MAX_NAMED_LANES {
@@ -230,7 +230,7 @@ impl Transport {
         }
     }
 
-    /// The same lanes with other numbers and, where given, only some of them.
+    /// The same lanes with other numbers and, if given, only some of them.
     ///
     /// # Errors
     /// When a number is not finite or negative, or no lane is present.
@@ -261,7 +261,7 @@ impl Transport {
         })
     }
 
-    /// Whether each lane is present; `None` where all are.
+    /// Whether each lane is present; `None` if all are.
     fn present(&self) -> Option<&[bool]> {
         self.present.as_deref()
     }
@@ -302,7 +302,7 @@ impl Transport {
         self.present().is_none_or(|present| present[lane])
     }
 
-    /// The most of a lane; 0 where it is absent.
+    /// The most of a lane; 0 if it is absent.
     fn capacity(&self, lane: usize) -> f64 {
         if self.is_present(lane) {
             self.numbers.capacity[lane]

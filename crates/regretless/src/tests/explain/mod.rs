@@ -190,7 +190,7 @@ fn grid_path(stream: &mut RandomStream) -> Problem {
     Problem::grid_path(rows, cols).unwrap()
 }
 
-/// Arcs from lower to higher nodes, so that costs may have any sign.
+/// Arcs from lower to higher nodes, so costs may have any sign.
 fn acyclic_graph(stream: &mut RandomStream) -> Problem {
     graph(stream, false)
 }
@@ -277,7 +277,7 @@ fn cvrp(stream: &mut RandomStream) -> Problem {
     Problem::from_kind(Cvrp::new(demands, capacity, 2).unwrap())
 }
 
-/// Chooses the better half of pairs of items by a function of the user's.
+/// Chooses the better half of pairs of items by a user's function.
 fn user_function(stream: &mut RandomStream) -> Problem {
     let pairs = 1 + stream.index_below(5);
     let solve = |costs: &[f64]| {

@@ -160,7 +160,7 @@ fn whole_lots(stream: &mut RandomStream) -> Problem {
         let number = build.predicted(format!("number{lot}"), number);
         total.push((number, stream.uniform(1.0, 3.0)));
     }
-    // Without an upper bound: there is no optimum where its cost is negative.
+    // Without an upper bound: there is no optimum if its cost is negative.
     let rest = VariableDomain::Continuous([0.0, f64::INFINITY]);
     total.push((build.predicted("rest", rest), 1.0));
     build.row([stream.uniform(4.0, 9.0), f64::INFINITY], total);

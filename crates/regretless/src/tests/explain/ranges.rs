@@ -17,8 +17,8 @@ const MIN_EXCESS: f64 = 1e-3;
 /// Moved costs of each kind.
 const MIN_MOVED_COSTS: usize = 2000;
 
-/// Moves costs to both sides of the ends of their ranges, and far out where there is no end.
-/// Returns the number of moved costs.
+/// Moves costs to both sides of the ends of their ranges, and far out if there is no end. Returns
+/// the number of moved costs.
 pub fn check(drawn: &DrawnCase, explanation: &Explanation) -> usize {
     let costs = drawn.minimized(explanation);
     let scale = costs.iter().fold(1.0, |max: f64, cost| max.max(cost.abs()));

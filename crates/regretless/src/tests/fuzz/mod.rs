@@ -4,8 +4,8 @@
 //!
 //! Each reader runs in a process of its own with limited memory. It must return a value or an
 //! error: no panic, no abort, no case that takes long. Errors have to name the file, and what is
-//! accepted has to agree with a slow, obvious reading where there is one. A failed case stays in
-//! the temporary folder; the message has its path.
+//! accepted has to agree with a slow, obvious reading if there is one. A failed case stays in the
+//! temporary folder; the message has its path.
 
 use std::fs;
 use std::os::unix::process::parent_id;
@@ -93,7 +93,7 @@ fn fuzz(name: &str) {
 }
 
 /// The file of the running case. Its folder has the number of the process that started the cases,
-/// so that runs at the same time do not share it.
+/// so runs at the same time do not share it.
 fn case_file(reader: &Reader, parent: u32) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("regretless-fuzz-{parent}-{}", reader.name));
     folder.join(format!("{}.{}", reader.name, reader.extension))

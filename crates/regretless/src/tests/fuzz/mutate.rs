@@ -1,4 +1,4 @@
-//! Mutations of files: of single bytes, and of the lines, words and numbers of a text, so that many
+//! Mutations of files: of single bytes, and of the lines, words and numbers of a text, so many
 //! mutants pass the first checks of a reader and reach the later ones.
 
 use fastrand::Rng;

@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use crate::problem::formats::orlib;
 use crate::settings::TrainingSettings;
 
-/// An obvious way to read a file; `None` where it does not apply.
+/// An obvious way to read a file; `None` if it does not apply.
 type SlowReading = fn(&[u8]) -> Option<String>;
 
 /// A reader of files.
@@ -31,7 +31,7 @@ pub struct Reader {
     pub content: Content,
     /// Reads a file; the text is what was read, or the error.
     pub read: fn(&Path) -> Result<String, String>,
-    /// What an obvious reading of the bytes gives in the form of `read`; `None` where it does not
+    /// What an obvious reading of the bytes gives in the form of `read`; `None` if it does not
     /// apply.
     pub slow_reading: Option<SlowReading>,
     /// Whether errors have to name the file.

@@ -18,7 +18,7 @@ use regretless::solve::cone::NormalCone;
 
 use super::golden_case::GoldenCase;
 
-/// Tolerance where the released implementation adds 1e-7 to divisors and arguments of logarithms.
+/// Tolerance if the released implementation adds 1e-7 to divisors and arguments of logarithms.
 const PADDED_TOLERANCE: f64 = 1e-5;
 /// Tolerance of other values, which differ by rounding only.
 const ROUNDING_TOLERANCE: f64 = 1e-8;

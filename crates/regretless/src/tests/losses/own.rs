@@ -1,4 +1,4 @@
-//! Losses of the user's own: per instance and per batch, by value and by name.
+//! Custom losses: per instance and per batch, by value and by name.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -160,7 +160,7 @@ fn assert_same_parameters(a: &TrainingOutcome, b: &TrainingOutcome, what: &str) 
 fn minibatch_settings() -> TrainingSettings {
     TrainingSettings {
         fused: false,
-        // A loss of one's own is not rescaled; with it, Adam's epsilon weighs less.
+        // A custom loss is not rescaled; with it, Adam's epsilon weighs less.
         rescale_loss: false,
         ..quick_settings()
     }

@@ -15,7 +15,7 @@ use regretless::problem::{Sense, TopK, VariableBounds};
 use crate::simd::SimdToken;
 use crate::tests::common::{assert_close, exact_numbers, hash_of_bits};
 
-/// `count` numbers between −1 and 3. Every 50th does not depend on the seed, so that costs and
+/// `count` numbers between −1 and 3. Every 50th does not depend on the seed, so costs and
 /// predictions are equal there.
 fn row(seed: f64, count: usize) -> Vec<f32> {
     let number = |j: usize| {

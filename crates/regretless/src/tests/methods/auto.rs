@@ -176,8 +176,8 @@ fn a_linear_predictor_stays_one_linear_model() {
     );
 }
 
-/// Validation rows are evaluated by models that were not trained on them, so that the outcome does
-/// not depend on the costs of a row's own fold.
+/// Validation rows are evaluated by models that were not trained on them, so the outcome does not
+/// depend on the costs of a row's own fold.
 #[test]
 fn validation_regret_is_that_of_models_that_did_not_see_the_rows() {
     let fixture = benchmark_fixture("SP4x4", 1);
@@ -258,7 +258,7 @@ mod linear {
     use crate::tests::fixture::TrainingFixture;
 
     /// A generalized assignment problem with 12 jobs and 5 machines, too large for the dense
-    /// tableau search, so that HiGHS solves it.
+    /// tableau search, so HiGHS solves it.
     fn assignment() -> ProblemSpec {
         let (machines, jobs) = (5, 12);
         let column = LinearColumn {

@@ -22,7 +22,7 @@ const EPOCHS: u64 = 3;
 /// Batch size of [`quick_settings`].
 const BATCH_SIZE: u64 = 32;
 
-/// Keeps the last epoch, so that epochs are not evaluated.
+/// Keeps the last epoch, so epochs are not evaluated.
 fn last_epoch_settings() -> TrainingSettings {
     TrainingSettings {
         epochs: EPOCHS as usize,

@@ -92,7 +92,7 @@ fn knapsack_case(items: usize, dimensions: usize, stream: &mut RandomStream) -> 
 }
 
 fn top_k_case(items: usize, at_most: bool, sense: Sense, stream: &mut RandomStream) -> Case {
-    // At most 3 items may be chosen even where fewer are present.
+    // At most 3 items may be chosen even if fewer are present.
     let present = if at_most && sense == Sense::Maximize {
         (0..items).map(|item| item % 5 == 1).collect()
     } else {

@@ -75,7 +75,7 @@ fn random_costs(nodes: usize, kind: usize, stream: &mut RandomStream) -> Vec<f64
     }
 }
 
-/// Largest absolute cost, at least a tiny positive number, so that tolerances are positive.
+/// Largest absolute cost, at least a tiny positive number, so tolerances are positive.
 fn scale(costs: &[f64]) -> f64 {
     costs
         .iter()

@@ -164,7 +164,7 @@ impl Published {
     }
 }
 
-/// Branch and cut; branch and bound as well where it is fast.
+/// Branch and cut; branch and bound as well if it is fast.
 #[test]
 fn published_tours_are_optimal() {
     for tour in tours()

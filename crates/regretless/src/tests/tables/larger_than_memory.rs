@@ -168,7 +168,7 @@ fn numbers(count: usize) -> Vec<u8> {
     (0..count).flat_map(|i| (i as f32).to_le_bytes()).collect()
 }
 
-/// A header padded to a multiple of 64 bytes, so that the numbers can be mapped.
+/// A header padded to a multiple of 64 bytes, so the numbers can be mapped.
 fn aligned_header(shape: &str) -> String {
     let header = npy_header("<f4", "False", shape);
     let padding = 63 - (10 + header.len() - 1) % 64;

@@ -188,7 +188,7 @@ impl FusedState {
 
     /// An epoch without normalization: the loss is separable over costs, and each block runs
     /// through all steps and the evaluation while it is in cache. Returns the sums of all training
-    /// rows, each at its own step, or of all steps where squares are expanded; then those of the
+    /// rows, each at its own step, or of all steps if squares are expanded; then those of the
     /// evaluated rows.
     fn epoch_separable(
         &mut self,

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! No prediction is computed: half the arithmetic, and one sum per step instead of one per row. The
-//! last sum loses digits where errors are small compared to the spread Σ (c − o)²: below
+//! last sum loses digits if errors are small compared to the spread Σ (c − o)²: below
 //! [`MIN_RESOLVED_FRACTION`] training continues with predictions.
 
 #![allow(
@@ -198,7 +198,7 @@ fn scale(simd: SimdToken, weights: &[AlignedF32x16], map: &TileAffine, w: &mut [
 }
 
 /// Adds the part of the gradient of a panel of four rows that does not depend on parameters. The
-/// loop runs along the block, so that only four rows are read at a time, each in sequence, which is
+/// loop runs along the block, so only four rows are read at a time, each in sequence, which is
 /// faster than access to many rows in turn.
 #[inline(always)]
 fn add_constant_part(

@@ -1,7 +1,6 @@
 //! The Gram matrix of the parameters W (one row per cost, scaled to costs), G = WᵀW, in double
 //! precision: the norms of all predictions W z follow from it, ‖W z‖² = zᵀ G z. A tile is sixteen
-//! costs. In single precision the sum would lose all digits where the
-//! terms of a prediction cancel.
+//! costs. In single precision the sum would lose all digits when the terms of a prediction cancel.
 
 #![allow(
     clippy::needless_range_loop,

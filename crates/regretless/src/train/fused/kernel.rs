@@ -364,7 +364,7 @@ fn update_pass_body(
     let maps = block.output_maps.chunks(gram::TILES_PER_GATHER);
     for (gather, ((tiles, moments), maps)) in gathers.zip(maps).enumerate() {
         let first_tile = block.first_tile + gather * gram::TILES_PER_GATHER;
-        // Two separate loops, so that the square roots and divisions of many parameters overlap.
+        // Two separate loops, so the square roots and divisions of many parameters overlap.
         let gradients = scratch.gradients.chunks_exact_mut(padded_width);
         let updates = tiles.chunks_exact_mut(2 * width).zip(gradients).zip(maps);
         for (t, ((tile, gradient), map)) in updates.enumerate() {

@@ -20,7 +20,7 @@
 //! * **tile**: sixteen costs, which one SIMD vector holds; the last tile may be partial.
 //! * **block**: consecutive tiles that stay in cache while the rows of a step are processed.
 //! * **group**: consecutive blocks whose sums are stored separately. The sums of groups are added
-//!   in a fixed order, so that results do not depend on the number of threads.
+//!   in a fixed order, so results do not depend on the number of threads.
 //! * **panel**: four rows, which the kernel processes together.
 //! * **plan**: the rows of an epoch in the order of its steps.
 //!
@@ -113,7 +113,7 @@ pub(super) fn fused<'a>(
         projection,
         ..context
     };
-    // Where the constraints absorb all costs, projections in single precision are rounding errors.
+    // If the constraints absorb all costs, projections in single precision are rounding errors.
     let is_zero = |row: usize| norm(context.table.costs().row(row)) == 0.0;
     if context.projection.is_some() && (0..context.table.costs().rows()).all(is_zero) {
         return None;
@@ -147,7 +147,7 @@ struct FusedContext<'a> {
     slope_kind: SlopeKind,
     scale_invariant: bool,
     row_constants: RowConstants,
-    /// Present where the squared errors of all costs can be expanded.
+    /// Present if the squared errors of all costs can be expanded.
     squares: Option<ExpandedSquares>,
     table: TiledTargets<'a>,
     /// The projection that predictions and costs are compared after; linear predictors only.
@@ -169,8 +169,8 @@ struct FusedState {
     /// The solution from which projected parameters follow (`projection.rs`); empty without a
     /// projection.
     projection_solution: Vec<AlignedF32x8>,
-    /// The Gram matrix G = WᵀW, of projected parameters where there is a projection, row by row;
-    /// empty without normalization.
+    /// The Gram matrix G = WᵀW, of projected parameters if there is a projection, row by row; empty
+    /// without normalization.
     gram: Vec<f64>,
     /// Whether the loss by expanded squares still has enough digits; once it has not, errors are
     /// computed from predictions.

@@ -46,7 +46,7 @@ pub(super) struct ParallelEpoch<'a> {
     row_sums: PartialSums,
     /// Gram matrices of the parameters, per group.
     grams: PartialSums,
-    /// Those of projected parameters, where they are computed separately.
+    /// Those of projected parameters, if they are computed separately.
     projected_grams: PartialSums,
     /// Sums of the projection, of gradients and of parameters, per group; empty without one.
     gradient_sums: PartialSums,
@@ -256,8 +256,8 @@ impl<'a> ParallelEpoch<'a> {
             let targets = self.plan.step_targets(step, position.is_partial_tile);
             let mut batch = coefficients.batch(0, targets, context.width());
             if position.is_last_full_block_of_worker {
-                // The worker's first block of the next step. Its distance in tiles is negative,
-                // so that the subtraction wraps; adding it wraps back.
+                // The worker's first block of the next step. Its distance in tiles is negative, so
+                // the subtraction wraps; adding it wraps back.
                 batch.prefetch_targets = self.plan.step_targets(step + 1, false);
                 batch.prefetch_distance = first.wrapping_sub(block.first);
             } else {

@@ -53,7 +53,7 @@ pub(super) struct RowConstants {
 /// The norm of a prediction at one step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PredictionNorm {
-    /// ‖ĉ‖, or ‖c‖ where the prediction has no direction; 1 without normalization.
+    /// ‖ĉ‖, or ‖c‖ if the prediction has no direction; 1 without normalization.
     divisor: f64,
     /// ‖c‖/‖ĉ‖, which scales the prediction to the norm of the true costs.
     pub(super) norm_ratio: f64,
@@ -332,8 +332,8 @@ impl PredictionNorm {
     }
 }
 
-/// Σ factor · z zᵀ over rows: the correction matrix of the backward pass through the
-/// normalization, or the products of features where squared errors are expanded.
+/// Σ factor · z zᵀ over rows: the correction matrix of the backward pass through the normalization,
+/// or the products of features if squared errors are expanded.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OuterProductSum {
     matrix: Vec<[f64; F64_LANES]>,

@@ -1,10 +1,10 @@
 //! Slopes of a loss, per error: the one place where squared, absolute, one-sided, pinball and
 //! range-based errors differ.
 //!
-//! The error of a cost is u = c − ĉ, positive where the prediction is too low. The loss of a tile
-//! is Σ slope · u, times a constant of the row, for every kind of loss. The slope is the derivative
-//! of the loss with respect to u, for squared errors half of it.
-//! Where u is 0, so is the slope; where u is NaN, so is slope · u.
+//! The error of a cost is u = c − ĉ, positive if the prediction is too low. The loss of a tile is Σ
+//! slope · u, times a constant of the row, for every kind of loss. The slope is the derivative of
+//! the loss with respect to u, for squared errors half of it. If u is 0, so is the slope; if u is
+//! NaN, so is slope · u.
 
 #![allow(
     unsafe_code,

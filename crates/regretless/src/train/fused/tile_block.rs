@@ -4,8 +4,8 @@ use super::gram::{self, GramAccumulator};
 use super::slope::{RowTargets, StaticSlopeKind};
 use crate::simd::{AlignedF32x8, AlignedF32x16};
 
-/// Rows processed together, so that a value loaded from memory is used four times; their sums take
-/// eight of the sixteen AVX2 registers.
+/// Rows processed together, so a value loaded from memory is used four times; their sums take eight
+/// of the sixteen AVX2 registers.
 pub(super) const ROWS_PER_PANEL: usize = 4;
 
 /// The affine map from the outputs of a tile to costs.

@@ -59,7 +59,7 @@ pub(super) struct TiledTargets<'a> {
     partial: PartialTiles,
 }
 
-/// The partial tiles of all rows; empty where all tiles are full.
+/// The partial tiles of all rows; empty if all tiles are full.
 #[derive(Default)]
 struct PartialTiles {
     costs: Vec<[f32; F32_LANES]>,

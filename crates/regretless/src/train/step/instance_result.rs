@@ -62,8 +62,8 @@ impl InstanceResult {
         Ok(weight * value)
     }
 
-    /// Leaves absent costs out of the gradient and, where the loss is a mean over costs, out of
-    /// the mean: their errors are 0, but they were counted.
+    /// Leaves absent costs out of the gradient and, if the loss is a mean over costs, out of the
+    /// mean: their errors are 0, but they were counted.
     pub(super) fn leave_out_absent(&mut self, present: &[bool], is_mean_over_costs: bool) {
         let count = present.iter().filter(|exists| **exists).count();
         let factor = if is_mean_over_costs {

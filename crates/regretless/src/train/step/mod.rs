@@ -252,8 +252,8 @@ impl<'a> BatchWorkspace<'a> {
         Ok(())
     }
 
-    /// Adds the optimal decisions under the predictions of a batch to the pool, where the cache
-    /// draws a solve.
+    /// Adds the optimal decisions under the predictions of a batch to the pool, if the cache draws
+    /// a solve.
     fn refresh_pool(
         &mut self,
         prepared: &PreparedData<'_>,

@@ -148,7 +148,7 @@ fn write_costs(
     }
 }
 
-/// Names of the nodes of a small graph, where there is space.
+/// Names of the nodes of a small graph, if there is space.
 fn write_names(svg: &mut Svg, nodes: &[Point], names: &[String], area: &Rect) {
     /// Untuned: more names hide the edges.
     const MAX_NAMED_NODES: usize = 26;

@@ -12,7 +12,7 @@ use crate::report::text::{pluralize, trimmed, width};
 const MIN_BAR_SPACING: f64 = 7.0;
 const PANEL_HEIGHT: f64 = 96.0;
 
-/// Weights of the items and capacities; empty where items have none.
+/// Weights of the items and capacities; empty if items have none.
 pub(super) struct Weights<'a> {
     pub(super) weights: &'a [Vec<f64>],
     pub(super) capacity: &'a [f64],

@@ -15,8 +15,7 @@ const MAX_NAME_WIDTH: f64 = 62.0;
 /// Bands with a number; others have it in the tooltip. Untuned: more numbers overlap.
 const MAX_BAND_LABELS: usize = 10;
 
-/// Sources and destinations with the space that they need in all panels, so that a node has one
-/// place.
+/// Sources and destinations with the space that they need in all panels, so a node has one place.
 pub(super) struct Lanes<'a> {
     sources: &'a [String],
     destinations: &'a [String],

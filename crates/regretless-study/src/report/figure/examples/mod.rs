@@ -49,7 +49,7 @@ pub(crate) struct ExampleCase<'a> {
 }
 
 impl<'a> ExampleCase<'a> {
-    /// The typical or the worst row of a problem. There is no typical one where it is the same.
+    /// The typical or the worst row of a problem. There is no typical one if it is the same.
     pub(crate) fn select(
         results: &'a ExperimentResults,
         problem: &'a ProblemResults,
@@ -132,7 +132,7 @@ struct DecisionView {
     shared: Vec<u32>,
     wrong: Vec<u32>,
     missed: Vec<u32>,
-    /// Its value minus that of the optimal decision, where they differ.
+    /// Its value minus that of the optimal decision, if they differ.
     differences: Vec<(u32, f64)>,
     /// Its values that are not 0.
     amounts: BTreeMap<u32, f64>,
@@ -312,7 +312,7 @@ impl<'a> ExampleInput<'a> {
         }
     }
 
-    /// The name of an entry's column, where costs have names, or else what it is.
+    /// The name of an entry's column, if costs have names, or else what it is.
     fn name(&self, entry: u32, otherwise: &str) -> String {
         let name = self.cost_names.get(entry as usize);
         name.map_or_else(|| otherwise.to_string(), Clone::clone)

@@ -5,8 +5,8 @@ use crate::report::figure::FigureContext;
 use crate::report::svg::{Anchor, Point, Rect, SMALL_TEXT_HEIGHT, Svg};
 use crate::report::text::{clipped_to, lines};
 
-/// Panels side by side: fewer in a narrow drawing, and one below the other there where a panel
-/// with so many nodes would be too small.
+/// Panels side by side: fewer in a narrow drawing, and one below the other there if a panel with so
+/// many nodes would be too small.
 pub(super) fn panel_columns(context: &FigureContext<'_>, nodes: usize) -> usize {
     /// Untuned: more nodes, with labels at their edges, need the whole width of a telephone.
     const MAX_NODES_OF_HALF_WIDTH: usize = 16;

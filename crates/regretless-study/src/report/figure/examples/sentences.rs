@@ -15,7 +15,7 @@ pub(super) fn explanation(context: &FigureContext<'_>, layout: &DecisionLayout) 
             "Two test rows{seed}: a typical one, with the median regret of {reference}, and the \
                 worst one, with its largest regret."
         ),
-        "Every decision is optimal for predicted costs (or values, where they are gains); the true \
+        "Every decision is optimal for predicted costs (or values, if they are gains); the true \
             ones count."
             .into(),
         match layout {

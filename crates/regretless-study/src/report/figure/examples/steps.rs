@@ -74,7 +74,7 @@ fn draw_prices(svg: &mut Svg, case: &ExampleInput<'_>, area: &Rect, spacing: f64
     svg.end();
 }
 
-/// The amounts of a decision; where they differ from the optimal ones, those are outlined.
+/// The amounts of a decision; if they differ from the optimal ones, those are outlined.
 fn draw_amounts(
     svg: &mut Svg,
     case: &ExampleInput<'_>,

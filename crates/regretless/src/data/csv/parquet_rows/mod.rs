@@ -72,7 +72,7 @@ enum CellFormat {
 /// The values of a column in a row group.
 struct DecodedColumn {
     values: TypedValues,
-    /// The number of each row's value; `None` where all rows have one.
+    /// The number of each row's value; `None` if all rows have one.
     positions: Option<Vec<Option<usize>>>,
 }
 
@@ -282,7 +282,7 @@ impl DecodedColumn {
         }
     }
 
-    /// Writes the number, date or time of a row; nothing where it is missing.
+    /// Writes the number, date or time of a row; nothing if it is missing.
     fn write(&self, row: usize, format: CellFormat, cell: &mut String) {
         let Some(i) = self.position(row) else { return };
         // Writing to a string cannot fail.

@@ -31,7 +31,7 @@ impl EdgeWeightFormat {
 
     /// Edge costs in lexicographic order, or the first pair (from 1) with two different weights.
     pub(super) fn edges(self, nodes: usize, weights: &[f64]) -> Result<Vec<f64>, (usize, usize)> {
-        // Entries that each row lacks where the diagonal is not listed.
+        // Entries that each row lacks if the diagonal is not listed.
         let omitted = usize::from(!self.diagonal);
         let position = |i: usize, j: usize| match self.triangle {
             MatrixTriangle::Full => i * nodes + j,

@@ -92,7 +92,7 @@ impl TsplibEntries {
             function => {
                 let positions: Option<Vec<_>> = self.positions.into_iter().collect();
                 let positions = positions.filter(|positions| positions.len() == nodes);
-                // Costs are stored as in the file, negated where needed, and in the solver.
+                // Costs are stored as in the file, negated if needed, and in the solver.
                 let bytes =
                     size_limits::pairs("edges", nodes)?.saturating_mul(3 * size_of::<f64>());
                 size_limits::check_memory("the edges of all nodes", bytes)?;

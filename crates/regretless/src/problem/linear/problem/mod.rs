@@ -132,7 +132,7 @@ impl LinearProblem {
     /// in HiGHS and most other readers.
     ///
     /// # Errors
-    /// When the file is not a linear model, with the line where it is known, or lacks a column.
+    /// When the file is not a linear model, with the line if it is known, or lacks a column.
     pub fn read(path: &Path, costs: &CostColumns, sense: Option<Sense>) -> Result<Self> {
         let file = SourceFile::new(read_file(path)?);
         let model = LinearModel::read(path)?;
@@ -325,7 +325,7 @@ fn refuse_sense_in_comment(path: &Path) -> Result<()> {
     match text.lines().position(says_maximize) {
         Some(line) if !has_section => Err(Error::input(
             InputPlace::file(path).row(line as u64 + 1),
-            "a comment says that the objective is maximized, but no OBJSENSE section does, so that \
+            "a comment says that the objective is maximized, but no OBJSENSE section does, so \
              it would be minimized",
         )
         .with_remedy(

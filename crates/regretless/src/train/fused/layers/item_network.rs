@@ -11,7 +11,7 @@
 //! gradient of v_h = Σ g_i a_ih = W_h · Q_h
 //! ```
 //!
-//! so that the backward pass only needs the signs of the sums, and no second product.
+//! so the backward pass only needs the signs of the sums, and no second product.
 
 #![allow(
     clippy::needless_range_loop,
@@ -191,8 +191,8 @@ impl ItemNetworkScratch {
     }
 }
 
-/// Vectors from the sums of one hidden unit to those of the next: odd, so that those of several
-/// units do not fall into the same set of the cache.
+/// Vectors from the sums of one hidden unit to those of the next: odd, so those of several units do
+/// not fall into the same set of the cache.
 fn sums_stride(tiles: usize) -> usize {
     tiles | 1
 }

@@ -180,7 +180,7 @@ impl ItemFeatures {
             tiles: &self.tiles[range],
             count: end - first,
             quantile_weights: context.quantile_weights.get(first..end).unwrap_or_default(),
-            // Absent where the loss has no pinball weights.
+            // Absent if the loss has no pinball weights.
             targets,
             first,
             items_per_tile: (context.num_costs() - first * F32_LANES).min(F32_LANES),

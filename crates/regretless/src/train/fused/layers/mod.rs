@@ -46,7 +46,7 @@ enum ItemKernel {
     Linear(ItemFeatures),
     /// One network with one hidden layer for all items.
     OneHiddenLayer(TiledItems),
-    /// Matrix products: more hidden layers; also where the table is wide.
+    /// Matrix products: more hidden layers; also if the table is wide.
     Products,
 }
 

@@ -1,10 +1,10 @@
 //! Kernels of a block of outputs of the last layer.
 //!
-//! The forward pass has the rows of a batch in lanes, so that weights are read as they are stored,
-//! one row per output; sixteen outputs of sixteen rows are transposed when they are done. The
-//! gradient of the weights has inputs in lanes: where a panel of it is complete, Adam steps these
-//! weights while they and the gradient are in cache. Panels are eight outputs by 32 rows (forward
-//! pass) and four outputs by 64 inputs (gradient) with AVX-512, else six by sixteen.
+//! The forward pass has the rows of a batch in lanes, so weights are read as they are stored, one
+//! row per output; sixteen outputs of sixteen rows are transposed when they are done. The gradient
+//! of the weights has inputs in lanes: when a panel of it is complete, Adam steps these weights
+//! while they and the gradient are in cache. Panels are eight outputs by 32 rows (forward pass) and
+//! four outputs by 64 inputs (gradient) with AVX-512, else six by sixteen.
 
 #![allow(
     clippy::needless_range_loop,

@@ -53,7 +53,7 @@ fn for_each_strip(
     let (full, partial) = tiles.split_at_mut(tiles.len().min(full_tiles.saturating_sub(first)));
     let quantile_weights = |start: usize, end: usize| {
         let weights = context.quantile_weights.get(start..end);
-        // Empty where the loss has no pinball weights.
+        // Empty if the loss has no pinball weights.
         weights.unwrap_or_default()
     };
     for (strip, tiles) in full.chunks_mut(TILES_PER_STRIP).enumerate() {

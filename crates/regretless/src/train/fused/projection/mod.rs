@@ -1,9 +1,9 @@
 //! The projection of component E in fused training. Tiles, blocks, groups, W and z are defined in
 //! the header of [`super`].
 //!
-//! Predictions are linear in the parameters, P (W z) = (P W) z, so that the columns of W are
-//! projected once per step instead of every prediction, with P = I − A⁺A for the equality
-//! constraints A. The gradient with respect to W is P times that with respect to P W. Both take
+//! Predictions are linear in the parameters, P (W z) = (P W) z, so the columns of W are projected
+//! once per step instead of every prediction, with P = I − A⁺A for the equality constraints A. The
+//! gradient with respect to W is P times that with respect to P W. Both take
 //!
 //! ```text
 //! S = A V          sums over costs, one vector of the width of W per row of A
@@ -19,9 +19,9 @@
 //! * The update pass needs P V + P W C, with C the correction of the normalization. With Y of V and
 //!   Y′ of W that is V + W C − Aᵀ (Y + Y′ C): it subtracts a product from the local gradient and
 //!   goes on with parameters that are not projected, which it adds to their sums.
-//! * The Gram matrix of the projected parameters follows from that of W: WᵀP W = WᵀW − Sᵀ Y.
-//!   Where little of W is left, the difference loses digits, and the matrix is computed by a pass
-//!   over the projected parameters.
+//! * The Gram matrix of the projected parameters follows from that of W: WᵀP W = WᵀW − Sᵀ Y. If
+//!   little of W is left, the difference loses digits, and the matrix is computed by a pass over
+//!   the projected parameters.
 
 #![allow(
     clippy::needless_range_loop,
@@ -64,8 +64,7 @@ pub(super) struct FusedProjection<'a> {
 }
 
 impl<'a> FusedProjection<'a> {
-    /// The projection of parameters for this number of costs; `None` where some of them are
-    /// absent.
+    /// The projection of parameters for this number of costs; `None` if some of them are absent.
     pub(super) fn new(projection: &'a NormalizingProjection, num_costs: usize) -> Option<Self> {
         let (projection, incidence) = projection.equalities()?;
         Some(Self {
@@ -83,8 +82,8 @@ impl<'a> FusedProjection<'a> {
     }
 }
 
-/// One vector per slot and chunk of parameters, each in one cache line: where vectors crossed
-/// lines, the solution of the system of SP20x20 took 8.3 µs instead of 6.0 µs.
+/// One vector per slot and chunk of parameters, each in one cache line: when vectors crossed lines,
+/// the solution of the system of SP20x20 took 8.3 µs instead of 6.0 µs.
 struct SystemVectors {
     values: Vec<f64>,
     range: Range<usize>,

@@ -6,14 +6,14 @@
 //!
 //! * **S = A V**, sums over costs: a square is transposed to one vector of parameters per cost,
 //!   which is added to the slots of the cost.
-//! * **Aᵀ Y**, from slots to costs: where runs of costs have one row in common and consecutive
-//!   second rows (tours, assignments, groups), Y is stored by parameter, and the costs of a run
-//!   read a window of consecutive slots. Otherwise the products are transposed as the sums are.
+//! * **Aᵀ Y**, from slots to costs: if runs of costs have one row in common and consecutive second
+//!   rows (tours, assignments, groups), Y is stored by parameter, and the costs of a run read a
+//!   window of consecutive slots. Otherwise the products are transposed as the sums are.
 //!
 //! Runs are cut into segments, their parts in each tile; most tiles of large problems are one whole
 //! segment, which needs neither masks nor a transposed copy. The number of instructions decides:
 //! with six parameters a sum takes 11 to 15 ns per tile and a product 10 to 22 ns (TSP20 to TSP200,
-//! AP25, AP60; Zen 4), and 20 ns each where segments and entries shared a function, which kept its
+//! AP25, AP60; Zen 4), and 20 ns each if segments and entries shared a function, which kept its
 //! variables in memory. Not faster: sums by windows (15 ns for a whole segment, up to 35 ns for
 //! several, since a window overlaps the one that was stored just before), prefetching the sums of
 //! the next tile, and sums and products of a whole block outside the kernel.

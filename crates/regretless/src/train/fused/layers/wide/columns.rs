@@ -74,7 +74,7 @@ impl OutputBlock<'_> {
     }
 
     /// Prefetches the true costs of rows, of the block that begins `distance` tiles after this one.
-    /// Rows are in random order, so that the processor does not prefetch them by itself.
+    /// Rows are in random order, so the processor does not prefetch them by itself.
     pub(super) fn prefetch_costs(
         &self,
         context: &FusedContext<'_>,
