@@ -19,6 +19,7 @@ from regretless._renamed import check as check_renamed
 from regretless.losses.custom import OwnLoss, as_method
 from regretless.results.pages import PageResult, call_text, notebook_html
 from regretless.results.plots import plot_intervals, records
+from regretless.results.savings import frame_or_records
 from regretless.solving.labels import Labels
 from regretless.solving.options import SolveOptions
 from regretless.tables.columns import row_count, training_features
@@ -27,13 +28,8 @@ from regretless.tables.names import plain_table
 from regretless.tables.numbers import check_seed, row_array
 from regretless.tables.parameters import given_parameters, plain_parameters
 from regretless.tables.times import split_tables
-from regretless.training.backtest import (
-    estimator_costs,
-    fitted_predictions,
-    frame_or_records,
-    is_estimator,
-    method_list,
-)
+from regretless.training.backtest import method_list
+from regretless.training.estimators import estimator_costs, fitted_predictions, is_estimator
 from regretless.training.options import FeatureOptions
 
 __all__ = ["ComparisonResult", "compare"]
