@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from regretless.results.pages import html_table
-from regretless.results.plots import plot_costs
+from regretless.results.plots import draws_on_axes, plot_costs
 from regretless.results.reports import Result
 
 __all__ = [
@@ -445,19 +445,11 @@ class Explanation(Result):
             parts.append(self._html_features())
         return "".join(parts)
 
+    @draws_on_axes
     def plot(self, ax: Any = None) -> Any:
         """Draw predicted costs with the ranges in which the decision stays; chosen ones are filled.
 
         Of many costs, those are drawn whose range ends nearest.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
         """
         nearest = sorted(self.costs, key=_distance_to_end)[:_MAX_ROWS]
         costs = [cost for cost in self.costs if cost in nearest]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from regretless.results.pages import PageResult
-from regretless.results.plots import plot_intervals
+from regretless.results.plots import draws_on_axes, plot_intervals
 
 
 class SavingsResult(PageResult):
@@ -19,18 +19,9 @@ class SavingsResult(PageResult):
         """Return the verdict and the remarks."""
         return "\n".join([self.verdict, *self.remarks])
 
+    @draws_on_axes
     def plot(self, ax: Any = None) -> Any:
-        """Draw what each method saves per period, with its interval.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
+        """Draw what each method saves per period, with its interval."""
         unit = self.summary["unit"]
         label = f"saving per period against {self.summary['methods'][0]['name']}"
         label += "" if unit is None else f", {unit}"

@@ -18,7 +18,7 @@ from regretless._core import _comparison_splits, _run_comparison
 from regretless._renamed import check as check_renamed
 from regretless.losses.custom import OwnLoss, as_method
 from regretless.results.pages import PageResult, call_text, notebook_html
-from regretless.results.plots import plot_intervals, records
+from regretless.results.plots import draws_on_axes, plot_intervals, records
 from regretless.results.savings import frame_or_records
 from regretless.solving.labels import Labels
 from regretless.solving.options import SolveOptions
@@ -81,17 +81,9 @@ class ComparisonResult(PageResult):
         figure = next(iter(self.figures.values()), "")
         return notebook_html(self.verdict, table, figure)
 
+    @draws_on_axes
     def plot(self, ax: Any = None) -> Any:
         """Draw the difference of each method from MSE, with its interval.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
 
         Raises
         ------
