@@ -21,16 +21,9 @@ from regretless.solving.solutions import Solutions
 from regretless.tables.columns import row_count, text_list
 from regretless.tables.names import names_of, plain_row, plain_table
 from regretless.tables.numbers import as_numeric_array, row_array
-from regretless.tables.parameters import (
-    as_plain,
-    plain_parameters,
-    plain_row_parameters,
-    split_references,
-    with_fields,
-)
-from regretless.tables.parameters import (
-    known_costs as plain_known_costs,
-)
+from regretless.tables.parameters import plain_parameters, plain_row_parameters
+from regretless.tables.references import as_plain, split_references, with_fields
+from regretless.tables.references import known_costs as plain_known_costs
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack

@@ -166,6 +166,11 @@ def _splitter_rows(splitter: Any, rows: int, validation: float) -> list[list[lis
     return splits
 
 
+def _fold_arrays(folds: list[list[list[int]]]) -> list[list[Any]]:
+    """Return the rows of every split as arrays."""
+    return [[row_array(part, "split") for part in fold] for fold in folds]
+
+
 def _given(
     predictions: Mapping[str, Any], problem: Any, X: Any, C: Any, splits: list[Any]
 ) -> list[tuple[str, list[Any]]]:
@@ -184,6 +189,20 @@ def _given(
             by_split = [forecaster] * len(splits)
         given.append((name, by_split))
     return given
+
+
+def _result(found: dict[str, Any]) -> ComparisonResult:
+    """Return what the compiled module found as a result."""
+    runs = _records(found["runs_csv"])
+    return ComparisonResult(
+        verdict=found["verdict"],
+        methods=frame_or_records(_with_deviations(found["methods"], runs)),
+        runs=frame_or_records(runs),
+        figures=found["figures"],
+        page=found["page"],
+        failed=found["failed"],
+        text=found["text"],
+    )
 
 
 def compare(
@@ -314,17 +333,14 @@ def compare(
         given = _given(predictions, problem, X, C, splits)
     methods = None if methods is None else method_list(methods)
     names = None if methods is None else [str(method) for method in methods]
-    plan = json.dumps(
-        {
-            "predictor": predictor,
-            "profile": profile,
-            "out": None if out is None else os.fspath(out),
-            "seed": seed,
-            "command": call_text(
-                "compare", {"methods": names, "seeds": seeds, "seed": seed, **settings}
-            ),
-        }
-    )
+    call = call_text("compare", {"methods": names, "seeds": seeds, "seed": seed, **settings})
+    plan = {
+        "predictor": predictor,
+        "profile": profile,
+        "out": None if out is None else os.fspath(out),
+        "seed": seed,
+        "command": call,
+    }
     try:
         features = training_features(X, FeatureOptions()._settings())
         found = _run_comparison(
@@ -332,17 +348,12 @@ def compare(
             features,
             plain_table(C, "C", single=True),
             None if methods is None else [as_method(method) for method in methods],
-            plan,
+            json.dumps(plan),
             tables.split,
             tables.times,
             seeds,
-            None
-            if folds is None
-            else [[row_array(part, "split") for part in fold] for fold in folds],
-            [
-                (name, [plain_table(values, name) for values in by_split])
-                for name, by_split in given
-            ],
+            None if folds is None else _fold_arrays(folds),
+            [(name, [plain_table(table, name) for table in by_split]) for name, by_split in given],
             labels,
             plain_parameters(problem, parameters, row_count(features), X, "X", X),
             settings or None,
@@ -356,13 +367,4 @@ def compare(
         ) from error
     for failure in found["failed"]:
         warnings.warn(f"{failure['run']} failed: {failure['error']}", stacklevel=2)
-    runs = _records(found["runs_csv"])
-    return ComparisonResult(
-        verdict=found["verdict"],
-        methods=frame_or_records(_with_deviations(found["methods"], runs)),
-        runs=frame_or_records(runs),
-        figures=found["figures"],
-        page=found["page"],
-        failed=found["failed"],
-        text=found["text"],
-    )
+    return _result(found)
