@@ -33,7 +33,7 @@ from regretless.solving.options import SolveOptions
 from regretless.solving.problem import Problem
 from regretless.solving.solutions import Solutions
 from regretless.solving.solver import Solver
-from regretless.tables.parameters import column, columns
+from regretless.tables.references import column, columns
 from regretless.training.backtest import BacktestResult, backtest
 from regretless.training.benchmarks import generate
 from regretless.training.check import check

@@ -138,6 +138,7 @@ def train_and_decide(program, folder, *data):
 
 
 NAMES = ["truck", "barge", "rail", "air", "drone", "bike"]
+MODEL_AND_TABLE = ("--model", "m.safetensors", "--data", "table.csv")
 LP = """maximize
  obj: truck + barge + rail + air + drone + bike
 subject to
@@ -180,46 +181,14 @@ def test_a_linear_model_whose_table_has_its_columns_in_another_order(tmp_path, p
     report, _ = train_and_decide(program, tmp_path, *data)
     outcome = regret_by_name(decisions[80:], C[80:], LIMITS, "maximize")
     assert report["test"]["regret"] == pytest.approx(outcome, rel=1e-4, abs=1e-4)
-    run(
-        program,
-        tmp_path,
-        "decide",
-        "--model",
-        "m.safetensors",
-        "--data",
-        "table.csv",
-        "--out",
-        "d.csv",
-    )
+    run(program, tmp_path, "decide", *MODEL_AND_TABLE, "--out", "d.csv")
     written = pandas.read_csv(tmp_path / "d.csv")[NAMES]
     assert (written.to_numpy() == decisions[NAMES].to_numpy()).all()
-    outcome = json.loads(
-        run(
-            program,
-            tmp_path,
-            "evaluate",
-            "--model",
-            "m.safetensors",
-            "--data",
-            "table.csv",
-            "--json",
-        )
-    )
+    outcome = json.loads(run(program, tmp_path, "evaluate", *MODEL_AND_TABLE, "--json"))
     assert outcome["regret"] == pytest.approx(
         regret_by_name(written, C, LIMITS, "maximize"), rel=1e-4, abs=1e-4
     )
-    run(
-        program,
-        tmp_path,
-        "decide",
-        "--model",
-        "m.safetensors",
-        "--data",
-        "table.csv",
-        "--out",
-        "s.csv",
-        "--sparse",
-    )
+    run(program, tmp_path, "decide", *MODEL_AND_TABLE, "--out", "s.csv", "--sparse")
     with open(tmp_path / "s.csv", newline="") as file:
         entries = {(int(row["instance"]), row["column"]) for row in csv.DictReader(file)}
     assert entries == {(i, name) for i in range(ROWS) for name in NAMES if decisions[name][i] == 1}

@@ -19,7 +19,7 @@ from regretless.losses import loss as losses_on_tables
 from regretless.results import explanation, reports
 from regretless.solving import labels, problem, solutions, solver
 from regretless.solving import options as solve_options
-from regretless.tables import parameters
+from regretless.tables import references
 from regretless.training import (
     backtest,
     benchmarks,
@@ -48,7 +48,7 @@ def stubbed(body):
 def test_every_public_name_is_exported_and_in_the_stub():
     exported = set(rl.__all__) - {"__version__"}
     modules = (
-        *(reports, explanation, parameters, custom, losses_on_tables),
+        *(reports, explanation, references, custom, losses_on_tables),
         *(labels, problem, solutions, solver, solve_options),
         *(
             backtest,

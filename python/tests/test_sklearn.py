@@ -249,10 +249,15 @@ def test_sample_weights_are_the_weights_of_train():
     assert estimator.fit(X, C, sample_weight=np.full(len(X), 0.3)).model_ == unweighted
 
 
-def test_the_weights_decide_which_of_two_contradictory_halves_is_learned():
+def contradictory_halves():
+    """A signal, and costs to which one half of the rows adds it and the other subtracts it."""
     signal = X @ np.random.default_rng(0).normal(size=(5, 12))
     signs = np.tile([1.0, -1.0], 150)
-    costs = 20.0 + signs[:, None] * signal
+    return signal, signs, 20.0 + signs[:, None] * signal
+
+
+def test_the_weights_decide_which_of_two_contradictory_halves_is_learned():
+    signal, signs, costs = contradictory_halves()
     for sign in (1.0, -1.0):
         weights = np.where(signs == sign, 1.0, 1e-3)
         estimator = DecisionFocusedRegressor(KS, method="MSE", random_state=0)
@@ -280,9 +285,7 @@ def test_invalid_sample_weights_are_refused(weights, words):
 
 
 def test_auto_takes_sample_weights():
-    signal = X @ np.random.default_rng(0).normal(size=(5, 12))
-    signs = np.tile([1.0, -1.0], 150)
-    costs = 20.0 + signs[:, None] * signal
+    signal, signs, costs = contradictory_halves()
     for sign in (1.0, -1.0):
         weights = np.where(signs == sign, 1.0, 1e-3)
         estimator = DecisionFocusedRegressor(KS, method="auto 2s", random_state=0)

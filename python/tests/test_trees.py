@@ -384,21 +384,25 @@ def test_a_part_that_claims_to_be_huge_is_not_unpacked(tmp_path):
         BoostedCostModel.load(tmp_path / "bomb")
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_an_interruption_leaves_the_best_model_so_far(library):
-    features, costs = groups(60, 1)
+def interrupted_after(solves):
+    """A problem whose function is interrupted by Ctrl-C after as many solves."""
     calls = []
 
     def solve(costs):
         calls.append(1)
-        # 60 labels and 12 validation labels (with four and three repeated solves), 12 solves
-        # for the base and two rounds each; then Ctrl-C.
-        if len(calls) > 64 + 15 + 3 * 12:
+        if len(calls) > solves:
             raise KeyboardInterrupt
         return np.arange(len(costs)) == np.argmin(costs)
 
-    problem = rl.Problem.from_solver(solve, 3, sense="minimize", name="impatient")
-    objective = CostSensitiveObjective(problem, costs)
+    return rl.Problem.from_solver(solve, 3, sense="minimize", name="impatient")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_an_interruption_leaves_the_best_model_so_far(library):
+    features, costs = groups(60, 1)
+    # 60 labels and 12 validation labels (with four and three repeated solves), 12 solves
+    # for the base and two rounds each; then Ctrl-C.
+    objective = CostSensitiveObjective(interrupted_after(64 + 15 + 3 * 12), costs)
     with pytest.raises(KeyboardInterrupt):
         tuner(library, objective)(features, rounds=(3, 30), validation=0.2)
     assert [entry.round for entry in objective.incumbent.history] == [0, 1, 2]
@@ -657,18 +661,9 @@ def test_trees_that_end_up_worse_than_the_base_are_dropped_with_a_warning(librar
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_an_interruption_of_the_last_check_leaves_the_model(library):
     features, costs = groups(60, 1)
-    calls = []
-
-    def solve(costs):
-        calls.append(1)
-        # 60 labels and 12 validation labels (with four and three repeated solves), 12 solves
-        # for the base and the only round; then Ctrl-C.
-        if len(calls) > 64 + 15 + 2 * 12:
-            raise KeyboardInterrupt
-        return np.arange(len(costs)) == np.argmin(costs)
-
-    problem = rl.Problem.from_solver(solve, 3, sense="minimize", name="impatient")
-    objective = CostSensitiveObjective(problem, costs)
+    # 60 labels and 12 validation labels (with four and three repeated solves), 12 solves
+    # for the base and the only round; then Ctrl-C.
+    objective = CostSensitiveObjective(interrupted_after(64 + 15 + 2 * 12), costs)
     with pytest.raises(KeyboardInterrupt):
         tuner(library, objective)(features, rounds=(3, 1), validation=0.2)
     assert [entry.round for entry in objective.incumbent.history] == [0, 1]

@@ -4,7 +4,7 @@
 
 mod common;
 
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use common::TestWorkspace;
@@ -34,6 +34,15 @@ fn wait_for(workspace: &TestWorkspace, name: &str) {
     }
 }
 
+/// Presses Ctrl-C and waits for the end.
+fn interrupted(child: Child) -> Output {
+    Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    child.wait_with_output().unwrap()
+}
+
 #[test]
 fn an_interrupted_comparison_keeps_the_runs_that_finished() {
     let workspace = TestWorkspace::new();
@@ -42,11 +51,7 @@ fn an_interrupted_comparison_keeps_the_runs_that_finished() {
         "compare --benchmark SP4x4 --methods MSE;MAE --seeds 500 --split 60,20,20 --out cmp",
     );
     wait_for(&workspace, "cmp/results.jsonl");
-    Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status()
-        .unwrap();
-    let output = child.wait_with_output().unwrap();
+    let output = interrupted(child);
     assert_eq!(
         output.status.code(),
         Some(130),
@@ -69,11 +74,7 @@ fn an_interrupted_training_writes_no_model() {
         "train --data table.csv --costs c* --problem problem.toml --epochs 100000000",
     );
     wait_for(&workspace, "table.csv.labels");
-    Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status()
-        .unwrap();
-    let output = child.wait_with_output().unwrap();
+    let output = interrupted(child);
     assert_eq!(output.status.code(), Some(130));
     let error = String::from_utf8(output.stderr).unwrap();
     let expected = "error: interrupted\n hint: finished work is kept; the same command resumes\n";
@@ -114,11 +115,7 @@ fn a_solve_stopped_by_its_time_limit_or_ctrl_c_reports_incumbent_and_bound() {
         .json();
     let child = start(&workspace, "solve hard.lp --out stopped.csv --json");
     std::thread::sleep(Duration::from_secs(1));
-    Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status()
-        .unwrap();
-    let output = child.wait_with_output().unwrap();
+    let output = interrupted(child);
     assert_eq!(output.status.code(), Some(130));
     let stopped: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     for (result, status, file) in [

@@ -19,8 +19,8 @@ use pyo3::prelude::*;
 use regretless::solve::SolveFailure;
 
 use crate::function_locks::FunctionLockGuard;
-use crate::function_problem::{FunctionResult, FunctionTask, SolverFunction};
 use crate::loss::LossRequest;
+use crate::solver_function::{FunctionResult, FunctionTask, SolverFunction};
 
 /// How often a user's function that waits for an answer checks for Ctrl-C.
 const ANSWER_POLL_INTERVAL: Duration = Duration::from_millis(50);

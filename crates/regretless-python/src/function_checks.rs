@@ -12,9 +12,9 @@ use regretless::oracle::Oracle;
 use regretless::solve::SolveFailure;
 use regretless::{Error, Result};
 
-use crate::function_problem::SolverFunction;
 use crate::problem::Problem;
 use crate::solutions::SolveResult;
+use crate::solver_function::SolverFunction;
 
 /// Relative difference of two objectives for the same costs that an exact solver may have: the
 /// usual gap at which MIP solvers stop.

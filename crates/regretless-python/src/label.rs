@@ -16,13 +16,13 @@ use regretless::solve::{SearchLimits, Solution, SolveFailure};
 use crate::arrays::{ArrayOwnership, array1, array2, exact_matrix, finite_matrix};
 use crate::call_observer::{PyCall, detached, warn};
 use crate::error::to_py_err;
-use crate::function_problem::SolverFunction;
 use crate::keywords::SolveOptions;
 use crate::names::{column_names, open_table, reorder_to_costs};
 use crate::notes::raise_notes;
 use crate::parameters::{ParameterList, row_parameters};
 use crate::problem::Problem;
 use crate::solutions::{dense_rows, failure_text};
+use crate::solver_function::SolverFunction;
 
 /// The optimal decision of every row of costs; `regretless.Labels` is its class in Python.
 #[pyclass(frozen, subclass, module = "regretless._core", name = "_Labels")]

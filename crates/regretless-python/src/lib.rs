@@ -47,6 +47,7 @@ mod results;
 mod single_precision;
 mod solutions;
 mod solver;
+mod solver_function;
 mod train;
 
 /// The compiled part of regretless. Import `regretless` instead.

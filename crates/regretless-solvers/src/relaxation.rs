@@ -117,3 +117,9 @@ pub trait AdjacentVertices: Send {
         costs: &[f64],
     ) -> Result<(Solution, Vec<VertexDelta>), SolveFailure>;
 }
+
+/// A solver that has all of the plain relaxation: its optimum, the cost ranges of its basis, and
+/// adjacent vertices.
+pub trait VertexSolver: RelaxationSolver + CostRanging + AdjacentVertices {}
+
+impl<S: RelaxationSolver + CostRanging + AdjacentVertices> VertexSolver for S {}

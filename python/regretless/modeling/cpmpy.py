@@ -15,7 +15,6 @@ import numpy as np
 
 from regretless.modeling.linear import (
     LinearModel,
-    choose_columns,
     foreign_variable_error,
     model_reader,
 )
@@ -51,7 +50,7 @@ def from_cpmpy(model: Any, costs: Any = None) -> Problem:
             raise foreign_variable_error(variable)
         return column_of[variable.name]
 
-    return linear.problem(choose_columns(costs, linear.names, column))
+    return linear.problem_with_costs(costs, column)
 
 
 class Reader:

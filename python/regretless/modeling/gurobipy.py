@@ -8,7 +8,6 @@ import numpy as np
 
 from regretless.modeling.linear import (
     LinearModel,
-    choose_columns,
     foreign_variable_error,
     model_reader,
     with_infinities,
@@ -77,7 +76,7 @@ def from_gurobipy(model: Any, costs: Any = None) -> Problem:
             raise foreign_variable_error(variable)
         return number
 
-    return linear.problem(choose_columns(costs, linear.names, column))
+    return linear.problem_with_costs(costs, column)
 
 
 def gurobi_weight(model: Any) -> float:

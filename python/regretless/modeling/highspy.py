@@ -8,7 +8,6 @@ import numpy as np
 
 from regretless.modeling.linear import (
     LinearModel,
-    choose_columns,
     foreign_variable_error,
     model_reader,
     with_infinities,
@@ -65,7 +64,7 @@ def from_highspy(model: Any, costs: Any = None) -> Problem:
             raise foreign_variable_error(f"variable {variable.index} of another Highs object")
         return variable.index
 
-    return linear.problem(choose_columns(costs, linear.names, column))
+    return linear.problem_with_costs(costs, column)
 
 
 def belongs_to_highs(variable: Any, model: Any) -> bool:

@@ -96,6 +96,10 @@ class LinearModel:
     default_name: Callable[[int], str] = no_name
     """The name that the modeling library gives to a column that the user did not name."""
 
+    def problem_with_costs(self, costs: Any, index_of: Callable[[Any], int]) -> Problem:
+        """Build the problem of the costs that a user chose; see :func:`choose_columns`."""
+        return self.problem(choose_columns(costs, self.names, index_of))
+
     def problem(self, cost_columns: Iterable[int]) -> Problem:
         """Build the problem whose predicted costs belong to these columns, in this order."""
         from scipy.sparse import csr_matrix, hstack, vstack

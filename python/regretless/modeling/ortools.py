@@ -9,7 +9,6 @@ import numpy as np
 
 from regretless.modeling.linear import (
     LinearModel,
-    choose_columns,
     foreign_variable_error,
     model_reader,
     with_infinities,
@@ -35,9 +34,7 @@ def from_ortools(model: Any, costs: Any = None) -> Problem:
         With linear constraints.
     """
     linear = read(model)
-    return linear.problem(
-        choose_columns(costs, linear.names, lambda variable: column(model, variable))
-    )
+    return linear.problem_with_costs(costs, lambda variable: column(model, variable))
 
 
 def read(model: Any) -> LinearModel:

@@ -8,7 +8,6 @@ import numpy as np
 
 from regretless.modeling.linear import (
     LinearModel,
-    choose_columns,
     foreign_variable_error,
     model_reader,
     with_infinities,
@@ -47,7 +46,7 @@ def from_pulp(model: Any, costs: Any = None) -> Problem:
             raise foreign_variable_error(variable)
         return column_of[id(variable)]
 
-    return linear.problem(choose_columns(costs, linear.names, column))
+    return linear.problem_with_costs(costs, column)
 
 
 def read(model: Any, variables: list[Any]) -> LinearModel:

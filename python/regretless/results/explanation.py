@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from regretless.results.pages import html_table
-from regretless.results.plots import plot_costs
+from regretless.results.explanation_html import MAX_ROWS, explanation_html
+from regretless.results.plots import draws_on_axes, plot_costs
 from regretless.results.reports import Result
 
 __all__ = [
@@ -27,9 +27,6 @@ __all__ = [
     "RegretShare",
     "RegretSplit",
 ]
-
-# Rows of a table in a notebook; `to_dict` has all of them.
-_MAX_ROWS = 15
 
 
 def one_row(value: Any) -> Any:
@@ -109,6 +106,13 @@ class ExplainedCost(Result):
     range: RangeEnds | None
 
     _parts: ClassVar[Mapping[str, type[Result]]] = {"range": RangeEnds}
+
+    def _distances(self) -> list[float]:
+        """Return how far it is to the ends of the range."""
+        if self.range is None:
+            return []
+        ends = (self.range.lower, self.range.upper)
+        return [abs(end - self.predicted) for end in ends if end is not None]
 
 
 @dataclass(frozen=True)
@@ -434,175 +438,22 @@ class Explanation(Result):
 
     def _repr_html_(self) -> str:
         """Return HTML tables for notebooks."""
-        parts = [self._html_decision(), self._html_ranges()]
-        if self.alternatives.decisions:
-            parts.append(self._html_alternatives())
-        if self.choices:
-            parts.append(self._html_choices())
-        if self.regret is not None:
-            parts.append(self._html_regret(self.regret))
-        if self.features.features:
-            parts.append(self._html_features())
-        return "".join(parts)
+        return explanation_html(self)
 
+    @draws_on_axes
     def plot(self, ax: Any = None) -> Any:
         """Draw predicted costs with the ranges in which the decision stays; chosen ones are filled.
 
         Of many costs, those are drawn whose range ends nearest.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
         """
-        nearest = sorted(self.costs, key=_distance_to_end)[:_MAX_ROWS]
+        nearest = sorted(self.costs, key=_distance_to_end)[:MAX_ROWS]
         costs = [cost for cost in self.costs if cost in nearest]
         return plot_costs(ax, costs, "predicted cost")
-
-    def _html_decision(self) -> str:
-        chosen = [cost for cost in self.costs if cost.value != 0]
-        names = ", ".join(
-            cost.name if cost.value == 1 else f"{cost.name} = {cost.value:.6g}"
-            for cost in chosen[:_MAX_ROWS]
-        )
-        more = len(chosen) - _MAX_ROWS
-        rows = [("decision", f"{names} and {more} more" if more > 0 else names)]
-        others = self.other_columns
-        if others:
-            shown = ", ".join(f"{one.name} = {one.value:.6g}" for one in others[:_MAX_ROWS])
-            more = len(others) - _MAX_ROWS
-            rows.append(("known costs", f"{shown} and {more} more" if more > 0 else shown))
-        rows += [
-            ("predicted objective", f"{self.objective:.6g} ({self.sense})"),
-            ("status", self.status),
-        ]
-        for reason in (self.ranges.reason, self.alternatives.reason, self.features.reason):
-            if reason is not None:
-                rows.append(("note", reason))
-        return html_table(f"Explanation: {self.problem}", ("", ""), rows)
-
-    def _html_ranges(self) -> str:
-        limited = [
-            (min(_distances(cost)), cost.index, cost) for cost in self.costs if _distances(cost)
-        ]
-        limited.sort(key=lambda entry: entry[:2])
-        rows = [
-            (
-                cost.name,
-                f"{cost.value:.6g}",
-                f"{cost.predicted:.6g}",
-                *self._html_ends(cost.range),
-            )
-            for _, _, cost in limited[:_MAX_ROWS]
-            if cost.range is not None
-        ]
-        title = f"cost ranges: {self.ranges.method or 'none'}"
-        return html_table(title, ("cost", "decision", "predicted", "stays from", "to"), rows)
-
-    def _html_ends(self, ends: RangeEnds) -> tuple[str, str]:
-        """Return both ends; those that the decision may stay beyond are marked."""
-        has_marks = self.ranges.method == "solves"
-        lower = "≤ " if has_marks and not ends.lower_is_exact else ""
-        upper = "≥ " if has_marks and not ends.upper_is_exact else ""
-        return (
-            "any" if ends.lower is None else f"{lower}{ends.lower:.6g}",
-            "any" if ends.upper is None else f"{upper}{ends.upper:.6g}",
-        )
-
-    def _html_alternatives(self) -> str:
-        rows = [
-            (
-                place,
-                f"{ranked.price:.6g}",
-                f"{ranked.objective:.6g}",
-                _names(ranked.added),
-                _names(ranked.removed),
-                _changes(ranked.changed),
-            )
-            for place, ranked in enumerate(self.alternatives.decisions, start=2)
-        ]
-        header = ("rank", "worse by", "objective", "adds", "drops", "changes")
-        return html_table("other decisions", header, rows)
-
-    def _html_choices(self) -> str:
-        rows = [
-            (
-                f"{'force' if effect.is_forced else 'forbid'} {effect.name}",
-                effect.answer.replace("_", " "),
-                "" if effect.price is None else f"{effect.price:.6g}",
-                _names(effect.added),
-                _names(effect.removed),
-                _changes(effect.changed),
-            )
-            for effect in self.choices
-        ]
-        header = ("choice", "answer", "costs", "adds", "drops", "changes")
-        return html_table("choices", header, rows)
-
-    @staticmethod
-    def _html_regret(split: RegretSplit) -> str:
-        rows = [
-            (
-                share.name,
-                f"{share.share:.6g}",
-                f"{share.predicted:.6g}",
-                f"{share.true_cost:.6g}",
-                f"{share.value:.6g}",
-                f"{share.best_value:.6g}",
-            )
-            for share in split.shares[:_MAX_ROWS]
-        ]
-        title = f"regret {split.regret:.6g} = shares - gap {split.gap:.6g}"
-        if split.reason is not None:
-            title += f" ({split.reason})"
-        header = ("cost", "share", "predicted", "true", "decision", "in hindsight")
-        return html_table(title, header, rows)
-
-    def _html_features(self) -> str:
-        changes = {True: "yes", False: "no", None: "not known"}
-        rows = [
-            (
-                effect.feature,
-                "per item" if effect.value is None else f"{effect.value:.6g}",
-                f"{effect.reference:.6g}",
-                f"{effect.objective_effect:.6g}",
-                changes[effect.changes_decision],
-            )
-            for effect in self.features.features[:_MAX_ROWS]
-        ]
-        header = ("feature", "value", "compared with", "effect", "changes the decision")
-        return html_table(f"features: {self.features.method}", header, rows)
 
 
 def _distance_to_end(cost: ExplainedCost) -> float:
     """Return how far it is to the nearest end of a range; costs without a range are last."""
-    return min(_distances(cost), default=np.inf)
-
-
-def _distances(cost: ExplainedCost) -> list[float]:
-    """Return how far it is to the ends of a range."""
-    if cost.range is None:
-        return []
-    ends = (cost.range.lower, cost.range.upper)
-    return [abs(end - cost.predicted) for end in ends if end is not None]
-
-
-def _names(names: tuple[str, ...]) -> str:
-    """Return names in a cell: the first ones and the number of the others."""
-    more = len(names) - _MAX_ROWS
-    shown = ", ".join(names[:_MAX_ROWS])
-    return f"{shown} and {more} more" if more > 0 else shown or "none"
-
-
-def _changes(changed: tuple[ChangedValue, ...]) -> str:
-    """Return changed values in a cell."""
-    return _names(
-        tuple(f"{one.name} from {one.value:.6g} to {one.other_value:.6g}" for one in changed)
-    )
+    return min(cost._distances(), default=np.inf)
 
 
 def with_text(fields: Mapping[str, Any], text: str) -> Explanation:

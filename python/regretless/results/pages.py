@@ -64,6 +64,15 @@ def first_names(names: Sequence[str]) -> str:
     return f"{text} and {more} more" if more > 0 else text
 
 
+def short_text(value: Any) -> str:
+    """Return a value in a few words."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, tuple):
+        return f"{len(value)} entries" if value else "none"
+    return "none" if value is None else str(value)
+
+
 def call_text(function: str, arguments: Mapping[str, Any]) -> str:
     """Return a call for people, without the tables and arguments that are None."""
     shown = [f"{name}={value!r}" for name, value in arguments.items() if value is not None]

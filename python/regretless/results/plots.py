@@ -5,12 +5,36 @@ Each figure shows the numbers of its result; pages have figures of their own, as
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 __all__: list[str] = []
 
 Row = Mapping[str, Any]
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+AXES_SECTIONS = """
+
+Parameters
+----------
+ax : matplotlib.axes.Axes, optional
+    Where to draw; by default a new figure.
+
+Returns
+-------
+matplotlib.axes.Axes"""
+"""What the docstrings of all methods ``plot(ax)`` have between the summary and the errors."""
+
+
+def draws_on_axes(method: _Method) -> _Method:
+    """Add the sections that all methods ``plot(ax)`` share to the docstring of one."""
+    # Python removes docstrings with -OO, and indentation since 3.13.
+    if method.__doc__ is not None:
+        before, raises, rest = inspect.cleandoc(method.__doc__).partition("\n\nRaises\n")
+        method.__doc__ = before + AXES_SECTIONS + raises + rest
+    return method
 
 
 def axes_or_new(axes: Any, rows: int) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar, overload
 
-from regretless.results.pages import html_table
+from regretless.results.pages import html_table, short_text
 
 __all__ = [
     "CandidateReport",
@@ -90,7 +90,7 @@ class Result:
         return html_table(
             type(self).__name__,
             ("field", "value"),
-            [(name.replace("_", " "), _short(value)) for name, value in rows],
+            [(name.replace("_", " "), short_text(value)) for name, value in rows],
         )
 
 
@@ -570,12 +570,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     return value
-
-
-def _short(value: Any) -> str:
-    """Return a field's value in a few words."""
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    if isinstance(value, tuple):
-        return f"{len(value)} entries" if value else "none"
-    return "none" if value is None else str(value)

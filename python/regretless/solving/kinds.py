@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from regretless._core import _Problem
-from regretless.tables.parameters import (
+from regretless.tables.references import (
     describe,
     flat_cells,
     flow_bounds,

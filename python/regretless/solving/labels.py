@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,13 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from regretless._core import _label, _Labels
 from regretless._renamed import refuse_renamed
 from regretless.results.pages import html_table
-from regretless.solving.options import SolveOptions
+from regretless.solving.options import SolveKeywords, SolveOptions, takes_solve_options
 from regretless.solving.problem import Problem
 from regretless.tables.columns import row_count
 from regretless.tables.frames import FrameTemplate, check_same_rows, frame_template
 from regretless.tables.names import plain_table
 from regretless.tables.parameters import plain_parameters
 from regretless.tables.selection import selected_rows
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Labels", "label"]
 
@@ -122,12 +125,7 @@ def label(
     store: str | os.PathLike[str] | None = None,
     shard: None = None,
     parameters: Any = None,
-    threads: int | None = None,
-    progress: bool = False,
-    heuristic: str | None = None,
-    gap: float | None = None,
-    nodes: int | None = None,
-    seconds: float | None = None,
+    **solving: Unpack[SolveKeywords],
 ) -> Labels: ...
 @overload
 def label(
@@ -137,14 +135,10 @@ def label(
     store: str | os.PathLike[str],
     shard: str | tuple[int, int],
     parameters: Any = None,
-    threads: int | None = None,
-    progress: bool = False,
-    heuristic: str | None = None,
-    gap: float | None = None,
-    nodes: int | None = None,
-    seconds: float | None = None,
+    **solving: Unpack[SolveKeywords],
 ) -> int: ...
 @refuse_renamed("label")
+@takes_solve_options
 def label(
     problem: Problem,
     C: Any,
@@ -152,12 +146,7 @@ def label(
     store: str | os.PathLike[str] | None = None,
     shard: str | tuple[int, int] | None = None,
     parameters: Any = None,
-    threads: int | None = None,
-    progress: bool = False,
-    heuristic: str | None = None,
-    gap: float | None = None,
-    nodes: int | None = None,
-    seconds: float | None = None,
+    **solving: Unpack[SolveKeywords],
 ) -> Labels | int:
     """Find the optimal decision of every row of costs.
 
@@ -198,7 +187,7 @@ def label(
     """
     costs = plain_table(C, "C")
     given = plain_parameters(problem, parameters, row_count(costs), C, "C")
-    options = SolveOptions(threads, progress, heuristic, gap, nodes, seconds)
+    options = SolveOptions(**solving)
     if shard is not None and not isinstance(shard, str):
         index, count = shard
         shard = f"{index}/{count}"

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, TypedDict, TypeVar
 
 __all__ = ["SolveOptions"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -45,3 +50,45 @@ class SolveOptions:
             "seconds": self.seconds,
         }
         return [name for name, value in given.items() if value is not None]
+
+
+class SolveKeywords(TypedDict, total=False):
+    """The fields of :class:`SolveOptions` as keywords, for type checkers."""
+
+    threads: int | None
+    progress: bool
+    heuristic: str | None
+    gap: float | None
+    nodes: int | None
+    seconds: float | None
+
+
+def takes_solve_options(function: _Function) -> _Function:
+    """Show the fields of :class:`SolveOptions` in a signature that ends with `**solving`.
+
+    Other keywords raise the ``TypeError`` of a function without `**solving`.
+    """
+    signature = inspect.signature(function)
+    *named, _ = signature.parameters.values()
+    shown = [
+        inspect.Parameter(
+            option.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=option.default,
+            annotation=option.type,
+        )
+        for option in fields(SolveOptions)
+    ]
+    signature = signature.replace(parameters=[*named, *shown])
+
+    @functools.wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        for keyword in kwargs:
+            if keyword not in signature.parameters:
+                raise TypeError(
+                    f"{function.__qualname__}() got an unexpected keyword argument '{keyword}'"
+                )
+        return function(*args, **kwargs)
+
+    checked.__signature__ = signature  # type: ignore[attr-defined]
+    return checked  # type: ignore[return-value]

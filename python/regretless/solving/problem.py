@@ -16,24 +16,17 @@ from regretless._renamed import refuse_renamed
 from regretless.modeling import from_model, from_model_of
 from regretless.results.pages import first_names, html_table
 from regretless.solving.kinds import KindConstructors, add_constructors
-from regretless.solving.options import SolveOptions
+from regretless.solving.options import SolveKeywords, SolveOptions, takes_solve_options
 from regretless.solving.solutions import Solutions
 from regretless.tables.columns import row_count, text_list
 from regretless.tables.names import names_of, plain_row, plain_table
 from regretless.tables.numbers import as_numeric_array, row_array
-from regretless.tables.parameters import (
-    as_plain,
-    plain_parameters,
-    plain_row_parameters,
-    split_references,
-    with_fields,
-)
-from regretless.tables.parameters import (
-    known_costs as plain_known_costs,
-)
+from regretless.tables.parameters import plain_parameters, plain_row_parameters
+from regretless.tables.references import as_plain, split_references, with_fields
+from regretless.tables.references import known_costs as plain_known_costs
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
 __all__ = ["Problem"]
 
@@ -599,17 +592,13 @@ class Problem(KindConstructors, _Problem):
         return self._solve(plain_row(c, "c"), plain_row_parameters(self, parameters), options)
 
     @refuse_renamed("Problem.solve_all")
+    @takes_solve_options
     def solve_all(
         self,
         C: Any,
         *,
         parameters: Any = None,
-        threads: int | None = None,
-        progress: bool = False,
-        heuristic: str | None = None,
-        gap: float | None = None,
-        nodes: int | None = None,
-        seconds: float | None = None,
+        **solving: Unpack[SolveKeywords],
     ) -> Solutions:
         """Solve for every row of costs, on several threads.
 
@@ -652,7 +641,7 @@ class Problem(KindConstructors, _Problem):
         """
         costs = plain_table(C, "C")
         given = plain_parameters(self, parameters, row_count(costs), C, "C")
-        options = SolveOptions(threads, progress, heuristic, gap, nodes, seconds)
+        options = SolveOptions(**solving)
         return Solutions._of(self._solve_all(costs, given, options), C, names_of(C))
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 import json
 import os
@@ -16,29 +15,26 @@ import numpy as np
 from regretless._core import _rolling_folds, _run_backtest
 from regretless._renamed import check as check_renamed
 from regretless.losses.custom import OwnLoss, as_method
-from regretless.results.pages import PageResult, call_text, html_table, notebook_html
-from regretless.results.plots import plot_intervals
+from regretless.results.pages import call_text, html_table, notebook_html, short_text
+from regretless.results.savings import SavingsResult, frame_or_records, method_rows
 from regretless.solving.labels import Labels
 from regretless.solving.options import SolveOptions
-from regretless.tables.columns import column_to_encode, row_count, training_features
-from regretless.tables.frames import as_frame_like, check_same_rows, frame_template
+from regretless.tables.columns import row_count, training_features
+from regretless.tables.frames import check_same_rows
 from regretless.tables.names import (
-    columns_in_order,
-    costs_in_order,
-    names_of,
     plain_table,
-    with_names,
 )
 from regretless.tables.numbers import check_seed
 from regretless.tables.parameters import given_parameters, plain_parameters
 from regretless.tables.times import time_column, time_texts
+from regretless.training.estimators import estimator_costs, fitted_predictions, is_estimator
 from regretless.training.options import FeatureOptions
 
 __all__ = ["BacktestResult", "backtest"]
 
 
 @dataclass(frozen=True)
-class BacktestResult(PageResult):
+class BacktestResult(SavingsResult):
     """Outcome of a backtest.
 
     Attributes
@@ -86,7 +82,7 @@ class BacktestResult(PageResult):
         return self._drawn[0]
 
     @property
-    def remarks(self) -> list[str]:
+    def remarks(self) -> list[str]:  # type: ignore[override]
         """Sentences besides the verdict."""
         return list(self.summary["remarks"])
 
@@ -99,78 +95,17 @@ class BacktestResult(PageResult):
         """Return the result with its page, which is drawn now: the tables are not stored."""
         return {**self.__dict__, "_drawn": self._drawn, "_source": None}
 
-    def __str__(self) -> str:
-        """Return the verdict and the remarks."""
-        return "\n".join([self.verdict, *self.remarks])
-
     def _repr_html_(self) -> str:
         """Return the verdict and the methods, for notebooks."""
         unit = self.summary["unit"]
         rows = method_rows(self.summary)
         header = [name.replace("_", " ") for name in rows[0]]
-        cells = [["" if cell is None else _short(cell) for cell in row.values()] for row in rows]
+        cells = [
+            ["" if cell is None else short_text(cell) for cell in row.values()] for row in rows
+        ]
         title = "all periods" if unit is None else f"all periods, in {unit}"
         sentences = [self.verdict, *self.remarks]
         return notebook_html(sentences, html_table(title, header, cells))
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw what each method saves per period, with its interval.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
-        return plot_savings(ax, self.summary)
-
-
-def plot_savings(axes: Any, summary: dict[str, Any]) -> Any:
-    """Draw what each method of a summary saves per period against the first one."""
-    unit = summary["unit"]
-    label = f"saving per period against {summary['methods'][0]['name']}"
-    label += "" if unit is None else f", {unit}"
-    return plot_intervals(axes, method_rows(summary), "saving_per_period", label)
-
-
-def _short(cell: Any) -> str:
-    """Return a number with six digits, or the text."""
-    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
-
-
-def frame_or_records(rows: list[dict[str, Any]]) -> Any:
-    """Return a DataFrame if pandas is there, else the rows."""
-    try:
-        import pandas
-    except ImportError:
-        return rows
-    return pandas.DataFrame(rows)
-
-
-def method_rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return one row per method of the summary of a backtest."""
-    rows = []
-    for method in summary["methods"]:
-        saving = method["saving"] or {}
-        interval = saving.get("interval") or {}
-        rows.append(
-            {
-                "method": method["name"],
-                "cost": method["total_cost"],
-                "regret": method["total_regret"],
-                "saving_per_period": saving.get("per_period"),
-                "lower": interval.get("lower"),
-                "upper": interval.get("upper"),
-                "saving_per_day": saving.get("per_day"),
-                "saving_per_year": saving.get("per_year"),
-                "won": saving.get("won"),
-                "lost": saving.get("lost"),
-            }
-        )
-    return rows
 
 
 def _times(time: Any, X: Any) -> list[str]:
@@ -180,16 +115,6 @@ def _times(time: Any, X: Any) -> list[str]:
             raise ValueError(f"time: X has no column {time!r}")
         time = column
     return time_texts(time)
-
-
-def _rows(table: Any, rows: Sequence[int]) -> Any:
-    """Return rows of an array or a DataFrame."""
-    if hasattr(table, "iloc"):
-        return table.iloc[list(rows)]
-    template = frame_template(table)
-    if template is not None and template.library == "polars":
-        return table[list(rows)]
-    return np.asarray(table)[list(rows)]
 
 
 def _splitter_folds(splitter: Any, times: list[str]) -> list[tuple[list[int], list[int]]]:
@@ -211,114 +136,6 @@ def _are_numbers(times: list[str]) -> bool:
     return True
 
 
-def estimator_costs(problem: Any, C: Any) -> Any:
-    """Return costs as estimators get them: float64 in the order of the problem's costs.
-
-    They are a DataFrame with the cost names and the index of ``C`` if that is a DataFrame.
-    """
-    values = costs_in_order(problem, C).astype(float, copy=False)
-    names = problem.cost_names or names_of(C)
-    return values if names is None else as_frame_like(C, values, names)
-
-
-def fitted_predictions(
-    problem: Any, estimator: Any, X: Any, costs: Any, folds: list[tuple[list[int], list[int]]]
-) -> Any:
-    """Predict the second rows of each fold by an estimator fitted to the first ones.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    estimator : object with fit and predict
-        It is copied for each fold.
-    X : array_like or DataFrame of shape (n, p)
-        Features.
-    costs : ndarray or DataFrame of shape (n, d)
-        What :func:`estimator_costs` returned.
-    folds : list
-        Rows that are fitted and rows that are predicted.
-
-    Returns
-    -------
-    array_like of shape (n, d)
-        Predicted costs in the order of ``costs``, with their names; NaN in other rows.
-    """
-    names = names_of(costs) or problem.cost_names
-    predictions = np.full(costs.shape, np.nan)
-    for train, test in folds:
-        try:
-            predicted = _fit_and_predict(
-                estimator, _rows(X, train), _rows(costs, train), _rows(X, test)
-            )
-        except (TypeError, ValueError) as error:
-            column = column_to_encode(X)
-            if column is None:
-                raise
-            raise TypeError(
-                f"{type(estimator).__name__} cannot be fitted, perhaps to the column '{column}': "
-                "estimators get the columns of X as they are, not encoded; put a ColumnTransformer "
-                f"in front of it (make_pipeline), or give a table of numbers. Its error: {error}"
-            ) from error
-        argument = f"the prediction of {type(estimator).__name__}"
-        predictions[test] = columns_in_order(predicted, names, argument)
-    return with_names(predictions, names)
-
-
-def _fit_and_predict(estimator: Any, X: Any, C: Any, test: Any) -> Any:
-    """Predict the costs of the rows of `test` by copies of an estimator."""
-    rows, (_, width) = len(test), C.shape
-    cause = None
-    try:
-        predicted = _fitted_prediction(estimator, X, C, test)
-    except ValueError as error:
-        # Whether it takes several costs at once is not reliably stated by estimators.
-        if not _may_predict_one_number(estimator):
-            raise
-        cause = error
-        columns = [_fitted_prediction(estimator, X, costs, test) for costs in np.asarray(C).T]
-        predicted = np.column_stack(columns)
-    shape = np.shape(predicted)
-    if shape == (rows,) and width == 1:
-        return np.reshape(predicted, (-1, 1))
-    if shape != (rows, width):
-        # Assigning to an array would repeat a single number for all costs.
-        reason = "" if cause is None else f"; fitted to all costs at once, it fails: {cause}"
-        raise ValueError(
-            f"{type(estimator).__name__} predicts an array of shape {shape} for {rows} rows of "
-            f"{width} costs{reason}"
-        ) from cause
-    return predicted
-
-
-def _fitted_prediction(estimator: Any, X: Any, C: Any, test: Any) -> Any:
-    """Fit a copy of an estimator and return what it predicts."""
-    model = _copy(estimator)
-    # Some forecasters do not return themselves from `fit`.
-    model.fit(X, C)
-    return model.predict(test)
-
-
-def _may_predict_one_number(estimator: Any) -> bool:
-    """Return whether an estimator does not state that it predicts several numbers."""
-    try:
-        return not estimator.__sklearn_tags__().target_tags.multi_output
-    except AttributeError:
-        # scikit-learn before 1.6.
-        tags: dict[str, Any] = getattr(estimator, "_get_tags", dict)()
-        return not tags.get("multioutput", False)
-
-
-def _copy(estimator: Any) -> Any:
-    """Return an estimator that is not fitted."""
-    try:
-        from sklearn.base import clone
-    except ImportError:
-        return copy.deepcopy(estimator)
-    # Not every forecaster has the parameters of an estimator.
-    return clone(estimator, safe=False)
-
-
 def method_list(methods: Sequence[str | OwnLoss] | str | OwnLoss) -> list[str | OwnLoss]:
     """Return methods as a list; a text names several, separated by semicolons, or one."""
     if isinstance(methods, OwnLoss):
@@ -326,11 +143,6 @@ def method_list(methods: Sequence[str | OwnLoss] | str | OwnLoss) -> list[str | 
     if isinstance(methods, str):
         return [name.strip() for name in methods.split(";") if name.strip()]
     return list(methods)
-
-
-def is_estimator(value: Any) -> bool:
-    """Return whether a value can be fitted, as estimators of scikit-learn can."""
-    return hasattr(value, "fit") and hasattr(value, "predict")
 
 
 def _call_text(arguments: Mapping[str, Any]) -> str:

@@ -18,7 +18,8 @@ from regretless._core import _comparison_splits, _run_comparison
 from regretless._renamed import check as check_renamed
 from regretless.losses.custom import OwnLoss, as_method
 from regretless.results.pages import PageResult, call_text, notebook_html
-from regretless.results.plots import plot_intervals, records
+from regretless.results.plots import draws_on_axes, plot_intervals, records
+from regretless.results.savings import frame_or_records
 from regretless.solving.labels import Labels
 from regretless.solving.options import SolveOptions
 from regretless.tables.columns import row_count, training_features
@@ -27,13 +28,8 @@ from regretless.tables.names import plain_table
 from regretless.tables.numbers import check_seed, row_array
 from regretless.tables.parameters import given_parameters, plain_parameters
 from regretless.tables.times import split_tables
-from regretless.training.backtest import (
-    estimator_costs,
-    fitted_predictions,
-    frame_or_records,
-    is_estimator,
-    method_list,
-)
+from regretless.training.backtest import method_list
+from regretless.training.estimators import estimator_costs, fitted_predictions, is_estimator
 from regretless.training.options import FeatureOptions
 
 __all__ = ["ComparisonResult", "compare"]
@@ -85,17 +81,9 @@ class ComparisonResult(PageResult):
         figure = next(iter(self.figures.values()), "")
         return notebook_html(self.verdict, table, figure)
 
+    @draws_on_axes
     def plot(self, ax: Any = None) -> Any:
         """Draw the difference of each method from MSE, with its interval.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
 
         Raises
         ------
@@ -178,6 +166,11 @@ def _splitter_rows(splitter: Any, rows: int, validation: float) -> list[list[lis
     return splits
 
 
+def _fold_arrays(folds: list[list[list[int]]]) -> list[list[Any]]:
+    """Return the rows of every split as arrays."""
+    return [[row_array(part, "split") for part in fold] for fold in folds]
+
+
 def _given(
     predictions: Mapping[str, Any], problem: Any, X: Any, C: Any, splits: list[Any]
 ) -> list[tuple[str, list[Any]]]:
@@ -196,6 +189,20 @@ def _given(
             by_split = [forecaster] * len(splits)
         given.append((name, by_split))
     return given
+
+
+def _result(found: dict[str, Any]) -> ComparisonResult:
+    """Return what the compiled module found as a result."""
+    runs = _records(found["runs_csv"])
+    return ComparisonResult(
+        verdict=found["verdict"],
+        methods=frame_or_records(_with_deviations(found["methods"], runs)),
+        runs=frame_or_records(runs),
+        figures=found["figures"],
+        page=found["page"],
+        failed=found["failed"],
+        text=found["text"],
+    )
 
 
 def compare(
@@ -326,17 +333,14 @@ def compare(
         given = _given(predictions, problem, X, C, splits)
     methods = None if methods is None else method_list(methods)
     names = None if methods is None else [str(method) for method in methods]
-    plan = json.dumps(
-        {
-            "predictor": predictor,
-            "profile": profile,
-            "out": None if out is None else os.fspath(out),
-            "seed": seed,
-            "command": call_text(
-                "compare", {"methods": names, "seeds": seeds, "seed": seed, **settings}
-            ),
-        }
-    )
+    call = call_text("compare", {"methods": names, "seeds": seeds, "seed": seed, **settings})
+    plan = {
+        "predictor": predictor,
+        "profile": profile,
+        "out": None if out is None else os.fspath(out),
+        "seed": seed,
+        "command": call,
+    }
     try:
         features = training_features(X, FeatureOptions()._settings())
         found = _run_comparison(
@@ -344,17 +348,12 @@ def compare(
             features,
             plain_table(C, "C", single=True),
             None if methods is None else [as_method(method) for method in methods],
-            plan,
+            json.dumps(plan),
             tables.split,
             tables.times,
             seeds,
-            None
-            if folds is None
-            else [[row_array(part, "split") for part in fold] for fold in folds],
-            [
-                (name, [plain_table(values, name) for values in by_split])
-                for name, by_split in given
-            ],
+            None if folds is None else _fold_arrays(folds),
+            [(name, [plain_table(table, name) for table in by_split]) for name, by_split in given],
             labels,
             plain_parameters(problem, parameters, row_count(features), X, "X", X),
             settings or None,
@@ -368,13 +367,4 @@ def compare(
         ) from error
     for failure in found["failed"]:
         warnings.warn(f"{failure['run']} failed: {failure['error']}", stacklevel=2)
-    runs = _records(found["runs_csv"])
-    return ComparisonResult(
-        verdict=found["verdict"],
-        methods=frame_or_records(_with_deviations(found["methods"], runs)),
-        runs=frame_or_records(runs),
-        figures=found["figures"],
-        page=found["page"],
-        failed=found["failed"],
-        text=found["text"],
-    )
+    return _result(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from regretless._core import _evaluate, _Model, _regret
 from regretless._renamed import refuse_renamed
 from regretless.results.reports import Evaluation
 from regretless.solving.labels import Labels
-from regretless.solving.options import SolveOptions
+from regretless.solving.options import SolveKeywords, SolveOptions, takes_solve_options
 from regretless.solving.problem import Problem
 from regretless.tables.columns import row_count
 from regretless.tables.frames import check_same_rows, frame_template, series
@@ -19,10 +19,14 @@ from regretless.tables.names import plain_table
 from regretless.tables.parameters import plain_parameters
 from regretless.training.model import Model, evaluation_of
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 __all__ = ["evaluate", "regret"]
 
 
 @refuse_renamed("evaluate")
+@takes_solve_options
 def evaluate(
     problem: Problem,
     predictions: Any | Model,
@@ -31,12 +35,7 @@ def evaluate(
     *,
     labels: Labels | None = None,
     parameters: Any = None,
-    threads: int | None = None,
-    progress: bool = False,
-    heuristic: str | None = None,
-    gap: float | None = None,
-    nodes: int | None = None,
-    seconds: float | None = None,
+    **solving: Unpack[SolveKeywords],
 ) -> Evaluation:
     """Evaluate predictions, or a model, by the decisions that follow from them.
 
@@ -86,7 +85,7 @@ def evaluate(
             if X is not None and not is_model
             else "C is missing: the true costs"
         )
-    options = SolveOptions(threads, progress, heuristic, gap, nodes, seconds)
+    options = SolveOptions(**solving)
     if is_model:
         if X is None:
             raise ValueError("X is missing: the features that the model predicts from")
@@ -99,6 +98,7 @@ def evaluate(
 
 
 @refuse_renamed("regret")
+@takes_solve_options
 def regret(
     problem: Problem,
     predictions: Any,
@@ -106,12 +106,7 @@ def regret(
     *,
     labels: Labels | None = None,
     parameters: Any = None,
-    threads: int | None = None,
-    progress: bool = False,
-    heuristic: str | None = None,
-    gap: float | None = None,
-    nodes: int | None = None,
-    seconds: float | None = None,
+    **solving: Unpack[SolveKeywords],
 ) -> NDArray[np.float64] | Any:
     """Return the regret of each row of predictions.
 
@@ -145,7 +140,7 @@ def regret(
     check_same_rows(predictions, C, ("predictions", "C"))
     costs = plain_table(C, "C")
     given = plain_parameters(problem, parameters, row_count(costs), C, "C")
-    options = SolveOptions(threads, progress, heuristic, gap, nodes, seconds)
+    options = SolveOptions(**solving)
     predicted = plain_table(predictions, "predictions")
     regrets, rows = _regret(problem, predicted, costs, labels, given, options)
     return series(frame_template(C), regrets, "regret", rows)

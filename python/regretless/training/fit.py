@@ -8,16 +8,19 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from regretless._core import _run_fit
 from regretless.losses.custom import OwnLoss, as_method
-from regretless.results.pages import PageResult, first_names, html_table, notebook_html
-from regretless.solving.options import SolveOptions
+from regretless.results.pages import first_names, html_table, notebook_html
+from regretless.results.savings import SavingsResult, frame_or_records, method_rows
+from regretless.solving.options import SolveKeywords, SolveOptions, takes_solve_options
 from regretless.solving.problem import Problem
 from regretless.tables.numbers import check_seed
-from regretless.training.backtest import frame_or_records, method_rows, plot_savings
 from regretless.training.model import Model
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["FitResult", "fit"]
 
@@ -26,7 +29,7 @@ MODEL_FILE = "model.safetensors"
 
 
 @dataclass(frozen=True)
-class FitResult(PageResult):
+class FitResult(SavingsResult):
     """Outcome of a fit.
 
     Attributes
@@ -63,10 +66,6 @@ class FitResult(PageResult):
     methods: Any
     page: str
 
-    def __str__(self) -> str:
-        """Return the verdict and the remarks."""
-        return "\n".join([self.verdict, *self.remarks])
-
     def _repr_html_(self) -> str:
         """Return verdict, roles and methods, for notebooks."""
         roles = [
@@ -80,20 +79,6 @@ class FitResult(PageResult):
             html_table("columns", ["role", "columns"], roles),
             html_table("methods", header, cells),
         )
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw what each method saves per period, with its interval.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
-        return plot_savings(ax, self.summary)
 
 
 def _names(columns: Any) -> list[str]:
@@ -130,6 +115,7 @@ def _file_of(table: Any, folder: Path) -> Path:
     return file
 
 
+@takes_solve_options
 def fit(
     problem: Any,
     table: Any,
@@ -147,12 +133,7 @@ def fit(
     unit: str | None = None,
     title: str | None = None,
     out: str | os.PathLike[str] | None = None,
-    threads: int | None = None,
-    progress: bool = False,
-    heuristic: str | None = None,
-    gap: float | None = None,
-    nodes: int | None = None,
-    seconds: float | None = None,
+    **solving: Unpack[SolveKeywords],
 ) -> FitResult:
     """Find out what the columns of a table are, compare methods on it, and fit the best one.
 
@@ -215,7 +196,7 @@ def fit(
     check_seed(seed)
     if isinstance(problem, (str, os.PathLike)):
         problem = Problem.from_file(os.fspath(problem))
-    solve = SolveOptions(threads, progress, heuristic, gap, nodes, seconds)
+    solve = SolveOptions(**solving)
     settings = {
         "costs": _list(costs),
         "time": time,

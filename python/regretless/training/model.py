@@ -15,7 +15,7 @@ from regretless.results.explanation import Explanation, one_row, with_text
 from regretless.results.pages import first_names, html_table
 from regretless.results.reports import Evaluation
 from regretless.solving.labels import Labels
-from regretless.solving.options import SolveOptions
+from regretless.solving.options import SolveKeywords, SolveOptions, takes_solve_options
 from regretless.solving.problem import Problem
 from regretless.solving.solutions import Solutions
 from regretless.tables.columns import model_features, row_count, text_list
@@ -31,7 +31,7 @@ from regretless.tables.parameters import one_row as one_row_of_parameters
 from regretless.tables.parameters import plain_parameters
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
 __all__ = ["Model"]
 
@@ -89,18 +89,14 @@ class Model(_Model):
         return as_frame_like(X, self._predict(model_features(X, self)), self.cost_names)
 
     @refuse_renamed("Model.decide")
+    @takes_solve_options
     def decide(
         self,
         X: Any,
         *,
         problem: Problem | None = None,
         parameters: Any = None,
-        threads: int | None = None,
-        progress: bool = False,
-        heuristic: str | None = None,
-        gap: float | None = None,
-        nodes: int | None = None,
-        seconds: float | None = None,
+        **solving: Unpack[SolveKeywords],
     ) -> Solutions:
         """Predict costs and solve the problem for each row.
 
@@ -133,7 +129,7 @@ class Model(_Model):
         --------
         >>> decisions = model.decide(X_new).decisions
         """
-        options = SolveOptions(threads, progress, heuristic, gap, nodes, seconds)
+        options = SolveOptions(**solving)
         resolved = self._problem(problem)
         features = model_features(X, self)
         given = plain_parameters(resolved, parameters, row_count(features), X, "X", X)
@@ -225,6 +221,7 @@ class Model(_Model):
         )
         return with_text(found, text)
 
+    @takes_solve_options
     def evaluate(
         self,
         X: Any,
@@ -233,12 +230,7 @@ class Model(_Model):
         problem: Problem | None = None,
         labels: Labels | None = None,
         parameters: Any = None,
-        threads: int | None = None,
-        progress: bool = False,
-        heuristic: str | None = None,
-        gap: float | None = None,
-        nodes: int | None = None,
-        seconds: float | None = None,
+        **solving: Unpack[SolveKeywords],
     ) -> Evaluation:
         """Evaluate the model by the decisions that follow from its predictions.
 
@@ -266,7 +258,7 @@ class Model(_Model):
         --------
         >>> model.evaluate(X_test, C_test).normalized_regret
         """
-        options = SolveOptions(threads, progress, heuristic, gap, nodes, seconds)
+        options = SolveOptions(**solving)
         return self._evaluate(self._problem(problem), X, C, labels, parameters, options)
 
     def _evaluate(
@@ -280,6 +272,7 @@ class Model(_Model):
         fields = _evaluate_model(problem, self, features, costs, labels, given, options)
         return evaluation_of(fields, C)
 
+    @takes_solve_options
     def permutation_importance(
         self,
         X: Any,
@@ -290,12 +283,7 @@ class Model(_Model):
         parameters: Any = None,
         repeats: int = 5,
         seed: int = 0,
-        threads: int | None = None,
-        progress: bool = False,
-        heuristic: str | None = None,
-        gap: float | None = None,
-        nodes: int | None = None,
-        seconds: float | None = None,
+        **solving: Unpack[SolveKeywords],
     ) -> Any:
         """Measure the importance of each feature by the regret that follows when it is shuffled.
 
@@ -335,7 +323,7 @@ class Model(_Model):
         --------
         >>> model.permutation_importance(X_test, C_test)
         """
-        options = SolveOptions(threads, progress, heuristic, gap, nodes, seconds)
+        options = SolveOptions(**solving)
         resolved = self._problem(problem)
         check_same_rows(X, C, ("X", "C"))
         costs = plain_table(C, "C")

@@ -6,6 +6,7 @@ use std::path::Path;
 use regretless::job::MatchedTable;
 use regretless::predict::CostModel;
 use regretless::{Error, Model, Result};
+use regretless_study::experiment::MeanAndDeviation;
 use regretless_study::text::{TextTable, grouped, number, percent};
 use serde_json::{Value, json};
 
@@ -275,11 +276,12 @@ fn importance(model: &Model, options: &InspectOptions, context: &CommandContext)
     )?;
     let mut features: Vec<Value> = Vec::new();
     for (feature, increases) in predictor.metadata.features.iter().zip(found) {
-        let (mean, deviation) = mean_and_deviation(&increases);
+        let spread = MeanAndDeviation::of(&increases);
         features.push(json!({
             "feature": feature,
-            "regret_increase": mean,
-            "deviation": deviation,
+            "regret_increase": spread.mean,
+            // Of a single repeat, too.
+            "deviation": spread.sd.unwrap_or(0.0),
             "repeats": increases,
         }));
     }
@@ -289,19 +291,6 @@ fn importance(model: &Model, options: &InspectOptions, context: &CommandContext)
         "solves": (oracle.counts() - before).total(),
         "features": features,
     }))
-}
-
-/// Mean and sample standard deviation; the deviation of one value is 0.
-fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    let deviation = if values.len() > 1 {
-        (squares / (count - 1.0)).sqrt()
-    } else {
-        0.0
-    };
-    (mean, deviation)
 }
 
 fn print_importance(importance: &Value, report: &mut CommandReport) {

@@ -15,11 +15,12 @@ use super::Problem;
 use crate::arrays::{row_numbers, vector};
 use crate::call_observer::catch_panic;
 use crate::error::to_py_err;
-use crate::function_problem::{FunctionProblem, SolverFunction};
+use crate::function_problem::FunctionProblem;
 use crate::keywords::keyword;
 use crate::known_part::KnownPart;
 use crate::linear;
 use crate::results::to_python;
+use crate::solver_function::SolverFunction;
 
 /// The name of a problem whose function the user did not name.
 pub(super) const DEFAULT_FUNCTION_NAME: &str = "a Python function";

@@ -16,11 +16,11 @@ use regretless::problem::{Benchmark, ProblemFamily, ProblemSpec};
 use crate::arrays::array1;
 use crate::call_observer::catch_panic;
 use crate::error::to_py_err;
-use crate::function_problem::SolverFunction;
 use crate::keywords::SolveOptions;
 use crate::parameters::{ParameterList, node_parameters};
 use crate::results::to_python;
 use crate::solutions::{Solution, Solutions};
+use crate::solver_function::SolverFunction;
 
 mod build;
 mod solve;

@@ -16,11 +16,12 @@ use crate::arrays::{ArrayOwnership, check_finite, vector};
 use crate::call::lock;
 use crate::call_observer::{PyCall, detached, warn};
 use crate::error::to_py_err;
-use crate::function_problem::{FunctionProblem, SolverFunction};
+use crate::function_problem::FunctionProblem;
 use crate::keywords::SolveOptions;
 use crate::names::{reorder_row_to_problem, reorder_to_problem};
 use crate::parameters::{ParameterList, row_parameters, single_row};
 use crate::solutions::{Solution, Solutions, SolveResult};
+use crate::solver_function::SolverFunction;
 
 impl Problem {
     /// Raises a warning once per problem.

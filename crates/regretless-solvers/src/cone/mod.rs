@@ -125,13 +125,16 @@ impl NormalCone {
         self
     }
 
-    /// Makes the variables absent that are not present; no row may contain them.
-    pub fn remove_absent(&mut self, present: &[bool]) {
-        for (status, present) in self.statuses.iter_mut().zip(present) {
+    /// The cone in which the variables are absent that are not present, if not all of them are; no
+    /// row may contain them.
+    pub fn without_absent(mut self, present: Option<&[bool]>) -> Self {
+        let statuses = self.statuses.iter_mut();
+        for (status, present) in statuses.zip(present.unwrap_or_default()) {
             if !present {
                 *status = BoundStatus::Absent;
             }
         }
+        self
     }
 
     /// Adds an equation.

@@ -18,20 +18,16 @@ use super::network_simplex::ArcState;
 use crate::relaxation::{CostRanges, CostRanging};
 use crate::{SolveFailure, check_not_stopped};
 
-/// Cost ranges by the basis.
-#[derive(Debug)]
-pub struct BasisFlowRanging(pub NetworkFlowSolver);
-
 /// The largest cost ranges.
 #[derive(Debug)]
 pub struct ExactFlowRanging(pub NetworkFlowSolver);
 
-impl CostRanging for BasisFlowRanging {
+/// The ranges of the basis.
+impl CostRanging for NetworkFlowSolver {
     fn ranges(&mut self, costs: &[f64]) -> Result<CostRanges, SolveFailure> {
-        let solver = &mut self.0;
-        solver.simplex.solve(costs)?;
-        let simplex = &solver.simplex;
-        let num_costs = solver.network.num_costs;
+        self.simplex.solve(costs)?;
+        let simplex = &self.simplex;
+        let num_costs = self.network.num_costs;
         let mut ranges = CostRanges::unbounded(num_costs);
         let mut limit = |arc: usize, falls: bool, room: f64| {
             if arc >= num_costs {

@@ -12,7 +12,7 @@ mod network_simplex;
 
 use std::sync::Arc;
 
-pub use cost_ranges::{BasisFlowRanging, ExactFlowRanging};
+pub use cost_ranges::ExactFlowRanging;
 pub use cut::DemandCut;
 
 use self::network_simplex::NetworkSimplex;

@@ -39,7 +39,7 @@ impl BacktestHistory {
         halves: SplitIndices,
         folds: impl FnOnce(&Periods) -> Result<Vec<BacktestFold>>,
     ) -> Result<Self> {
-        let periods = periods.restrict_to(&data.rows());
+        let periods = periods.keeping_rows(&data.rows());
         let folds = folds(&periods)?;
         Ok(Self {
             problem,

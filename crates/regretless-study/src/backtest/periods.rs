@@ -132,7 +132,7 @@ impl Periods {
 
     /// Keeps these rows, which are sorted, and the periods that have one of them.
     #[must_use]
-    pub fn restrict_to(mut self, rows: &[usize]) -> Self {
+    pub fn keeping_rows(mut self, rows: &[usize]) -> Self {
         for period in &mut self.periods {
             period.rows.retain(|row| rows.binary_search(row).is_ok());
         }
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn periods_without_a_labeled_row_are_left_out() {
         let periods = Periods::from_times(&["1", "2", "2", "3"]).unwrap();
-        let kept = periods.restrict_to(&[0, 2]);
+        let kept = periods.keeping_rows(&[0, 2]);
         assert_eq!((kept.len(), kept.rows(1)), (2, [2].as_slice()));
     }
 }

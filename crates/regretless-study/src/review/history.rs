@@ -12,7 +12,7 @@ use crate::backtest::{
 use crate::experiment::{
     DecisionLayout, ExampleDecision, MethodResults, auxiliary_entries, example_rows,
 };
-use crate::verdict::{Significance, range_text};
+use crate::verdict::{Significance, range_text, saved_or_gained};
 use regretless::data::InstanceKeys;
 use regretless::label::LabeledDataset;
 use regretless_base::error::Result;
@@ -293,11 +293,7 @@ fn importance(fits: &[LatestFit], observer: &dyn Observer) -> Result<MeasuredImp
 
 /// What a manager asks: what is saved, against what, how often, and what is left.
 fn key_figures(results: &BacktestResults, method: &MethodHistory) -> Vec<KeyFigure> {
-    let verb = if results.sense.is_maximize() {
-        "gained"
-    } else {
-        "saved"
-    };
+    let verb = saved_or_gained(results.sense);
     let reference = results.methods.first();
     let present = results.present_decisions();
     let unit = results.amount_unit();

@@ -11,7 +11,7 @@ use crate::data::{CostNames, ParameterColumns};
 use crate::decision::Decision;
 use crate::solve::cone::NormalCone;
 use crate::solve::relaxation::{
-    AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
+    AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver, VertexSolver,
 };
 use crate::solve::{SearchLimits, Solver};
 
@@ -49,6 +49,23 @@ impl KindCapabilities<'static> {
         choices: &NoCapability,
         model_parts: &NoCapability,
     };
+}
+
+impl<'a> KindCapabilities<'a> {
+    /// Those that most kinds have: names, reasons of failures, sensitivity, geometry and choices.
+    pub fn of<K>(kind: &'a K) -> Self
+    where
+        K: CostNaming + FailureReasons + Sensitivity + DecisionGeometry + Choices,
+    {
+        Self {
+            names: kind,
+            failure_reasons: kind,
+            sensitivity: kind,
+            geometry: kind,
+            choices: kind,
+            ..KindCapabilities::NONE
+        }
+    }
 }
 
 struct NoCapability;
@@ -187,30 +204,48 @@ pub trait FailureReasons {
     }
 }
 
-/// Relaxations, and how far costs may change.
+/// Relaxations, and how far costs may change. Where one solver has all of it, a problem gives
+/// [`Self::vertex_solver`], and the other methods follow from it.
 pub trait Sensitivity {
+    /// A solver for one thread that relaxes, has the cost ranges of a basis, and finds adjacent
+    /// vertices, if the problem has one.
+    fn vertex_solver(&self, _limits: &SearchLimits) -> Option<Box<dyn VertexSolver>> {
+        None
+    }
+
+    /// Exact cost ranges for one thread, if the problem has them.
+    fn exact_ranging(&self, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
+        None
+    }
+
     /// The linear relaxation for one thread, if the problem has it.
     fn relaxation_solver(
         &self,
         _kind: Relaxation,
-        _limits: &SearchLimits,
+        limits: &SearchLimits,
     ) -> Option<Box<dyn RelaxationSolver>> {
-        None
+        let solver: Box<dyn RelaxationSolver> = self.vertex_solver(limits)?;
+        Some(solver)
     }
 
     /// Cost ranges for one thread, if the problem has them. Ranges from a basis are those of
     /// [`Relaxation::Plain`].
     fn cost_ranging(
         &self,
-        _kind: CostRangeKind,
-        _limits: &SearchLimits,
+        kind: CostRangeKind,
+        limits: &SearchLimits,
     ) -> Option<Box<dyn CostRanging>> {
-        None
+        let solver: Box<dyn CostRanging> = match kind {
+            CostRangeKind::Basis => self.vertex_solver(limits)?,
+            CostRangeKind::Exact => self.exact_ranging(limits)?,
+        };
+        Some(solver)
     }
 
     /// Adjacent vertices of [`Relaxation::Plain`] for one thread, if the problem has them.
-    fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
-        None
+    fn adjacent_vertices(&self, limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
+        let solver: Box<dyn AdjacentVertices> = self.vertex_solver(limits)?;
+        Some(solver)
     }
 }
 

@@ -8,8 +8,14 @@ use serde::de::{
 };
 use serde::ser::{Serialize, Serializer};
 
+use super::Sense;
 use crate::data::CostNames;
 use crate::text::plural;
+
+/// The sense of a field that is left out: costs are paid unless the problem file says otherwise.
+pub(super) fn minimize() -> Sense {
+    Sense::Minimize
+}
 
 /// Which items or nodes are present: zeros and ones, or `true` and `false`.
 #[derive(Clone)]

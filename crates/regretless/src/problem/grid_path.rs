@@ -14,8 +14,8 @@ use super::flexible_fields::PresentList;
 use super::layout::DecisionLayout;
 use super::subset::absences;
 use super::{
-    DecisionGeometry, EqualityConstraints, KindCapabilities, Problem, ProblemKind, ProblemSpec,
-    Sense, Sensitivity, SolveCostHint, check_binary,
+    Choices, CostNaming, DecisionGeometry, EqualityConstraints, FailureReasons, KindCapabilities,
+    Problem, ProblemKind, ProblemSpec, Sense, Sensitivity, SolveCostHint, check_binary,
 };
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -421,13 +421,13 @@ impl ProblemKind for GridPath {
     }
 
     fn capabilities(&self) -> KindCapabilities<'_> {
-        KindCapabilities {
-            sensitivity: self,
-            geometry: self,
-            ..KindCapabilities::NONE
-        }
+        KindCapabilities::of(self)
     }
 }
+
+impl CostNaming for GridPath {}
+impl FailureReasons for GridPath {}
+impl Choices for GridPath {}
 
 impl Sensitivity for GridPath {
     fn relaxation_solver(
@@ -478,10 +478,7 @@ impl DecisionGeometry for GridPath {
                 cone.add_equation(balance);
             }
         }
-        if let Some(present) = &self.present {
-            cone.remove_absent(present);
-        }
-        Some(cone)
+        Some(cone.without_absent(self.present.as_deref()))
     }
 
     fn equality_constraints(&self) -> EqualityConstraints {

@@ -12,7 +12,7 @@ use super::layout::DrawnNodes;
 use super::parametric::{NumberRows, Place, RowParametric, RowSetter, Template, stated_flags};
 use super::subset::absences;
 use super::{
-    CostNaming, DecisionGeometry, EqualityConstraints, FailureReasons, KindCapabilities,
+    Choices, CostNaming, DecisionGeometry, EqualityConstraints, FailureReasons, KindCapabilities,
     ProblemKind, Sense, Sensitivity, SolveCostHint, check_binary,
 };
 use super::{Problem, ProblemSpec};
@@ -21,9 +21,7 @@ use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits;
 use crate::solve::complete_graph::num_edges;
-use crate::solve::relaxation::{
-    AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
-};
+use crate::solve::relaxation::{CostRanging, VertexSolver};
 use crate::solve::spanning_tree::{SpanningTreeSolver, TreeNetwork};
 use crate::solve::{SearchLimits, Solver};
 
@@ -399,13 +397,7 @@ impl ProblemKind for SpanningTree {
     }
 
     fn capabilities(&self) -> KindCapabilities<'_> {
-        KindCapabilities {
-            names: self,
-            failure_reasons: self,
-            sensitivity: self,
-            geometry: self,
-            ..KindCapabilities::NONE
-        }
+        KindCapabilities::of(self)
     }
 }
 
@@ -437,25 +429,15 @@ impl FailureReasons for SpanningTree {
     }
 }
 
+impl Choices for SpanningTree {}
+
 impl Sensitivity for SpanningTree {
-    fn relaxation_solver(
-        &self,
-        _kind: Relaxation,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn RelaxationSolver>> {
+    fn vertex_solver(&self, _limits: &SearchLimits) -> Option<Box<dyn VertexSolver>> {
         Some(self.tree_solver())
     }
 
-    /// Exact ranges are at least as wide as those of any basis, so they serve both kinds.
-    fn cost_ranging(
-        &self,
-        _kind: CostRangeKind,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn CostRanging>> {
-        Some(self.tree_solver())
-    }
-
-    fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
+    /// They are at least as wide as those of any basis, so that they serve both kinds.
+    fn exact_ranging(&self, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
         Some(self.tree_solver())
     }
 }

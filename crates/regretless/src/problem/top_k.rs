@@ -23,9 +23,7 @@ use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::size_limits;
 use crate::solve::cone::NormalCone;
-use crate::solve::relaxation::{
-    AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
-};
+use crate::solve::relaxation::{CostRanging, VertexSolver};
 use crate::solve::top_k::TopKSolver;
 use crate::solve::{SearchLimits, Solver};
 
@@ -304,24 +302,12 @@ impl PartialKind for TopK {
 }
 
 impl Sensitivity for TopK {
-    fn relaxation_solver(
-        &self,
-        _kind: Relaxation,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn RelaxationSolver>> {
+    fn vertex_solver(&self, _limits: &SearchLimits) -> Option<Box<dyn VertexSolver>> {
         Some(self.top_k_solver())
     }
 
-    /// Exact ranges are at least as wide as those of any basis, so they serve both kinds.
-    fn cost_ranging(
-        &self,
-        _kind: CostRangeKind,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn CostRanging>> {
-        Some(self.top_k_solver())
-    }
-
-    fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
+    /// They are at least as wide as those of any basis, so that they serve both kinds.
+    fn exact_ranging(&self, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
         Some(self.top_k_solver())
     }
 }

@@ -198,10 +198,7 @@ impl Tsp {
                 inside.into_iter().map(|edge| (edge, 1.0)),
             );
         }
-        if let Some(present) = self.subset.present_costs() {
-            cone.remove_absent(present);
-        }
-        cone
+        cone.without_absent(self.subset.present_costs())
     }
 }
 

@@ -242,3 +242,25 @@ pub fn build(spec: Value) -> Result<Arc<dyn ProblemKind>, String> {
 pub fn below(stream: &mut RandomStream, count: usize) -> usize {
     (stream.standard_uniform() * count as f64) as usize
 }
+
+/// The rank of a matrix, by Gaussian elimination.
+pub fn rank(mut rows: Vec<Vec<f64>>) -> usize {
+    let mut rank = 0;
+    for column in 0..rows.first().map_or(0, Vec::len) {
+        let largest = (rank..rows.len())
+            .max_by(|a, b| rows[*a][column].abs().total_cmp(&rows[*b][column].abs()));
+        let Some(pivot) = largest.filter(|row| rows[*row][column].abs() > 1e-9) else {
+            continue;
+        };
+        rows.swap(rank, pivot);
+        let pivot_row = rows[rank].clone();
+        for row in &mut rows[rank + 1..] {
+            let factor = row[column] / pivot_row[column];
+            for (entry, pivot) in row.iter_mut().zip(&pivot_row) {
+                *entry -= factor * pivot;
+            }
+        }
+        rank += 1;
+    }
+    rank
+}

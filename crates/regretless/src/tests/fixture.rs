@@ -95,6 +95,16 @@ impl TrainingFixture {
         trainer.train(&self.context(), &self.problem, None)
     }
 
+    /// The regret on the test rows of the model that a method starts from.
+    pub fn untrained_regret(&self, method: &str) -> f64 {
+        let settings = TrainingSettings {
+            epochs: 0,
+            ..quick_settings()
+        };
+        let untrained = self.train(method, settings).unwrap();
+        self.evaluate_test_rows(&untrained.model).regret
+    }
+
     /// Evaluates the decisions of a model on the test rows.
     pub fn evaluate_test_rows(&self, model: &CostModel) -> Evaluation {
         let mut predictions = model.predict(self.data.data().features()).unwrap();

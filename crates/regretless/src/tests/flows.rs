@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::tests::common::{problem, refusal};
+use crate::tests::common::{problem, rank, refusal};
 use regretless::Problem;
 use regretless::cancellation::Cancellation;
 use regretless::decision::Decision;
@@ -164,21 +164,7 @@ impl Case {
                 rows.push(row);
             }
         }
-        let mut rank = 0;
-        for column in 0..count {
-            let found = (rank..rows.len()).find(|row| rows[*row][column].abs() > 1e-9);
-            let Some(pivot) = found else { continue };
-            rows.swap(rank, pivot);
-            let pivot_row = rows[rank].clone();
-            for row in &mut rows[rank + 1..] {
-                let factor = row[column] / pivot_row[column];
-                for (entry, pivot) in row.iter_mut().zip(&pivot_row) {
-                    *entry -= factor * pivot;
-                }
-            }
-            rank += 1;
-        }
-        rank
+        rank(rows)
     }
 }
 

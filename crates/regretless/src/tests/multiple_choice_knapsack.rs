@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::tests::common::{problem, refusal};
+use crate::tests::common::{problem, rank, refusal};
 use regretless::decision::Decision;
 use regretless::oracle::Oracle;
 use regretless::problem::ProblemKind;
 use regretless::random::{Purpose, RandomStream};
-use regretless::solve::relaxation::{CostRangeKind, Relaxation};
+use regretless::solve::relaxation::{CostRangeKind, Relaxation, RelaxationSolver};
 use regretless::solve::{SearchLimits, SolveStatus};
 use regretless::{Problem, Sense};
 use serde_json::json;
@@ -35,6 +35,13 @@ impl Case {
 
     fn cost(&self, offers: &[u32]) -> f64 {
         offers.iter().map(|offer| self.costs[*offer as usize]).sum()
+    }
+
+    fn relaxation(&self, limits: &SearchLimits) -> Box<dyn RelaxationSolver> {
+        let sensitivity = self.kind.sensitivity();
+        sensitivity
+            .relaxation_solver(Relaxation::Plain, limits)
+            .unwrap()
     }
 
     fn least(&self) -> f64 {
@@ -289,11 +296,7 @@ fn ranges_contain_the_costs_under_which_the_relaxed_optimum_stays_optimal() {
     let limits = SearchLimits::default();
     let mut moved = 0;
     for case in cases(7104, 400) {
-        let mut relaxation = case
-            .kind
-            .sensitivity()
-            .relaxation_solver(Relaxation::Plain, &limits)
-            .unwrap();
+        let mut relaxation = case.relaxation(&limits);
         let point = relaxation.relax(&case.costs).unwrap().decision;
         assert!(
             case.kind
@@ -363,30 +366,12 @@ fn common_rank(case: &Case, points: [&[f64]; 2]) -> usize {
     let mut rows: Vec<(Vec<f64>, f64)> = vec![(case.weights.clone(), case.capacity)];
     rows.extend(case.groups.iter().map(|offers| (unit(offers), 1.0)));
     rows.extend((0..count).map(|offer| (unit(&[offer]), 0.0)));
-    let mut rows: Vec<Vec<f64>> = rows
+    let rows: Vec<Vec<f64>> = rows
         .into_iter()
         .filter(|(row, side)| binds(row, *side))
         .map(|(row, _)| row)
         .collect();
-    // Gaussian elimination.
-    let mut rank = 0;
-    for column in 0..count {
-        let pivot = (rank..rows.len())
-            .max_by(|a, b| rows[*a][column].abs().total_cmp(&rows[*b][column].abs()));
-        let Some(pivot) = pivot.filter(|pivot| rows[*pivot][column].abs() > 1e-9) else {
-            continue;
-        };
-        rows.swap(rank, pivot);
-        let pivot_row = rows[rank].clone();
-        for row in &mut rows[rank + 1..] {
-            let factor = row[column] / pivot_row[column];
-            for (entry, pivot) in row.iter_mut().zip(&pivot_row) {
-                *entry -= factor * pivot;
-            }
-        }
-        rank += 1;
-    }
-    rank
+    rank(rows)
 }
 
 /// All vertices of the relaxation: selections that fit, and pairs of offers in one group that fill
@@ -513,11 +498,7 @@ fn cones_contain_the_costs_under_which_a_selection_is_optimal() {
     let limits = SearchLimits::default();
     let mut inside = 0;
     for case in cases(7106, 300) {
-        let mut relaxation = case
-            .kind
-            .sensitivity()
-            .relaxation_solver(Relaxation::Plain, &limits)
-            .unwrap();
+        let mut relaxation = case.relaxation(&limits);
         let min = relaxation.relax(&case.costs).unwrap().objective;
         let negated: Vec<f64> = case
             .costs

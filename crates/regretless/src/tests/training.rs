@@ -47,20 +47,7 @@ fn items_with_own_features(instances: usize, items: usize) -> Dataset {
 #[test]
 fn training_with_any_loss_lowers_the_loss_and_the_regret_of_the_untrained_model() {
     let fixture = TrainingFixture::grid_paths(1);
-    let untrained = fixture
-        .evaluate_test_rows(
-            &fixture
-                .train(
-                    "MSE",
-                    TrainingSettings {
-                        epochs: 0,
-                        ..quick_settings()
-                    },
-                )
-                .unwrap()
-                .model,
-        )
-        .regret;
+    let untrained = fixture.untrained_regret("MSE");
     for loss in LossSpec::examples().unwrap() {
         let trained = fixture.train(&loss.to_string(), quick_settings()).unwrap();
         let epochs = &trained.report.rounds[0].epochs;

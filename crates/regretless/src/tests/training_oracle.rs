@@ -262,19 +262,7 @@ fn heuristic_solves_are_counted_separately() {
             "{benchmark}"
         );
     }
-    let untrained = tsp
-        .evaluate_test_rows(
-            &tsp.train(
-                "SPO+",
-                TrainingSettings {
-                    epochs: 0,
-                    ..quick_settings()
-                },
-            )
-            .unwrap()
-            .model,
-        )
-        .regret;
+    let untrained = tsp.untrained_regret("SPO+");
     for method in [
         "SPO+ local-search",
         "SPO+ local-search:from-label",

@@ -10,6 +10,7 @@ use crate::report::scale::AxisScale;
 use crate::report::style::MethodStyle;
 use crate::report::svg::{Anchor, Rect, Svg};
 use crate::report::text::{short, with_unit};
+use crate::verdict::saved_or_gained;
 
 /// Number of methods shown. Untuned: more lines are hard to distinguish.
 const MAX_LINES: usize = 4;
@@ -99,11 +100,7 @@ pub(crate) fn draw(review: &DecisionReview, figure_width: FigureWidth) -> Option
     let names: Vec<&str> = history.periods.iter().map(String::as_str).collect();
     draw_named_axis(&mut svg, &area, &names, "");
     draw_series(&mut svg, &frame, &series, label_width);
-    let verb = if history.sense.is_maximize() {
-        "gained"
-    } else {
-        "saved"
-    };
+    let verb = saved_or_gained(history.sense);
     Some(Drawing {
         svg: svg.finish(area.bottom() + 28.0),
         explanation: vec![format!(

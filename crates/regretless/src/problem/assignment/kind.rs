@@ -4,14 +4,12 @@ use super::Assignment;
 use crate::data::CostNames;
 use crate::decision::Decision;
 use crate::problem::{
-    CostNaming, DecisionGeometry, EqualityConstraints, KindCapabilities, ProblemKind, Sense,
-    Sensitivity, SolveCostHint, check_binary,
+    Choices, CostNaming, DecisionGeometry, EqualityConstraints, FailureReasons, KindCapabilities,
+    ProblemKind, Sense, Sensitivity, SolveCostHint, check_binary,
 };
 use crate::solve::assignment::AssignmentSolver;
 use crate::solve::cone::NormalCone;
-use crate::solve::relaxation::{
-    AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
-};
+use crate::solve::relaxation::{CostRanging, VertexSolver};
 use crate::solve::{SearchLimits, Solver};
 
 impl ProblemKind for Assignment {
@@ -94,12 +92,7 @@ impl ProblemKind for Assignment {
     }
 
     fn capabilities(&self) -> KindCapabilities<'_> {
-        KindCapabilities {
-            names: self,
-            sensitivity: self,
-            geometry: self,
-            ..KindCapabilities::NONE
-        }
+        KindCapabilities::of(self)
     }
 }
 
@@ -113,25 +106,16 @@ impl CostNaming for Assignment {
     }
 }
 
+impl FailureReasons for Assignment {}
+impl Choices for Assignment {}
+
 impl Sensitivity for Assignment {
-    fn relaxation_solver(
-        &self,
-        _kind: Relaxation,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn RelaxationSolver>> {
+    fn vertex_solver(&self, _limits: &SearchLimits) -> Option<Box<dyn VertexSolver>> {
         Some(self.assignment_solver())
     }
 
-    /// Exact ranges are at least as wide as those of any basis, so they serve both kinds.
-    fn cost_ranging(
-        &self,
-        _kind: CostRangeKind,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn CostRanging>> {
-        Some(self.assignment_solver())
-    }
-
-    fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
+    /// They are at least as wide as those of any basis, so that they serve both kinds.
+    fn exact_ranging(&self, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
         Some(self.assignment_solver())
     }
 }
@@ -160,10 +144,7 @@ impl DecisionGeometry for Assignment {
             let entries = (0..agents).filter_map(|agent| entry(agent * tasks + task));
             cone.add_row_if_binding(bounds(tasks), *sum, entries);
         }
-        if let Some(allowed) = &self.allowed {
-            cone.remove_absent(allowed);
-        }
-        Some(cone)
+        Some(cone.without_absent(self.allowed.as_deref()))
     }
 
     /// Each member of the smaller side is assigned once; of two equal sides, each member of both.

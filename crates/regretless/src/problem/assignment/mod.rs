@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::flexible_fields::PresentList;
+use super::flexible_fields::{self, PresentList};
 use super::subset::absences;
 use super::{ProblemKind, Sense};
 use crate::data::{CostNames, check_names};
@@ -58,17 +58,12 @@ struct AssignmentSide {
 struct AssignmentFields {
     agents: SideField,
     tasks: SideField,
-    #[serde(default = "default_sense")]
+    #[serde(default = "flexible_fields::minimize")]
     sense: Sense,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     forbidden: Vec<[MemberField; 2]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     present: Option<PresentList>,
-}
-
-/// Costs are paid unless the problem file says otherwise.
-fn default_sense() -> Sense {
-    Sense::Minimize
 }
 
 /// Agents or tasks: how many there are, or their names.

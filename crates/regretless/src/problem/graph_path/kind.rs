@@ -85,14 +85,7 @@ impl ProblemKind for GraphPath {
     }
 
     fn capabilities(&self) -> KindCapabilities<'_> {
-        KindCapabilities {
-            names: self,
-            failure_reasons: self,
-            sensitivity: self,
-            geometry: self,
-            choices: self,
-            ..KindCapabilities::NONE
-        }
+        KindCapabilities::of(self)
     }
 }
 
@@ -182,10 +175,7 @@ impl DecisionGeometry for GraphPath {
                 cone.add_equation(balance);
             }
         }
-        if let Some(present) = &self.present {
-            cone.remove_absent(present);
-        }
-        Some(cone)
+        Some(cone.without_absent(self.present.as_deref()))
     }
 
     /// With costs on nodes there are none: a path visits a node once or not at all.

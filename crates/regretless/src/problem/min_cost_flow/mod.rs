@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::arc_table::ArcTable;
-use super::flexible_fields::PresentList;
+use super::flexible_fields::{self, PresentList};
 use super::flow_numbers::{FlowBounds, check_number};
 use super::subset::{absences, present_without};
 use super::{
@@ -18,11 +18,9 @@ use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::solve::cone::NormalCone;
 use crate::solve::network_flow::{
-    BasisFlowRanging, DemandCut, ExactFlowRanging, FlowLimits, FlowNetwork, NetworkFlowSolver,
+    DemandCut, ExactFlowRanging, FlowLimits, FlowNetwork, NetworkFlowSolver,
 };
-use crate::solve::relaxation::{
-    AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
-};
+use crate::solve::relaxation::{CostRanging, VertexSolver};
 use crate::solve::{SearchLimits, Solver};
 use crate::text::first_names;
 
@@ -64,15 +62,10 @@ struct MinCostFlowFields {
     capacity: Option<FlowBounds>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lower: Option<FlowBounds>,
-    #[serde(default = "default_sense")]
+    #[serde(default = "flexible_fields::minimize")]
     sense: Sense,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     present: Option<PresentList>,
-}
-
-/// Costs are paid unless the problem file says otherwise.
-fn default_sense() -> Sense {
-    Sense::Minimize
 }
 
 /// Supplies by the names of nodes, or of all nodes in order.
@@ -191,7 +184,7 @@ impl MinCostFlow {
             supply: SupplyField::InOrder(supply),
             capacity: None,
             lower: None,
-            sense: default_sense(),
+            sense: flexible_fields::minimize(),
             present: None,
         };
         let problem = Self::try_from(fields)?;
@@ -353,14 +346,7 @@ impl ProblemKind for MinCostFlow {
     }
 
     fn capabilities(&self) -> KindCapabilities<'_> {
-        KindCapabilities {
-            names: self,
-            failure_reasons: self,
-            sensitivity: self,
-            geometry: self,
-            choices: self,
-            ..KindCapabilities::NONE
-        }
+        KindCapabilities::of(self)
     }
 }
 
@@ -405,27 +391,12 @@ impl FailureReasons for MinCostFlow {
 }
 
 impl Sensitivity for MinCostFlow {
-    fn relaxation_solver(
-        &self,
-        _kind: Relaxation,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn RelaxationSolver>> {
+    fn vertex_solver(&self, _limits: &SearchLimits) -> Option<Box<dyn VertexSolver>> {
         Some(Box::new(self.flow_solver()))
     }
 
-    fn cost_ranging(
-        &self,
-        kind: CostRangeKind,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn CostRanging>> {
-        Some(match kind {
-            CostRangeKind::Basis => Box::new(BasisFlowRanging(self.flow_solver())),
-            CostRangeKind::Exact => Box::new(ExactFlowRanging(self.flow_solver())),
-        })
-    }
-
-    fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
-        Some(Box::new(self.flow_solver()))
+    fn exact_ranging(&self, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
+        Some(Box::new(ExactFlowRanging(self.flow_solver())))
     }
 }
 
@@ -450,10 +421,7 @@ impl DecisionGeometry for MinCostFlow {
         for balance in balances.into_iter().filter(|balance| !balance.is_empty()) {
             cone.add_equation(balance);
         }
-        if let Some(present) = &self.present {
-            cone.remove_absent(present);
-        }
-        Some(cone)
+        Some(cone.without_absent(self.present.as_deref()))
     }
 
     fn equality_constraints(&self) -> EqualityConstraints {

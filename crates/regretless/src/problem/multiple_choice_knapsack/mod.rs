@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::flexible_fields::PresentList;
 use super::subset::{absences, clear_absent};
 use super::{
-    CostNaming, DecisionGeometry, EqualityConstraints, KindCapabilities, ProblemKind, Sense,
-    Sensitivity, SolveCostHint, check_binary,
+    Choices, CostNaming, DecisionGeometry, EqualityConstraints, FailureReasons, KindCapabilities,
+    ProblemKind, Sense, Sensitivity, SolveCostHint, check_binary,
 };
 use crate::data::{CostNames, matched_by_position};
 use crate::decision::Decision;
@@ -16,9 +16,7 @@ use crate::error::{Error, Result};
 use crate::size_limits;
 use crate::solve::cone::NormalCone;
 use crate::solve::multiple_choice::{MultipleChoiceSolver, OfferChoice, OfferGroups};
-use crate::solve::relaxation::{
-    AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
-};
+use crate::solve::relaxation::VertexSolver;
 use crate::solve::{SearchLimits, Solver};
 
 mod family;
@@ -335,12 +333,7 @@ impl ProblemKind for MultipleChoiceKnapsack {
     }
 
     fn capabilities(&self) -> KindCapabilities<'_> {
-        KindCapabilities {
-            names: self,
-            sensitivity: self,
-            geometry: self,
-            ..KindCapabilities::NONE
-        }
+        KindCapabilities::of(self)
     }
 }
 
@@ -351,27 +344,11 @@ impl CostNaming for MultipleChoiceKnapsack {
     }
 }
 
+impl FailureReasons for MultipleChoiceKnapsack {}
+impl Choices for MultipleChoiceKnapsack {}
+
 impl Sensitivity for MultipleChoiceKnapsack {
-    fn relaxation_solver(
-        &self,
-        _kind: Relaxation,
-        limits: &SearchLimits,
-    ) -> Option<Box<dyn RelaxationSolver>> {
-        Some(self.choice_solver(limits))
-    }
-
-    fn cost_ranging(
-        &self,
-        kind: CostRangeKind,
-        limits: &SearchLimits,
-    ) -> Option<Box<dyn CostRanging>> {
-        match kind {
-            CostRangeKind::Basis => Some(self.choice_solver(limits)),
-            CostRangeKind::Exact => None,
-        }
-    }
-
-    fn adjacent_vertices(&self, limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
+    fn vertex_solver(&self, limits: &SearchLimits) -> Option<Box<dyn VertexSolver>> {
         Some(self.choice_solver(limits))
     }
 }
@@ -400,10 +377,7 @@ impl DecisionGeometry for MultipleChoiceKnapsack {
             decision.dot(groups.weights()),
             offers.map(|offer| (offer, groups.weights()[offer])),
         );
-        if let Some(present) = &self.choice.present {
-            cone.remove_absent(present);
-        }
-        Some(cone)
+        Some(cone.without_absent(self.choice.present.as_deref()))
     }
 
     fn equality_constraints(&self) -> EqualityConstraints {

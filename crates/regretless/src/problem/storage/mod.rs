@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 
 use super::flexible_fields::NumberOrList;
 use super::{
-    Choices, DecisionGeometry, FailureReasons, KindCapabilities, ProblemKind, Sense, Sensitivity,
-    SolveCostHint, VariableBounds,
+    Choices, CostNaming, DecisionGeometry, FailureReasons, KindCapabilities, ProblemKind, Sense,
+    Sensitivity, SolveCostHint, VariableBounds,
 };
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -341,13 +341,7 @@ impl ProblemKind for StorageProblem {
     }
 
     fn capabilities(&self) -> KindCapabilities<'_> {
-        KindCapabilities {
-            failure_reasons: self,
-            sensitivity: self,
-            geometry: self,
-            choices: self,
-            ..KindCapabilities::NONE
-        }
+        KindCapabilities::of(self)
     }
 }
 
@@ -369,6 +363,8 @@ impl FailureReasons for StorageProblem {
         })
     }
 }
+
+impl CostNaming for StorageProblem {}
 
 impl Sensitivity for StorageProblem {
     /// The relaxation lets a step charge and discharge at once, which pays at negative prices only.

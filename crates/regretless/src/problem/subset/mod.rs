@@ -312,13 +312,8 @@ impl<K: PartialKind> ProblemKind for K {
 
     fn capabilities(&self) -> KindCapabilities<'_> {
         let all = KindCapabilities {
-            names: self,
             solver_traits: self,
-            failure_reasons: self,
-            sensitivity: self,
-            geometry: self,
-            choices: self,
-            ..KindCapabilities::NONE
+            ..KindCapabilities::of(self)
         };
         match self.subset().get() {
             Some(subset) => KindCapabilities {

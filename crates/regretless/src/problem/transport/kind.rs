@@ -10,12 +10,8 @@ use crate::problem::{
     KindCapabilities, ProblemKind, Sense, Sensitivity, SolveCostHint, VariableBounds,
 };
 use crate::solve::cone::NormalCone;
-use crate::solve::network_flow::{
-    BasisFlowRanging, DemandCut, ExactFlowRanging, NetworkFlowSolver,
-};
-use crate::solve::relaxation::{
-    AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
-};
+use crate::solve::network_flow::{DemandCut, ExactFlowRanging, NetworkFlowSolver};
+use crate::solve::relaxation::{CostRanging, VertexSolver};
 use crate::solve::{SearchLimits, Solver};
 use crate::text::first_names;
 
@@ -96,14 +92,7 @@ impl ProblemKind for Transport {
     }
 
     fn capabilities(&self) -> KindCapabilities<'_> {
-        KindCapabilities {
-            names: self,
-            failure_reasons: self,
-            sensitivity: self,
-            geometry: self,
-            choices: self,
-            ..KindCapabilities::NONE
-        }
+        KindCapabilities::of(self)
     }
 }
 
@@ -143,27 +132,12 @@ impl FailureReasons for Transport {
 }
 
 impl Sensitivity for Transport {
-    fn relaxation_solver(
-        &self,
-        _kind: Relaxation,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn RelaxationSolver>> {
+    fn vertex_solver(&self, _limits: &SearchLimits) -> Option<Box<dyn VertexSolver>> {
         Some(Box::new(self.flow_solver()))
     }
 
-    fn cost_ranging(
-        &self,
-        kind: CostRangeKind,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn CostRanging>> {
-        Some(match kind {
-            CostRangeKind::Basis => Box::new(BasisFlowRanging(self.flow_solver())),
-            CostRangeKind::Exact => Box::new(ExactFlowRanging(self.flow_solver())),
-        })
-    }
-
-    fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
-        Some(Box::new(self.flow_solver()))
+    fn exact_ranging(&self, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
+        Some(Box::new(ExactFlowRanging(self.flow_solver())))
     }
 }
 
@@ -193,10 +167,7 @@ impl DecisionGeometry for Transport {
                 cone.add_equation(entries);
             }
         }
-        if let Some(present) = &self.present {
-            cone.remove_absent(present);
-        }
-        Some(cone)
+        Some(cone.without_absent(self.present.as_deref()))
     }
 
     /// Destinations get what they need. Sources send all they have only if that is needed.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::assignment::{MemberField, SideField};
-use super::flexible_fields::PresentList;
+use super::flexible_fields::{self, PresentList};
 use super::flow_numbers::{FlowBounds, check_number};
 use super::min_cost_flow::MAX_CHECKED_ARCS;
 use super::subset::absences;
@@ -68,15 +68,10 @@ struct TransportFields {
     destinations: Option<SideField>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     capacity: Option<FlowBounds>,
-    #[serde(default = "default_sense")]
+    #[serde(default = "flexible_fields::minimize")]
     sense: Sense,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     present: Option<PresentList>,
-}
-
-/// Costs are paid unless the problem file says otherwise.
-fn default_sense() -> Sense {
-    Sense::Minimize
 }
 
 impl TryFrom<TransportFields> for Transport {
@@ -210,7 +205,7 @@ impl Transport {
             sources: None,
             destinations: None,
             capacity: None,
-            sense: default_sense(),
+            sense: flexible_fields::minimize(),
             present: None,
         })?;
         match capacity {

@@ -280,20 +280,7 @@ fn epochs_of_a_cached_method_are_evaluated_with_the_solution_pool() {
 #[test]
 fn training_with_a_small_pool_reduces_regret() {
     let fixture = TrainingFixture::grid_paths(1);
-    let untrained = fixture
-        .evaluate_test_rows(
-            &fixture
-                .train(
-                    "SPO+",
-                    TrainingSettings {
-                        epochs: 0,
-                        ..quick_settings()
-                    },
-                )
-                .unwrap()
-                .model,
-        )
-        .regret;
+    let untrained = fixture.untrained_regret("SPO+");
     for method in [
         "SPO+ cache 5%",
         "SPO+ cache 0%",

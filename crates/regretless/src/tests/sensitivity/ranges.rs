@@ -36,13 +36,13 @@ fn excess(problem: &dyn ProblemKind, costs: &[f64], j: usize, cost: f64) -> f64 
 }
 
 /// Checks every range of a problem; returns the number of finite ends.
-fn check(problem: &dyn ProblemKind, kind: CostRangeKind, costs: &[f64], context: &str) -> usize {
+fn check(problem: &dyn ProblemKind, kind: CostRangeKind, costs: &[f64], case: u64) -> usize {
     let ranges = ranges(problem, kind, costs);
     let mut num_finite_ends = 0;
     for j in 0..costs.len() {
         assert!(
             ranges.lower[j] <= costs[j] + 1e-9 && ranges.upper[j] >= costs[j] - 1e-9,
-            "{context}, cost {j}"
+            "case {case}, cost {j}"
         );
         for (end, outwards) in [(ranges.lower[j], -1.0), (ranges.upper[j], 1.0)] {
             let inside = if end.is_finite() {
@@ -53,19 +53,26 @@ fn check(problem: &dyn ProblemKind, kind: CostRangeKind, costs: &[f64], context:
             let is_in_range = (inside - costs[j]) * outwards >= 0.0;
             assert!(
                 !is_in_range || excess(problem, costs, j, inside) < 1e-7,
-                "{context}: cost {j} should be able to become {inside}"
+                "case {case}: cost {j} should be able to become {inside}"
             );
             if end.is_finite() {
                 num_finite_ends += 1;
                 let excess_outside = excess(problem, costs, j, end + outwards * 100.0 * OFFSET);
                 assert!(
                     kind == CostRangeKind::Basis || excess_outside > OFFSET,
-                    "{context}: cost {j} should not be able to exceed {end}"
+                    "case {case}: cost {j} should not be able to exceed {end}"
                 );
             }
         }
     }
     num_finite_ends
+}
+
+fn assert_enough(num_finite_ends: usize) {
+    assert!(
+        num_finite_ends > 2000,
+        "only {num_finite_ends} ends were tested"
+    );
 }
 
 #[test]
@@ -75,17 +82,9 @@ fn exact_ranges_of_grids_are_valid_and_cannot_be_wider() {
         let mut stream = stream(1, case);
         let problem = grid(&mut stream, 5);
         let costs = costs(&mut stream, &problem, case);
-        num_finite_ends += check(
-            &problem,
-            CostRangeKind::Exact,
-            &costs,
-            &format!("case {case}"),
-        );
+        num_finite_ends += check(&problem, CostRangeKind::Exact, &costs, case);
     }
-    assert!(
-        num_finite_ends > 2000,
-        "only {num_finite_ends} ends were tested"
-    );
+    assert_enough(num_finite_ends);
 }
 
 #[test]
@@ -95,17 +94,9 @@ fn exact_ranges_of_choices_are_valid_and_cannot_be_wider() {
         let mut stream = stream(2, case);
         let problem = choice(&mut stream, 8);
         let costs = costs(&mut stream, &problem, case);
-        num_finite_ends += check(
-            &problem,
-            CostRangeKind::Exact,
-            &costs,
-            &format!("case {case}"),
-        );
+        num_finite_ends += check(&problem, CostRangeKind::Exact, &costs, case);
     }
-    assert!(
-        num_finite_ends > 2000,
-        "only {num_finite_ends} ends were tested"
-    );
+    assert_enough(num_finite_ends);
 }
 
 #[test]
@@ -115,17 +106,9 @@ fn ranges_of_knapsacks_are_valid() {
         let mut stream = stream(3, case);
         let problem = knapsack(&mut stream, case, 10);
         let costs = costs(&mut stream, &problem, case);
-        num_finite_ends += check(
-            &problem,
-            CostRangeKind::Basis,
-            &costs,
-            &format!("case {case}"),
-        );
+        num_finite_ends += check(&problem, CostRangeKind::Basis, &costs, case);
     }
-    assert!(
-        num_finite_ends > 2000,
-        "only {num_finite_ends} ends were tested"
-    );
+    assert_enough(num_finite_ends);
 }
 
 #[test]
@@ -146,12 +129,7 @@ fn basis_ranges_of_grids_are_valid_and_lie_within_the_exact_ones() {
         let mut stream = stream(4, case);
         let problem = grid(&mut stream, 5);
         let costs = costs(&mut stream, &problem, 0);
-        num_finite_ends += check(
-            &problem,
-            CostRangeKind::Basis,
-            &costs,
-            &format!("case {case}"),
-        );
+        num_finite_ends += check(&problem, CostRangeKind::Basis, &costs, case);
         let basis = ranges(&problem, CostRangeKind::Basis, &costs);
         let exact = ranges(&problem, CostRangeKind::Exact, &costs);
         for j in 0..costs.len() {
@@ -176,18 +154,10 @@ fn ranges_of_linear_problems_are_valid() {
         let problem = super::linear(&mut stream, case, 6);
         let costs = costs(&mut stream, &problem, case);
         if !super::is_unbounded(&problem, &costs) {
-            num_finite_ends += check(
-                &problem,
-                CostRangeKind::Basis,
-                &costs,
-                &format!("case {case}"),
-            );
+            num_finite_ends += check(&problem, CostRangeKind::Basis, &costs, case);
         }
     }
-    assert!(
-        num_finite_ends > 2000,
-        "only {num_finite_ends} ends were tested"
-    );
+    assert_enough(num_finite_ends);
 }
 
 #[cfg(feature = "highs")]
@@ -205,12 +175,7 @@ fn ranges_of_tours_and_routes_are_valid() {
                 .unwrap()
                 .relax(&costs);
             if relaxed != Err(SolveFailure::Infeasible) {
-                *num_finite_ends += check(
-                    problem.as_ref(),
-                    CostRangeKind::Basis,
-                    &costs,
-                    &format!("case {case}"),
-                );
+                *num_finite_ends += check(problem.as_ref(), CostRangeKind::Basis, &costs, case);
             }
         }
     }

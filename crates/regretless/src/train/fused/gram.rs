@@ -2,11 +2,6 @@
 //! precision: the norms of all predictions W z follow from it, ‖W z‖² = zᵀ G z. A tile is sixteen
 //! costs. In single precision the sum would lose all digits when the terms of a prediction cancel.
 
-#![allow(
-    clippy::needless_range_loop,
-    reason = "loops with a fixed end over several arrays read best with an index"
-)]
-
 use crate::simd::{AlignedF64x16, F32_LANES, F64_LANES, SimdToken};
 
 /// Tiles whose parameters are gathered before they are added to the matrix; they stay in the

@@ -20,10 +20,6 @@
 //! closures over iterators.
 
 #![allow(
-    clippy::needless_range_loop,
-    reason = "loops with a fixed end over several arrays read best with an index"
-)]
-#![allow(
     unsafe_code,
     reason = "functions compiled for AVX2 and FMA are called after the CPU features were detected"
 )]

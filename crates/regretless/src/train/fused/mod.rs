@@ -32,6 +32,11 @@
 //! predictions follow from the Gram matrix, ‖W z‖² = zᵀ G z. With component E both passes project
 //! what they read (`projection.rs`), and predictions are those of the projected parameters.
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "loops with a fixed end over several arrays read best with an index"
+)]
+
 use std::ops::Range;
 
 use self::adam::AdamCoefficients;

@@ -14,9 +14,7 @@ use crate::problem::{
 use crate::problem::{SolveCostHint, SolveSeconds};
 use crate::solve::cone::NormalCone;
 use crate::solve::linear::LinearSolver;
-use crate::solve::relaxation::{
-    AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
-};
+use crate::solve::relaxation::VertexSolver;
 use crate::solve::{SearchLimits, Solver};
 
 impl ProblemKind for LinearProblem {
@@ -82,13 +80,8 @@ impl ProblemKind for LinearProblem {
 
     fn capabilities(&self) -> KindCapabilities<'_> {
         KindCapabilities {
-            names: self,
-            failure_reasons: self,
-            sensitivity: self,
-            geometry: self,
-            choices: self,
             model_parts: self,
-            ..KindCapabilities::NONE
+            ..KindCapabilities::of(self)
         }
     }
 }
@@ -118,26 +111,7 @@ impl FailureReasons for LinearProblem {
 }
 
 impl Sensitivity for LinearProblem {
-    fn relaxation_solver(
-        &self,
-        _kind: Relaxation,
-        limits: &SearchLimits,
-    ) -> Option<Box<dyn RelaxationSolver>> {
-        Some(self.relaxation(limits))
-    }
-
-    fn cost_ranging(
-        &self,
-        kind: CostRangeKind,
-        limits: &SearchLimits,
-    ) -> Option<Box<dyn CostRanging>> {
-        match kind {
-            CostRangeKind::Basis => Some(self.relaxation(limits)),
-            CostRangeKind::Exact => None,
-        }
-    }
-
-    fn adjacent_vertices(&self, limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
+    fn vertex_solver(&self, limits: &SearchLimits) -> Option<Box<dyn VertexSolver>> {
         Some(self.relaxation(limits))
     }
 }
@@ -169,10 +143,7 @@ impl DecisionGeometry for LinearProblem {
             let activity = entries().map(|(cost, entry)| entry * values[cost]).sum();
             cone.add_row_if_binding(*bounds, activity, entries());
         }
-        if let Some(present) = &self.present {
-            cone.remove_absent(present);
-        }
-        Some(cone)
+        Some(cone.without_absent(self.present.as_deref()))
     }
 
     fn has_cones(&self) -> bool {

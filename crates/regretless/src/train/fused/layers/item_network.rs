@@ -14,10 +14,6 @@
 //! so the backward pass only needs the signs of the sums, and no second product.
 
 #![allow(
-    clippy::needless_range_loop,
-    reason = "loops with a fixed end over several arrays read best with an index"
-)]
-#![allow(
     unsafe_code,
     reason = "the innermost loops work on pointers; all lengths are checked before"
 )]

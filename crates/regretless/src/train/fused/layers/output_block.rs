@@ -7,10 +7,6 @@
 //! four outputs by 64 inputs (gradient) with AVX-512, else six by sixteen.
 
 #![allow(
-    clippy::needless_range_loop,
-    reason = "loops with a fixed end over several arrays read best with an index"
-)]
-#![allow(
     unsafe_code,
     reason = "the innermost loops work on pointers; all lengths are checked before"
 )]

@@ -19,10 +19,6 @@
 //! the next tile, and sums and products of a whole block outside the kernel.
 
 #![allow(
-    clippy::needless_range_loop,
-    reason = "loops with a fixed end over several arrays read best with an index"
-)]
-#![allow(
     unsafe_code,
     reason = "the innermost loop skips bounds checks that are made once per tile"
 )]

@@ -1,10 +1,6 @@
 //! Products from slots to costs, Aᵀ Y, tile by tile.
 
 #![allow(
-    clippy::needless_range_loop,
-    reason = "loops with a fixed end over several arrays read best with an index"
-)]
-#![allow(
     unsafe_code,
     reason = "the innermost loop skips bounds checks that are made once per tile"
 )]

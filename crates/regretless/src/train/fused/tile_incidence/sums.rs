@@ -1,10 +1,5 @@
 //! Sums over costs, S = A V, tile by tile.
 
-#![allow(
-    clippy::needless_range_loop,
-    reason = "loops with a fixed end over several arrays read best with an index"
-)]
-
 use super::{CHUNK, IncidenceEntry, SlotValues, TileIncidence, TileSegments};
 use crate::simd::{AlignedF32x8, AlignedF32x16, F32_LANES, F32x8, SimdToken};
 
