@@ -1,4 +1,4 @@
-"""Columns of a table in the place of numbers of a problem, and descriptions that have them.
+"""Columns of a table instead of numbers of a problem, and descriptions that have them.
 
 A problem names the columns it reads (:func:`column`, :func:`columns`); :mod:`.parameters` finds
 them in the tables of a call.
@@ -21,7 +21,7 @@ BOUNDS = ("row_lower", "row_upper", "lower", "upper")
 
 @dataclass(frozen=True)
 class ColumnReference:
-    """A column, or several, in the place of a number or an array of a problem."""
+    """A column, or several, instead of a number or an array of a problem."""
 
     pattern: str
     is_plural: bool
@@ -42,7 +42,7 @@ class ColumnReference:
 
 
 def column(name: str, *, factor: float = 1.0) -> Any:
-    """Name a column of the row parameters that stands in the place of a number.
+    """Name a column of the row parameters that stands for a number.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def column(name: str, *, factor: float = 1.0) -> Any:
 
 
 def columns(pattern: str, *, factor: float = 1.0) -> Any:
-    """Name columns of the row parameters that stand in the place of an array.
+    """Name columns of the row parameters that stand for an array.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def is_one_number(plain: Any) -> bool:
 
 
 def split_references(values: Any) -> tuple[Any, list[tuple[int, str]]]:
-    """Return a list with 0 in the place of columns, and the positions and names of these."""
+    """Return a list with 0 instead of columns, and the positions and names of these."""
     if isinstance(values, ColumnReference):
         raise ValueError(f"{values!r} stands for one number: write a list of columns")
     if not isinstance(values, (list, tuple)):
@@ -179,7 +179,7 @@ def split_references(values: Any) -> tuple[Any, list[tuple[int, str]]]:
     for position, entry in enumerate(values):
         if isinstance(entry, ColumnReference):
             if entry.is_plural or entry.factor != 1.0:
-                raise ValueError(f"{entry!r} in the place of one number; use column(name)")
+                raise ValueError(f"{entry!r} instead of one number; use column(name)")
             found.append((position, entry.pattern))
     if not found:
         return values, []

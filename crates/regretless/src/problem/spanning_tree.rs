@@ -436,7 +436,7 @@ impl Sensitivity for SpanningTree {
         Some(self.tree_solver())
     }
 
-    /// They are at least as wide as those of any basis, so that they serve both kinds.
+    /// They are at least as wide as those of any basis, so they serve both kinds.
     fn exact_ranging(&self, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
         Some(self.tree_solver())
     }

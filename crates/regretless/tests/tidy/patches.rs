@@ -96,7 +96,7 @@ fn blocks_words(page: &str) -> usize {
     blocks.map(|block| block.split_whitespace().count()).sum()
 }
 
-/// Builds the program with all patches and uses each: minutes, so that only nightly runs do it.
+/// Builds the program with all patches and uses each: minutes, so only nightly runs do it.
 #[test]
 #[ignore = "builds the program"]
 #[allow(clippy::print_stdout, reason = "scripts/nightly reads the summary")]
