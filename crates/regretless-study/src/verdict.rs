@@ -1,7 +1,6 @@
 //! [`Verdict`]: what a method saves against a reference, how certain that is, and one sentence
 //! about it. Trainings, comparisons and backtests conclude in its words.
 
-use regretless::sense::Sense;
 use regretless_base::statistics::{CONFIDENCE, ConfidenceInterval};
 use regretless_base::text::amount;
 
@@ -233,15 +232,6 @@ impl AmountUnit {
     /// What a good method does.
     fn verb(&self) -> &'static str {
         if self.is_maximize { "gains" } else { "saves" }
-    }
-}
-
-/// What has come of a good method: money was saved, or gained where costs are gains.
-pub fn saved_or_gained(sense: Sense) -> &'static str {
-    if sense.is_maximize() {
-        "gained"
-    } else {
-        "saved"
     }
 }
 

@@ -12,7 +12,8 @@ use crate::backtest::{
 use crate::experiment::{
     DecisionLayout, ExampleDecision, MethodResults, auxiliary_entries, example_rows,
 };
-use crate::verdict::{Significance, range_text, saved_or_gained};
+use crate::text::saved_or_gained;
+use crate::verdict::{Significance, range_text};
 use regretless::data::InstanceKeys;
 use regretless::label::LabeledDataset;
 use regretless_base::error::Result;

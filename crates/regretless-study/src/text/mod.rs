@@ -4,6 +4,7 @@ use std::path::Path;
 
 use regretless::Result;
 use regretless::data::OutputFile;
+use regretless::sense::Sense;
 use regretless::text::SafeText;
 use regretless_base::text::grouped_digits;
 
@@ -12,6 +13,15 @@ mod text_table;
 
 pub use csv_text::{CsvText, optional_cell};
 pub use text_table::TextTable;
+
+/// What has come of a good method: money was saved, or gained where costs are gains.
+pub fn saved_or_gained(sense: Sense) -> &'static str {
+    if sense.is_maximize() {
+        "gained"
+    } else {
+        "saved"
+    }
+}
 
 /// Writes a whole text file or nothing.
 pub fn write_text(path: &Path, text: &str, force: bool) -> Result<()> {

@@ -253,8 +253,8 @@ const STUDY_ARROWS: [(&str, &[&str]); 12] = [
     ("table_report", &["text"]),
     ("explanation", &["text"]),
     ("backtest", &["experiment", "text", "verdict"]),
-    ("review", &["backtest", "experiment", "verdict"]),
-    ("report", &["backtest", "experiment", "review"]),
+    ("review", &["backtest", "experiment", "text", "verdict"]),
+    ("report", &["backtest", "experiment", "review", "text"]),
     (
         "decision_page",
         &[

@@ -21,7 +21,7 @@ use crate::{parsed, root};
 ///
 /// The number may only fall: a change that lowers it lowers the constant. The one time that it may
 /// rise is a part of a large trait that becomes a trait of its own, as `Sensitivity` did.
-const PUBLIC_ITEMS: usize = 204;
+const PUBLIC_ITEMS: usize = 205;
 
 #[test]
 fn the_public_api_stays_small() {

@@ -10,7 +10,7 @@ use crate::report::scale::AxisScale;
 use crate::report::style::MethodStyle;
 use crate::report::svg::{Anchor, Rect, Svg};
 use crate::report::text::{short, with_unit};
-use crate::verdict::saved_or_gained;
+use crate::text::saved_or_gained;
 
 /// Number of methods shown. Untuned: more lines are hard to distinguish.
 const MAX_LINES: usize = 4;
