@@ -77,7 +77,7 @@ def no_warnings_unless_expected():
         # Nor about how long a training takes.
         warnings.filterwarnings("ignore", "the last epoch was the best|the untrained model was")
         # Nor about good features and bad models.
-        warnings.filterwarnings("ignore", "features? |.* better here")
+        warnings.filterwarnings("ignore", "features? |.* less regret|.* better here")
         yield
 
 
