@@ -40,6 +40,7 @@ __all__ = [
     "_generate",
     "_label",
     "_overlap_warning",
+    "_present_costs",
     "_problem_of_model",
     "_register_loss",
     "_regret",
@@ -52,6 +53,7 @@ __all__ = [
     "_time_column",
     "_train",
     "_training_plan",
+    "_unobserved_note",
 ]
 
 __version__: str
@@ -161,6 +163,9 @@ class _Problem:
     def to_dict(self) -> dict[str, Any]: ...
     def _with_known_part(self, known: Any) -> _Problem: ...
     def _solve(self, c: _Array, parameters: _Parameters, options: SolveOptions) -> Solution: ...
+    def _decide_all(
+        self, predictions: _Array, parameters: _Parameters, options: SolveOptions
+    ) -> _Solutions: ...
     def _solve_all(
         self, C: _Array, parameters: _Parameters, options: SolveOptions
     ) -> _Solutions: ...
@@ -250,7 +255,9 @@ class _Loss:
     def _add_labels_to_pool(self) -> None: ...
     def _counts(self) -> dict[str, int]: ...
     def _defer_labels(self) -> None: ...
-    def _evaluate_predictions(self, predictions: _Array, rows: Sequence[int]) -> dict[str, Any]: ...
+    def _evaluate_predictions(
+        self, predictions: _Array, rows: Sequence[int], leaves_out: bool
+    ) -> dict[str, Any]: ...
     def _evaluate_rows(
         self,
         predictions: _Array,
@@ -387,6 +394,7 @@ def _evaluate(
     labels: _Labels | None,
     parameters: _Parameters,
     options: SolveOptions,
+    leaves_out: bool = False,
 ) -> dict[str, Any]: ...
 def _evaluate_model(
     problem: _Problem,
@@ -410,6 +418,9 @@ def _label(
     options: SolveOptions,
 ) -> _Labels | int: ...
 def _overlap_warning(rows: int, compared: int, seen: int) -> str | None: ...
+def _present_costs(
+    problem: _Problem, C: _Array, parameters: _Parameters
+) -> NDArray[np.bool_] | None: ...
 def _problem_of_model(
     description: str, file_hash: str | None, folder: _Path, file_content: bytes | None
 ) -> _Problem: ...
@@ -473,3 +484,4 @@ def _training_plan(
     profile: str,
     settings: dict[str, Any] | None,
 ) -> dict[str, Any]: ...
+def _unobserved_note(names: Sequence[str], costs: Sequence[int]) -> str | None: ...

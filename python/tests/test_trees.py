@@ -638,14 +638,14 @@ def test_losses_that_solve_are_no_objective():
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_trees_that_end_up_worse_than_the_base_are_dropped_with_a_warning(library, monkeypatch):
     problem, (features, costs), held = cheapest(), groups(100, 1), groups(50, 2)
-    real = BoostedCostModel.predict
+    real = BoostedCostModel._number_costs
 
     def turned(model, table):
         """Only what is tuned holds the problem: its trees then prefer the most expensive item."""
         found = real(model, table)
         return -found if model.problem is not None and model.trees is not None else found
 
-    monkeypatch.setattr(BoostedCostModel, "predict", turned)
+    monkeypatch.setattr(BoostedCostModel, "_number_costs", turned)
     with pytest.warns(UserWarning, match="The base is kept"):
         model = tuner(library, CostSensitiveObjective(problem, costs))(
             features, rounds=(1, 10), validation=held

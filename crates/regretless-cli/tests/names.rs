@@ -478,3 +478,22 @@ fn rows_that_were_trained_on_are_counted() {
         .json();
     assert!(report["training_overlap"].is_null(), "{report}");
 }
+
+#[test]
+fn known_costs_whose_columns_lack_the_first_word_of_the_costs_get_a_hint() {
+    let workspace = TestWorkspace::new();
+    workspace.write(
+        "table.csv",
+        "x,now_a,now_b,buy_a,buy_b\n1,2,3,4,5\n2,2,3,5,4\n3,2,3,4,5\n",
+    );
+    let problem = "kind = 'knapsack'\nweights = [1, 1]\ncapacity = 1\nitems = ['buy_a', 'buy_b']\n";
+    let known = "known = { columns = 'now_*' }\n";
+    workspace.write("problem.toml", &format!("{problem}{known}"));
+    let check = "check --data table.csv --costs buy_* --features x --problem problem.toml";
+    let hint = "known = { \"buy_*\" = { column = \"now_*\" } }";
+    workspace
+        .run(check)
+        .failed(3, &["now_buy_a", "the problem needs this column", hint]);
+    workspace.write("problem.toml", &format!("{problem}{hint}\n"));
+    workspace.run(check).succeeded();
+}

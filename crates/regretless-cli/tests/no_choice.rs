@@ -56,6 +56,59 @@ fn a_training_whose_rows_have_one_decision_each_says_that_nothing_can_be_learned
 }
 
 #[test]
+fn every_command_that_labels_rows_says_that_they_leave_no_choice() {
+    let workspace = workspace();
+    let trained = "--out model.safetensors --split 80,0,0 --force";
+    let commands = [
+        format!("train {TABLE} --method least~squares {trained}"),
+        "check --data table.csv --costs eur_* --features x".to_owned(),
+        "label --data table.csv --costs eur_*".to_owned(),
+        "evaluate --predictions table.csv --data table.csv --costs eur_*".to_owned(),
+    ];
+    for command in &commands {
+        let run = |problem: &str| {
+            let line = format!("{command} --problem {problem}");
+            let words: Vec<String> = line.split(' ').map(|word| word.replace('~', " ")).collect();
+            workspace.run_words(&words).succeeded()
+        };
+        let output = run("chosen.toml");
+        assert_eq!(
+            output.err.matches(NOTE).count(),
+            1,
+            "{command}: {}",
+            output.err
+        );
+        if command.starts_with("check") {
+            assert!(output.out.contains(NOTE), "{}", output.out);
+            assert!(!output.out.contains("no findings"), "{}", output.out);
+        }
+        let output = run("all.toml");
+        assert!(!(output.err + &output.out).contains(NOTE), "{command}");
+    }
+    let model = "evaluate --model model.safetensors --data table.csv --costs eur_*";
+    workspace
+        .run(&format!(
+            "train {TABLE} --problem chosen.toml --out model.safetensors --force"
+        ))
+        .succeeded();
+    let evaluated = workspace.run(model).succeeded();
+    assert!(evaluated.err.contains(NOTE), "{}", evaluated.err);
+}
+
+#[test]
+fn a_problem_with_one_feasible_decision_leaves_no_choice() {
+    let workspace = workspace();
+    workspace.write(
+        "all.toml",
+        "kind = 'top_k'\nitems = 3\nk = 3\nsense = 'maximize'\n",
+    );
+    let trained = workspace
+        .run(&format!("train {TABLE} --problem all.toml"))
+        .succeeded();
+    assert_eq!(trained.err.matches(NOTE).count(), 1, "{}", trained.err);
+}
+
+#[test]
 fn comparisons_and_backtests_say_it_too() {
     let workspace = workspace();
     let compare = format!("compare {TABLE} --methods MSE --seeds 1");

@@ -379,26 +379,38 @@ fn the_lock_of_a_killed_run_is_removed_by_the_next_one_also_if_it_is_refused() {
 }
 
 #[test]
-fn a_complete_comparison_with_the_lock_of_a_killed_run_is_reported() {
+fn a_complete_comparison_is_reported_again_with_and_without_the_lock_of_a_killed_run() {
     let compare = "compare --benchmark KS8 --seeds 1 --split 20,10,10 --epochs 2 --methods MSE \
         --out cmp";
     let workspace = TestWorkspace::new();
     let whole = workspace.run(compare).succeeded();
-    workspace.run(compare).failed(3, &["exists already"]);
-    let summary = workspace.bytes("cmp/summary.csv");
-    fs::write(workspace.path("cmp/lock"), "").unwrap();
-    let other = compare.replace("--epochs 2", "--epochs 3");
-    workspace.run(&other).failed(3, &["exists already"]);
-    let reported = workspace.run(compare).succeeded();
-    assert_eq!(reported.out, whole.out);
-    assert!(
-        reported.err.contains("this comparison is complete"),
-        "{}",
-        reported.err
-    );
-    assert_eq!(workspace.bytes("cmp/summary.csv"), summary);
-    assert!(!workspace.path("cmp/lock").exists());
-    workspace.run(compare).failed(3, &["exists already"]);
+    let files = [
+        "summary.csv",
+        "results.csv",
+        "results.jsonl",
+        "settings.toml",
+    ]
+    .map(|name| format!("cmp/{name}"));
+    let bytes = || files.each_ref().map(|name| workspace.bytes(name));
+    let written = bytes();
+    for has_lock in [false, true, false] {
+        if has_lock {
+            fs::write(workspace.path("cmp/lock"), "").unwrap();
+        }
+        let other = compare.replace("--epochs 2", "--epochs 3");
+        workspace.run(&other).failed(3, &["exists already"]);
+        let reported = workspace.run(compare).succeeded();
+        assert_eq!(reported.out, whole.out);
+        assert!(
+            reported
+                .err
+                .contains("this comparison was complete; its results are unchanged"),
+            "{}",
+            reported.err
+        );
+        assert_eq!(bytes(), written);
+        assert!(!workspace.path("cmp/lock").exists());
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use regretless::data::{Dataset, Matrix, RowParameters};
+use regretless::data::{Dataset, Matrix, NamedCosts, RowParameters};
 use regretless::evaluate::{Evaluation, MissingPredictions, TrainingOverlap};
 use regretless::job::MatchedTable;
 use regretless::label::LabeledDataset;
@@ -15,6 +15,7 @@ use regretless::observer::Observer;
 use regretless::predict::CostModel;
 
 use crate::arrays::{ArrayOwnership, array1};
+use crate::backtest::given_matrix;
 use crate::call_observer::{PyCall, detached, warn};
 use crate::columns::model_features;
 use crate::error::to_py_err;
@@ -25,6 +26,7 @@ use crate::label::{
 };
 use crate::names::{match_table_of_model, reorder_to_costs};
 use crate::notes::raise_notes;
+use crate::observed_costs::missing_predictions;
 use crate::parameters::ParameterList;
 use crate::predict::Model;
 use crate::problem::Problem;
@@ -43,17 +45,26 @@ pub struct EvaluationArgs<'a, 'py> {
 }
 
 impl<'py> EvaluationArgs<'_, 'py> {
-    /// Evaluates predictions.
+    /// Evaluates predictions; `missing` says what those that are NaN mean.
     fn evaluate(
         mut self,
         predictions: &Bound<'py, PyAny>,
+        missing: MissingPredictions,
         costs: &Bound<'py, PyAny>,
     ) -> PyResult<EvaluatedTable> {
         let (problem, parameters) = (self.problem, self.parameters.take());
         let table = costs_only(problem, costs, parameters, ArrayOwnership::Borrow)?;
         let names = table.data().cost_names();
-        let predictions = reorder_to_costs(predictions, "predictions", problem, names)?;
-        self.evaluate_matrix(costs.py(), &predictions, MissingPredictions::Refused, table)
+        let argument = "predictions";
+        let predictions = match missing {
+            MissingPredictions::Refused => reorder_to_costs(predictions, argument, problem, names)?,
+            MissingPredictions::LeftOut => {
+                given_matrix(predictions, argument, NamedCosts::new("C", names))?
+            }
+        };
+        let evaluated = self.evaluate_matrix(costs.py(), &predictions, missing, table)?;
+        evaluated.warn_about_unpredicted(costs.py())?;
+        Ok(evaluated)
     }
 
     /// Evaluates a model.
@@ -82,10 +93,7 @@ impl<'py> EvaluationArgs<'_, 'py> {
         let data = with_features(data, x, model)?;
         let table = MatchedTable::new(data);
         let evaluated = self.evaluate_matrix(py, &predictions, missing, table)?;
-        let names = evaluated.data.data().cost_names();
-        if let Some(note) = evaluated.evaluation.unpredicted.note(names) {
-            warn(py, &note)?;
-        }
+        evaluated.warn_about_unpredicted(py)?;
         let rows = evaluated.data.rows();
         let overlap = model.training_overlap(&evaluated.data, &rows);
         if let Some(warning) = overlap.and_then(|overlap| overlap.warning()) {
@@ -188,6 +196,15 @@ pub struct EvaluatedTable {
 }
 
 impl EvaluatedTable {
+    /// Says which costs have no prediction.
+    fn warn_about_unpredicted(&self, py: Python<'_>) -> PyResult<()> {
+        let note = self
+            .evaluation
+            .unpredicted
+            .note(self.data.data().cost_names());
+        note.map_or(Ok(()), |note| warn(py, &note))
+    }
+
     /// The fields of `regretless.Evaluation`.
     pub fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let fields = to_python(py, &self.evaluation)?;
@@ -253,9 +270,12 @@ pub fn overlap_warning(rows: usize, compared: usize, seen: usize) -> Option<Stri
     overlap.warning()
 }
 
-/// The fields of the evaluation of predictions; `regretless.evaluate` documents it.
+/// The fields of the evaluation of predictions; `regretless.evaluate` documents it. Where
+/// `leaves_out` is true, costs whose prediction is NaN have none.
 #[pyfunction]
-#[pyo3(name = "_evaluate")]
+#[pyo3(name = "_evaluate", signature = (
+    problem, predictions, C, labels, parameters, options, leaves_out=false
+))]
 pub fn evaluate<'py>(
     py: Python<'py>,
     problem: &Bound<'py, Problem>,
@@ -264,6 +284,7 @@ pub fn evaluate<'py>(
     labels: Option<&Bound<'py, PyAny>>,
     parameters: Option<ParameterList<'py>>,
     options: SolveOptions,
+    leaves_out: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let args = EvaluationArgs {
         problem: problem.get(),
@@ -271,7 +292,8 @@ pub fn evaluate<'py>(
         parameters,
         options,
     };
-    args.evaluate(predictions, C)?.fields(py)
+    let missing = missing_predictions(leaves_out);
+    args.evaluate(predictions, missing, C)?.fields(py)
 }
 
 /// The fields of the evaluation of a model.
@@ -315,5 +337,6 @@ pub fn regret<'py>(
         parameters,
         options,
     };
-    Ok(args.evaluate(predictions, C)?.regrets(py))
+    let missing = MissingPredictions::Refused;
+    Ok(args.evaluate(predictions, missing, C)?.regrets(py))
 }

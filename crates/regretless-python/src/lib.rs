@@ -40,6 +40,7 @@ mod linear;
 mod loss;
 mod names;
 mod notes;
+mod observed_costs;
 mod parameters;
 mod predict;
 mod problem;
@@ -82,6 +83,8 @@ mod _core {
     use super::loss::{Loss, check_loss, register_loss, set_loss_resolver};
     #[pymodule_export]
     use super::names::costs_in_order;
+    #[pymodule_export]
+    use super::observed_costs::{present_costs, unobserved_note};
     #[pymodule_export]
     use super::predict::{Model, problem_of_model};
     #[pymodule_export]

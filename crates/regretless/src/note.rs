@@ -44,6 +44,8 @@ pub enum NoteKind {
     ZeroObjectives,
     /// Decisions under predicted costs are better than the labels.
     NegativeRegret,
+    /// The rows leave no choice.
+    NoChoice,
     /// Labels of other rows are better than a row's own.
     WorseLabels,
     /// A baseline has less test regret than the model.

@@ -161,9 +161,14 @@ class Loss(_Loss):
             rows = row_array(rows, "rows")
         return self._evaluate_rows(table, rows, epoch, batch, training)
 
-    def _evaluate_decisions(self, predictions: Any, rows: Sequence[int]) -> dict[str, Any]:
-        """Evaluate the decisions that follow from predictions; fields of `Evaluation`."""
-        return self._evaluate_predictions(plain_table(predictions, "predictions"), rows)
+    def _evaluate_decisions(
+        self, predictions: Any, rows: Sequence[int], *, leaves_out: bool = False
+    ) -> dict[str, Any]:
+        """Evaluate the decisions that follow from predictions; fields of `Evaluation`.
+
+        Where `leaves_out` is true, costs whose prediction is NaN have none.
+        """
+        return self._evaluate_predictions(plain_table(predictions, "predictions"), rows, leaves_out)
 
     def _raise_notes(
         self, features: Any, names: list[str] | None, split: Sequence[Sequence[int]]

@@ -644,6 +644,23 @@ class Problem(KindConstructors, _Problem):
         options = SolveOptions(**solving)
         return Solutions._of(self._solve_all(costs, given, options), C, names_of(C))
 
+    def _decide(
+        self,
+        predictions: Any,
+        *,
+        parameters: Any,
+        threads: int | None,
+        progress: bool = False,
+        heuristic: str | None = None,
+        leaves_out: bool,
+    ) -> Solutions:
+        """Solve for predicted costs; where `leaves_out` is true, those that are NaN have none."""
+        costs = plain_table(predictions, "C")
+        given = plain_parameters(self, parameters, row_count(costs), predictions, "C")
+        options = SolveOptions(threads, progress, heuristic)
+        solve = self._decide_all if leaves_out else self._solve_all
+        return Solutions._of(solve(costs, given, options), predictions, names_of(predictions))
+
     def __reduce__(self) -> tuple[Any, ...]:
         from regretless import _pickle
 

@@ -222,7 +222,8 @@ class BacktestCall:
         for name, forecaster in (arguments["predictions"] or {}).items():
             if is_estimator(forecaster):
                 if costs is None:
-                    costs = estimator_costs(problem, C)
+                    given_rows = plain_parameters(problem, parameters, len(X), X, "X", X)
+                    costs = estimator_costs(problem, C, given_rows)
                 if folds is None:
                     folds = _rolling_folds(times, json.dumps(plan))
                 # Without refits, all later rows are decided by the first model.

@@ -172,7 +172,12 @@ def _fold_arrays(folds: list[list[list[int]]]) -> list[list[Any]]:
 
 
 def _given(
-    predictions: Mapping[str, Any], problem: Any, X: Any, C: Any, splits: list[Any]
+    predictions: Mapping[str, Any],
+    problem: Any,
+    X: Any,
+    C: Any,
+    parameters: Any,
+    splits: list[Any],
 ) -> list[tuple[str, list[Any]]]:
     """Return predicted costs of all rows for each split; estimators are fitted to training rows."""
     given: list[tuple[str, list[Any]]] = []
@@ -180,7 +185,8 @@ def _given(
     for name, forecaster in predictions.items():
         if is_estimator(forecaster):
             if costs is None:
-                costs = estimator_costs(problem, C)
+                rows = plain_parameters(problem, parameters, len(X), X, "X", X)
+                costs = estimator_costs(problem, C, rows)
             by_split = [
                 fitted_predictions(problem, forecaster, X, costs, [(train, test)])
                 for train, _, test in splits
@@ -330,7 +336,7 @@ def compare(
         splits: list[Any] = folds or _comparison_splits(
             len(C), tables.split, tables.times, seeds, seed
         )
-        given = _given(predictions, problem, X, C, splits)
+        given = _given(predictions, problem, X, C, parameters, splits)
     methods = None if methods is None else method_list(methods)
     names = None if methods is None else [str(method) for method in methods]
     call = call_text("compare", {"methods": names, "seeds": seeds, "seed": seed, **settings})

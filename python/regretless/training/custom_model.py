@@ -7,8 +7,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from regretless._core import _unobserved_note
 from regretless._user_warnings import warn
 from regretless.results.reports import Evaluation
+from regretless.solving.options import SolveOptions
 from regretless.solving.problem import Problem
 from regretless.tables.columns import model_columns
 from regretless.tables.frames import as_frame_like, check_same_rows
@@ -16,13 +18,16 @@ from regretless.tables.names import columns_in_order, costs_in_order, names_of, 
 from regretless.tables.numbers import as_numeric_array
 from regretless.tables.parameters import given_parameters, table_parameters
 from regretless.tables.seen_rows import SeenRows
-from regretless.training.evaluation import evaluate
+from regretless.training.evaluation import evaluate_predictions
 
 __all__ = ["OwnModel"]
 
 
 class Prediction(Protocol):
     """Costs predicted by a custom predictor."""
+
+    num_costs: int
+    unobserved: Sequence[int]
 
     def predict(self, features: np.ndarray) -> np.ndarray:
         """Return predicted costs, one row per row of the features."""
@@ -34,7 +39,9 @@ class OwnModel:
     Attributes
     ----------
     predictor : object
-        The torch module, with the parameters of the best epoch, or the fitted regressor.
+        The torch module, with the parameters of the best epoch, or the fitted regressor; a list of
+        fitted copies where some items exist in some training rows only, one per group of items
+        with the same rows.
     problem : Problem
         The problem.
 
@@ -58,7 +65,19 @@ class OwnModel:
         self._feature_names, self._cost_names, self._seen = feature_names, cost_names, seen
 
     def __repr__(self) -> str:
-        return f"<regretless.OwnModel of {type(self.predictor).__name__}>"
+        return f"<regretless.OwnModel of {self._name}>"
+
+    @property
+    def _name(self) -> str:
+        is_list = isinstance(self.predictor, list)
+        return type(self.predictor[0] if is_list else self.predictor).__name__
+
+    @property
+    def _names(self) -> list[str]:
+        """Names of the costs; numbers where they have none."""
+        return list(
+            self._cost_names or [f"c{number}" for number in range(self._prediction.num_costs)]
+        )
 
     def predict(self, X: Any) -> Any:
         """Predict costs.
@@ -72,15 +91,20 @@ class OwnModel:
         Returns
         -------
         ndarray or DataFrame of shape (n, d)
-            Predicted costs, in the order of ``problem.cost_names``; a DataFrame if `X` is one, with
-            its index and the cost names.
+            Predicted costs, in the order of ``problem.cost_names``; a DataFrame where `X` is one,
+            with its index and the cost names. NaN for items that no training row has, with a
+            warning.
         """
         costs = self._prediction.predict(self._features(X))
-        names = self._cost_names or [f"c{number}" for number in range(costs.shape[1])]
-        return as_frame_like(X, costs, names)
+        note = _unobserved_note(self._names, self._prediction.unobserved)
+        if note is not None:
+            warn(note)
+        return as_frame_like(X, costs, self._names)
 
     def decide(self, X: Any, *, parameters: Any = None, threads: int | None = None) -> Any:
         """Return the optimal decisions under the predicted costs.
+
+        They leave out items that no training row has, which have no prediction, with a warning.
 
         Parameters
         ----------
@@ -98,7 +122,12 @@ class OwnModel:
         parameters = self._parameters(X, parameters)
         costs = self._prediction.predict(self._features(X))
         costs = with_names(costs, self._cost_names, like=X)
-        return self.problem.solve_all(costs, parameters=parameters, threads=threads)
+        return self.problem._decide(
+            costs,
+            parameters=parameters,
+            threads=threads,
+            leaves_out=bool(self._prediction.unobserved),
+        )
 
     def evaluate(
         self,
@@ -122,13 +151,14 @@ class OwnModel:
         """
         check_same_rows(X, C)
         features, costs = self._features(X), self._costs(C)
-        evaluation = evaluate(
+        evaluation = evaluate_predictions(
             self.problem,
             self._prediction.predict(features),
-            C=with_names(costs, self.problem.cost_names, like=C),
-            labels=labels,
-            parameters=self._parameters(X, parameters),
-            threads=threads,
+            with_names(costs, self.problem.cost_names, like=C),
+            labels,
+            self._parameters(X, parameters),
+            SolveOptions(threads),
+            leaves_out=bool(self._prediction.unobserved),
         )
         if self._seen is not None:
             # Rows without a label are not evaluated.

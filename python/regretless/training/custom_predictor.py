@@ -21,10 +21,12 @@ from regretless.losses.custom import OwnLoss, as_method
 from regretless.results.reports import CandidateReport, SolveCounts, TrainingReport
 from regretless.tables.frames import check_same_rows
 from regretless.tables.names import costs_in_order, names_of, with_names
+from regretless.tables.parameters import plain_parameters
 from regretless.tables.seen_rows import SeenRows
 from regretless.tables.times import split_tables
 from regretless.training.custom_model import OwnModel, as_features
 from regretless.training.custom_training import Training, table_loss
+from regretless.training.observed_costs import observed_costs
 from regretless.training.regressor import RegressorTraining
 from regretless.training.torch_module import TorchTraining
 
@@ -60,7 +62,7 @@ def train(
     used = rows[0] + rows[1]
     model = OwnModel(
         call.problem,
-        predictor,
+        predictor if is_module else run.regressor,
         run.prediction,
         feature_names=names_of(call.X),
         cost_names=call.problem.cost_names or training.cost_names,
@@ -134,6 +136,8 @@ def prepared(
     }
     C = tables.C if call.cost_names is None else with_names(tables.C, call.cost_names)
     features, costs = as_features(call.X), costs_in_order(call.problem, C)
+    given = plain_parameters(call.problem, parameters, len(costs), C, "C")
+    observed = observed_costs(call.problem, with_names(costs, call.problem.cost_names), given)
     first = method if isinstance(method, OwnLoss) else plan["stages"][0]["name"]
     loss = table_loss(call.problem, costs, first, options)
     labeled = set(loss._labeled_rows())
@@ -141,7 +145,7 @@ def prepared(
     if plan["stages"][0]["settings"]["train_on_validation"]:
         rows = [rows[0] + rows[1], [], rows[2]]
     loss._start_pool(rows[0])
-    return Training(call.problem, features, costs, plan, options, rows, loss, names_of(C))
+    return Training(call.problem, features, costs, plan, options, rows, loss, names_of(C), observed)
 
 
 def give_notes(report: Mapping[str, Any], last_round: Any, test_rows: int) -> None:
@@ -210,7 +214,7 @@ def choose(
         entries.append(
             CandidateReport(
                 method=own_report.method,
-                predictor=type(own_model.predictor).__name__,
+                predictor=own_model._name,
                 folds=1,
                 regret=own_report.validation.regret,
                 difference=None,
@@ -234,10 +238,10 @@ def report_of(
     loss, settings = training.loss, training.plan["stages"][-1]["settings"]
 
     def quality(rows: list[int], predictions: np.ndarray) -> Any:
-        return loss._evaluate_decisions(predictions, rows) if rows else None
+        return training.evaluate(predictions, rows) if rows else None
 
-    train_rows, validation, test = training.rows
-    mean = np.tile(training.costs[train_rows].mean(axis=0), (len(test), 1))
+    _, validation, test = training.rows
+    mean = np.tile(training.mean_costs(), (len(test), 1))
     return {
         "method": run.name,
         "seed": training.options["seed"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from regretless.losses.loss import Loss
 from regretless.solving.problem import Problem
 from regretless.tables.names import with_names
+from regretless.training.observed_costs import mean_costs, unobserved_costs
 
 __all__ = ["Training", "epoch_report", "table_loss"]
 
@@ -30,6 +32,31 @@ class Training:
     """The loss of the first stage, which has the labels."""
     cost_names: list[str] | None
     """Names of the columns of the costs."""
+    observed: np.ndarray
+    """The costs; NaN where they do not exist."""
+
+    @cached_property
+    def unobserved(self) -> list[int]:
+        """The costs that no training row has: they have no prediction."""
+        # The predictor of a long table serves every item.
+        is_long = self.features.ndim == 3
+        return [] if is_long else unobserved_costs(self.observed[self.rows[0]])
+
+    def mean_costs(self) -> np.ndarray:
+        """Return the mean costs of the training rows."""
+        names = self.problem.cost_names or self.cost_names
+        is_long = self.features.ndim == 3
+        return mean_costs(self.observed[self.rows[0]], is_long=is_long, has_names=names is not None)
+
+    def names_of_costs(self, costs: Sequence[int]) -> str:
+        """Return the names of some costs for messages."""
+        names = self.problem.cost_names or self.cost_names
+        shown = [f"c{cost}" if names is None else names[cost] for cost in costs[:5]]
+        return ", ".join([*shown, "…"] if len(costs) > 5 else shown)
+
+    def evaluate(self, predictions: np.ndarray, rows: Sequence[int]) -> dict[str, Any]:
+        """Return the fields of the evaluation of decisions under predictions of some rows."""
+        return self.loss._evaluate_decisions(predictions, rows, leaves_out=bool(self.unobserved))
 
     def stage_loss(self, number: int, name: str) -> Loss:
         """Return the loss of a stage; its pool starts with the labels of the training rows."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,8 @@ import numpy as np
 
 from regretless.tables.columns import column_to_encode
 from regretless.tables.frames import as_frame_like, frame_template
-from regretless.tables.names import columns_in_order, costs_in_order, names_of, with_names
+from regretless.tables.names import columns_in_order, names_of, with_names
+from regretless.training.observed_costs import fresh_copy, groups_of_costs, observed_costs
 
 
 def is_estimator(value: Any) -> bool:
@@ -18,12 +18,13 @@ def is_estimator(value: Any) -> bool:
     return hasattr(value, "fit") and hasattr(value, "predict")
 
 
-def estimator_costs(problem: Any, C: Any) -> Any:
+def estimator_costs(problem: Any, C: Any, given: Any) -> Any:
     """Return costs as estimators get them: float64 in the order of the problem's costs.
 
-    They are a DataFrame with the cost names and the index of ``C`` where that is a DataFrame.
+    They are a DataFrame with the cost names and the index of ``C`` where that is a DataFrame. Costs
+    that do not exist are NaN; ``given`` are the parameters of the rows.
     """
-    values = costs_in_order(problem, C).astype(float, copy=False)
+    values = observed_costs(problem, C, given).astype(float, copy=False)
     names = problem.cost_names or names_of(C)
     return values if names is None else as_frame_like(C, values, names)
 
@@ -49,13 +50,14 @@ def fitted_predictions(
     Returns
     -------
     array_like of shape (n, d)
-        Predicted costs in the order of ``costs``, with their names; NaN in other rows.
+        Predicted costs in the order of ``costs``, with their names; NaN in other rows, and for
+        costs that no fitted row has.
     """
     names = names_of(costs) or problem.cost_names
     predictions = np.full(costs.shape, np.nan)
     for train, test in folds:
         try:
-            predicted = _fit_and_predict(
+            predicted = _fit_to_observed(
                 estimator, _rows(X, train), _rows(costs, train), _rows(X, test)
             )
         except (TypeError, ValueError) as error:
@@ -70,6 +72,30 @@ def fitted_predictions(
         argument = f"the prediction of {type(estimator).__name__}"
         predictions[test] = columns_in_order(predicted, names, argument)
     return with_names(predictions, names)
+
+
+def _fit_to_observed(estimator: Any, X: Any, C: Any, test: Any) -> Any:
+    """Predict the costs of the rows of `test` by estimators fitted to the cells that exist.
+
+    Costs that the same rows have are fitted at once; those that no row has are NaN.
+    """
+    values = np.asarray(C)
+    # An estimator of items gets the gaps as they are.
+    if not np.isnan(values).any() or np.ndim(X) == 3:
+        return _fit_and_predict(estimator, X, C, test)
+    predicted = np.full((len(test), values.shape[1]), np.nan)
+    names = names_of(C)
+    for costs, rows in groups_of_costs(values):
+        part = values[rows][:, costs]
+        group_names = None if names is None else [names[cost] for cost in costs]
+        if group_names is not None:
+            part = as_frame_like(_rows(C, rows), part, group_names)
+        found = _fit_and_predict(estimator, _rows(X, rows), part, test)
+        argument = f"the prediction of {type(estimator).__name__}"
+        found = columns_in_order(found, group_names, argument)
+        # NaN is the mark of a cost without a prediction.
+        predicted[:, costs] = np.where(np.isnan(found), np.inf, found)
+    return predicted
 
 
 def _fit_and_predict(estimator: Any, X: Any, C: Any, test: Any) -> Any:
@@ -100,7 +126,7 @@ def _fit_and_predict(estimator: Any, X: Any, C: Any, test: Any) -> Any:
 
 def _fitted_prediction(estimator: Any, X: Any, C: Any, test: Any) -> Any:
     """Fit a copy of an estimator and return what it predicts."""
-    model = _copy(estimator)
+    model = fresh_copy(estimator)
     # Some forecasters do not return themselves from `fit`.
     model.fit(X, C)
     return model.predict(test)
@@ -114,16 +140,6 @@ def _may_predict_one_number(estimator: Any) -> bool:
         # scikit-learn before 1.6.
         tags: dict[str, Any] = getattr(estimator, "_get_tags", dict)()
         return not tags.get("multioutput", False)
-
-
-def _copy(estimator: Any) -> Any:
-    """Return an estimator that is not fitted."""
-    try:
-        from sklearn.base import clone
-    except ImportError:
-        return copy.deepcopy(estimator)
-    # Not every forecaster has the parameters of an estimator.
-    return clone(estimator, safe=False)
 
 
 def _rows(table: Any, rows: Sequence[int]) -> Any:

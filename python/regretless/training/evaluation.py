@@ -90,11 +90,26 @@ def evaluate(
         if X is None:
             raise ValueError("X is missing: the features that the model predicts from")
         return predictions._evaluate(problem, X, C, labels, parameters, options)
+    return evaluate_predictions(problem, predictions, C, labels, parameters, options)
+
+
+def evaluate_predictions(
+    problem: Problem,
+    predictions: Any,
+    C: Any,
+    labels: Labels | None,
+    parameters: Any,
+    options: SolveOptions,
+    *,
+    leaves_out: bool = False,
+) -> Evaluation:
+    """Evaluate predictions; where `leaves_out` is true, costs whose prediction is NaN have none."""
     check_same_rows(predictions, C, ("predictions", "C"))
     costs = plain_table(C, "C")
     given = plain_parameters(problem, parameters, row_count(costs), C, "C")
     predicted = plain_table(predictions, "predictions")
-    return evaluation_of(_evaluate(problem, predicted, costs, labels, given, options), C)
+    fields = _evaluate(problem, predicted, costs, labels, given, options, leaves_out)
+    return evaluation_of(fields, C)
 
 
 @refuse_renamed("regret")

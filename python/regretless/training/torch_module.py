@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,11 @@ from regretless._core import _epoch_rows
 from regretless.losses.loss import Loss
 from regretless.results.reports import SolveCounts
 from regretless.training.custom_training import Training, epoch_report
+from regretless.training.observed_costs import (
+    deviations_of_costs,
+    mean_costs,
+    without_unobserved,
+)
 from regretless.training.python_loop import StepScore, StoppingRule, TrainingLoop
 
 __all__ = ["ModulePrediction", "TorchTraining"]
@@ -34,8 +39,10 @@ class Scaler:
         flat = numbers.reshape(-1, numbers.shape[-1])
         if not is_used:
             return cls(np.zeros(flat.shape[1]), np.ones(flat.shape[1]))
-        scale = flat.std(axis=0)
-        return cls(flat.mean(axis=0), np.where(scale > 0, scale, 1.0))
+        scale = deviations_of_costs(flat)
+        # A cost that no row has is not scaled.
+        offset = np.nan_to_num(mean_costs(flat, is_long=False, has_names=False))
+        return cls(offset, np.where(scale > 0, scale, 1.0))
 
     def apply(self, numbers: np.ndarray) -> np.ndarray:
         """Return the scaled numbers."""
@@ -50,6 +57,8 @@ class ModulePrediction:
     num_costs: int
     input: Scaler
     output: Scaler
+    unobserved: Sequence[int]
+    """Costs that no training row has."""
 
     def forward(self, features: np.ndarray) -> Any:
         """Return predicted costs as a tensor that can be differentiated."""
@@ -72,7 +81,11 @@ class ModulePrediction:
         return tensor(self.output.offset) + tensor(self.output.scale) * output
 
     def predict(self, features: np.ndarray) -> np.ndarray:
-        """Return predicted costs with the module in evaluation mode."""
+        """Return predicted costs; NaN for those that no training row has."""
+        return without_unobserved(self.outputs(features), self.unobserved)
+
+    def outputs(self, features: np.ndarray) -> np.ndarray:
+        """Return predictions of all costs with the module in evaluation mode."""
         import torch
 
         was_training = self.module.training
@@ -99,7 +112,7 @@ class TorchTraining:
         if next(module.parameters(), None) is None:
             raise ValueError("the module has no parameters to train")
         settings, rows = training.plan["stages"][0]["settings"], training.rows[0]
-        costs = training.costs[rows]
+        costs = training.observed[rows]
         if training.features.ndim == 3 and settings["scale_costs"]:
             # All costs of an instance share one predictor, hence one scale.
             costs = costs.reshape(-1, 1)
@@ -108,6 +121,7 @@ class TorchTraining:
             training.costs.shape[1],
             Scaler.fit(training.features[rows], settings["standardize"]),
             Scaler.fit(costs, settings["scale_costs"]),
+            training.unobserved,
         )
 
     def run(self) -> tuple[list[dict[str, Any]], SolveCounts]:
@@ -219,9 +233,9 @@ class TorchStage:
         validation_loss = regret = score = None
         if select == "validation-regret":
             predictions = self.prediction.predict(self.training.features[rows])
-            score = regret = self.loss._evaluate_decisions(predictions, rows)["regret"]
+            score = regret = self.training.evaluate(predictions, rows)["regret"]
         elif select == "validation-loss":
-            predictions = self.prediction.predict(self.training.features[rows])
+            predictions = self.prediction.outputs(self.training.features[rows])
             score = validation_loss = float(self.loss.evaluate(predictions, rows)[0].mean())
         elif select == "training-loss":
             score = np.inf if self.training_loss is None else self.training_loss

@@ -33,9 +33,10 @@ import regretless as rl
 from regretless._renamed import refuse_renamed
 from regretless.results.reports import FineTuningReport, FineTuningRound
 from regretless.tables.frames import as_float_rows, column_names, row_labels
-from regretless.tables.names import costs_in_order, names_of, with_names
-from regretless.tables.parameters import as_arrays, refuse_patterns
+from regretless.tables.names import names_of, with_names
+from regretless.tables.parameters import as_arrays, plain_parameters, refuse_patterns
 from regretless.tables.rows import as_cost_rows
+from regretless.training.observed_costs import observed_costs
 from regretless.trees._boosted import BoostedCostModel
 from regretless.trees._boosters import LIGHTGBM_MSE, XGBOOST_MSE
 from regretless.trees._fine_tune import FineTuning, gradient_scale
@@ -103,8 +104,11 @@ class CostSensitiveObjective:
         names, self.row_labels = column_names(C), row_labels(C)
         refuse_patterns(problem)
         self.problem, self.name = problem, loss
-        costs = with_names(as_float_rows(C, "C", allow_missing=False), names)
-        self.costs = costs_in_order(problem, costs)
+        # The costs of items that do not exist may be missing.
+        table = as_float_rows(C, "C", allow_missing=bool(problem.parameters))
+        given = plain_parameters(problem, parameters, len(table), C, "C")
+        table = with_names(table, names)
+        self.costs = observed_costs(problem, table, given)
         self.cost_names = problem.cost_names or names
         # A user's base model predicts in the order of the user's columns.
         self.is_reordered = names is not None and names != self.cost_names
@@ -165,8 +169,11 @@ class CostSensitiveObjective:
         if table is not self._checked_table:
             labels = np.asarray(table.get_label()) if hasattr(table, "get_label") else np.empty(0)
             # XGBoost stores labels in single precision.
-            costs = self.costs.astype(np.float32)
-            if labels.size and not np.array_equal(labels.ravel(), costs.ravel()):
+            costs = self.costs.astype(np.float32).ravel()
+            exists = ~np.isnan(costs)
+            labels = labels.ravel()
+            is_same = labels.shape == costs.shape and np.array_equal(labels[exists], costs[exists])
+            if labels.size and not is_same:
                 raise ValueError(
                     "the labels of the DMatrix are not the costs of this objective, row by row"
                 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ from typing import Any
 import numpy as np
 
 import regretless as rl
-from regretless._core import _problem_of_model
+from regretless._core import _problem_of_model, _unobserved_note
 from regretless._files import write_atomically
 from regretless._renamed import refuse_renamed
+from regretless._user_warnings import warn
 from regretless.results.reports import FineTuningReport, FineTuningRound
 from regretless.tables.frames import (
     as_float_rows,
@@ -23,6 +25,7 @@ from regretless.tables.frames import (
 )
 from regretless.tables.names import with_names
 from regretless.tables.parameters import table_parameters
+from regretless.training.observed_costs import without_unobserved
 from regretless.trees import _tree_file as tree_file
 from regretless.trees._boosters import LIBRARIES
 
@@ -50,6 +53,9 @@ class BoostedCostModel:
         Validation regret of every round; round 0 is the base model.
     report : FineTuningReport or None
         Which round was selected, and its regret.
+    unobserved : list of int
+        Costs that no training row has, as of items that never existed there: they have no
+        prediction (NaN), and decisions leave them out.
     """
 
     def __init__(
@@ -65,12 +71,14 @@ class BoostedCostModel:
         problem: rl.Problem | None = None,
         history: tuple[FineTuningRound, ...] = (),
         report: FineTuningReport | None = None,
+        unobserved: Sequence[int] = (),
     ) -> None:
         self.base, self.trees, self.library = base, trees, library
         self.num_features, self.sparse = num_features, sparse
         self.feature_names, self.cost_names = feature_names, cost_names
         self.problem = problem
         self.history, self.report = history, report
+        self.unobserved = list(unobserved)
 
     @refuse_renamed("BoostedCostModel.predict")
     def predict(self, X: Any) -> Any:
@@ -84,7 +92,8 @@ class BoostedCostModel:
         Returns
         -------
         ndarray or DataFrame of shape (n, d)
-            float32; a DataFrame if ``X`` is one, with its index and the cost names.
+            float32; a DataFrame where ``X`` is one, with its index and the cost names. NaN for
+            items that no training row has, with a warning.
 
         Raises
         ------
@@ -93,10 +102,17 @@ class BoostedCostModel:
         """
         costs = self.predict_array(X)
         names = self.cost_names or [f"c{number}" for number in range(costs.shape[1])]
+        note = _unobserved_note(names, self.unobserved)
+        if note is not None:
+            warn(note)
         return as_frame_like(X, costs, names)
 
     def predict_array(self, X: Any) -> np.ndarray:
         """Predict costs as an array, also for a DataFrame."""
+        return without_unobserved(self._number_costs(X), self.unobserved)
+
+    def _number_costs(self, X: Any) -> np.ndarray:
+        """Predict costs; those without a prediction are some number."""
         check_same_features(self.feature_names, column_names(X))
         table = as_features(X)
         if self.num_features is not None and table.shape[1] != self.num_features:
@@ -106,6 +122,10 @@ class BoostedCostModel:
         if self.library == "xgboost":
             check_same_zeros(self.sparse, table)
         costs = base_costs(self.base, table)
+        if self.unobserved:
+            # Perhaps an array of the base model's own.
+            costs = costs.copy()
+            costs[:, self.unobserved] = 0
         if self.trees is None:
             return costs
         return LIBRARIES[self.library].predict_from(self.trees, table, costs)
@@ -122,6 +142,8 @@ class BoostedCostModel:
         heuristic: str | None = None,
     ) -> rl.Solutions:
         """Predict costs and solve the problem for each row.
+
+        Decisions leave out items that no training row has, with a warning.
 
         Parameters
         ----------
@@ -151,12 +173,13 @@ class BoostedCostModel:
                 "decide(X, problem=problem)"
             )
         costs = with_names(self.predict_array(X), self.cost_names, like=X)
-        return problem.solve_all(
+        return problem._decide(
             costs,
             parameters=table_parameters(parameters, X),
             threads=threads,
             progress=progress,
             heuristic=heuristic,
+            leaves_out=bool(self.unobserved),
         )
 
     def save(self, path: Any, *, force: bool = False) -> None:
@@ -308,6 +331,10 @@ def pack_parts(model: Any) -> dict[str, bytes]:
     description: dict[str, Any] = {"format": tree_file.FORMAT, "version": tree_file.VERSION}
     if isinstance(model, BoostedCostModel):
         library = LIBRARIES[model.library]
+        if model.unobserved:
+            # Earlier programs would decide by a number that is no prediction.
+            description["version"] = tree_file.VERSION_WITH_UNOBSERVED
+            description["unobserved"] = model.unobserved
         description |= {
             "kind": "boosted",
             "library": model.library,
@@ -380,6 +407,7 @@ def load_parts(parts: dict[str, bytes], path: Path, depth: int) -> Any:
             ),
             history=tuple(FineTuningRound.from_dict(entry) for entry in description["history"]),
             report=None if report is None else FineTuningReport.from_dict(report),
+            unobserved=[int(cost) for cost in description.get("unobserved", [])],
         )
     except ImportError:
         raise

@@ -14,6 +14,7 @@ import numpy as np
 import regretless as rl
 from regretless.progress import Progress
 from regretless.results.reports import FineTuningReport, FineTuningRound
+from regretless.solving.options import SolveOptions
 from regretless.tables.frames import (
     as_float_rows,
     check_same_features,
@@ -22,8 +23,15 @@ from regretless.tables.frames import (
     column_names,
     row_labels,
 )
-from regretless.tables.names import costs_in_order, with_names
-from regretless.tables.parameters import as_arrays, select_rows
+from regretless.tables.names import with_names
+from regretless.tables.parameters import as_arrays, plain_parameters, select_rows
+from regretless.training.evaluation import evaluate_predictions
+from regretless.training.observed_costs import (
+    mean_costs,
+    observed_costs,
+    unobserved_costs,
+    without_unobserved,
+)
 from regretless.training.python_loop import (
     ALL_STEPS,
     PATIENCE,
@@ -58,7 +66,7 @@ class DataPart:
     features : array or sparse matrix of shape (n, p)
         Features.
     costs : ndarray of shape (n, d)
-        True costs.
+        True costs; NaN where they do not exist.
     labels : regretless.Labels or None
         Optimal decisions, if they are known.
     parameters : dict of ndarray or None
@@ -77,26 +85,34 @@ class DataPart:
 class ValidationRegret:
     """The regret of predictions on the validation rows."""
 
-    def __init__(self, problem: rl.Problem, part: DataPart, threads: int | None) -> None:
+    def __init__(
+        self, problem: rl.Problem, part: DataPart, unobserved: list[int], threads: int | None
+    ) -> None:
         self.problem, self.threads = problem, threads
         self.costs = with_names(part.costs, problem.cost_names)
         self.labels, self.parameters = part.labels, part.parameters
         if self.labels is None:
             self.labels = rl.label(problem, self.costs, parameters=part.parameters, threads=threads)
+        self.unobserved = unobserved
         self.rows = len(part.costs) - len(self.labels.failed)
         if self.rows == 0:
             raise ValueError("no validation row has a decision: no round can be selected")
 
     def measure(self, number: int, predictions: np.ndarray) -> FineTuningRound:
         """Return the regret of the predictions of a round."""
-        evaluation = rl.evaluate(
-            self.problem,
-            predictions,
-            C=self.costs,
-            labels=self.labels,
-            parameters=self.parameters,
-            threads=self.threads,
-        )
+        with warnings.catch_warnings():
+            if number:
+                # Said for the base already.
+                warnings.filterwarnings("ignore", message="left out of the choice")
+            evaluation = evaluate_predictions(
+                self.problem,
+                without_unobserved(predictions, self.unobserved),
+                self.costs,
+                self.labels,
+                self.parameters,
+                SolveOptions(self.threads),
+                leaves_out=bool(self.unobserved),
+            )
         return FineTuningRound(number, evaluation.regret, evaluation.normalized_regret)
 
 
@@ -115,6 +131,7 @@ class FineTuning:
     progress: bool
     settings: dict[str, Any]
     training_rows: np.ndarray = field(init=False)
+    unobserved: list[int] = field(init=False)
     _progress_bar: Progress | None = field(default=None, init=False)
 
     def run(self, X: Any) -> BoostedCostModel:
@@ -123,6 +140,8 @@ class FineTuning:
         training, validation = self.split(X)
         self._progress_bar = Progress() if self.progress else None
         try:
+            # No training row has them, so that they have no prediction.
+            self.unobserved = unobserved_costs(training.costs)
             base = unwrap_booster(self.base)
             if base is None:
                 base = self.train_base(training)
@@ -137,6 +156,7 @@ class FineTuning:
                 feature_names=column_names(X),
                 cost_names=self.objective.cost_names,
                 problem=self.objective.problem,
+                unobserved=self.unobserved,
             )
             return self.tune(model, training, validation)
         finally:
@@ -211,10 +231,13 @@ class FineTuning:
                 "C of the validation rows has other names, or another order, than C of the "
                 "objective"
             )
-        table = with_names(as_float_rows(C, "validation C", allow_missing=False), names)
-        costs = costs_in_order(problem, table)
-        part = DataPart(as_features(X), costs, *self.validation[2:])
-        part.parameters = as_arrays(part.parameters, X)
+        may_lack_costs = bool(problem.parameters)
+        values = as_float_rows(C, "validation C", allow_missing=may_lack_costs)
+        labels, parameters = (*self.validation[2:], None, None)[:2]
+        parameters = as_arrays(parameters, X)
+        given = plain_parameters(problem, parameters, len(values), C, "validation C")
+        costs = observed_costs(problem, with_names(values, names), given)
+        part = DataPart(as_features(X), costs, labels, parameters)
         width = self.objective.costs.shape[1]
         same_rows = part.features.shape[0] == len(costs)
         if not same_rows or costs.shape[1] != width or not len(costs):
@@ -246,13 +269,18 @@ class FineTuning:
 
     def train_base(self, training: DataPart) -> BoostedCostModel:
         """Train the base model: mean costs, corrected by trees with squared error."""
-        start = ConstantModel(training.costs.astype(float).mean(axis=0))
+        means = mean_costs(training.costs.astype(float), is_long=False, has_names=True)
+        # What no training row has gets no prediction; trees need a number.
+        start = ConstantModel(np.nan_to_num(means))
         training.base_costs = start.predict(training.features).astype(np.float32)
+        exists = ~np.isnan(training.costs)
+        # Trees need a second derivative for every cost.
+        is_counted = exists | ~exists.any(axis=0)
 
         def derivatives(predictions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            # Half the square as in XGBoost, so its penalty on leaves has its usual weight.
-            error = predictions - training.costs
-            return error, np.ones_like(error)
+            # Half the square as in XGBoost, so that its penalty on leaves has its usual weight.
+            error = np.where(exists, predictions - training.costs, 0)
+            return error, is_counted.astype(error.dtype)
 
         trees = self.booster(training, derivatives, {}, {})
         for number in range(self.rounds[0]):
@@ -270,6 +298,10 @@ class FineTuning:
     def checked_base_costs(self, base: Any, part: DataPart) -> np.ndarray:
         """Return what the base model predicts for a part."""
         costs = base_costs(base, part.features)
+        if self.unobserved and costs.shape == part.costs.shape:
+            # The base need not have a prediction of them.
+            costs = costs.copy()
+            costs[:, self.unobserved] = 0
         if costs.shape != part.costs.shape:
             raise ValueError(
                 f"the base predicts costs of shape {costs.shape}; {part.costs.shape} are needed"
@@ -282,7 +314,7 @@ class FineTuning:
         self, model: BoostedCostModel, training: DataPart, validation: DataPart
     ) -> BoostedCostModel:
         """Boost rounds of the cost-sensitive objective; return the best model."""
-        regret = ValidationRegret(self.objective.problem, validation, self.threads)
+        regret = ValidationRegret(self.objective.problem, validation, self.unobserved, self.threads)
         base_round = regret.measure(0, validation.base_costs)
         trees = self.booster(
             training, self.derivatives(training), {"learning_rate": LEARNING_RATE}, self.settings
@@ -306,7 +338,7 @@ class FineTuning:
         report = self.select_round(model, rounds, words.get(stopped, stopped))
         # The round was selected by predictions during training; those of the truncated model count.
         try:
-            measured = regret.measure(report.best_round, model.predict(validation.features))
+            measured = regret.measure(report.best_round, model._number_costs(validation.features))
         except BaseException:
             self.objective.incumbent = model
             raise
@@ -436,8 +468,9 @@ def unwrap_booster(base: Any) -> Any:
 
 def gradient_scale(spec: rl.CostSensitiveSpec, costs: np.ndarray) -> tuple[float, float]:
     """Return the factor that brings gradients to the size of costs, and the second derivative."""
-    columns = costs.shape[1]
-    norm = float(np.linalg.norm(costs, axis=1).mean())
+    columns, exists = costs.shape[1], ~np.isnan(costs)
+    norm = float(np.linalg.norm(np.where(exists, costs, 0), axis=1).mean())
     if spec.squared:
         return columns * (norm**2 if spec.scale_invariant else 1.0), 2.0
-    return columns * float(np.abs(costs).mean()) * (norm if spec.scale_invariant else 1.0), 1.0
+    mean = float(np.abs(costs[exists]).mean()) if not exists.all() else float(np.abs(costs).mean())
+    return columns * mean * (norm if spec.scale_invariant else 1.0), 1.0

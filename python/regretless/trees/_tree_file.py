@@ -18,6 +18,9 @@ from typing import Any
 FORMAT = "regretless fine-tuned trees"
 VERSION = 3
 
+VERSION_WITH_UNOBSERVED = 4
+"""The version of files of models in which some costs have no prediction."""
+
 PROBLEM_FILE = "problem.file"
 """The part with the file that the problem was read from; absent in files of earlier versions."""
 
@@ -76,10 +79,10 @@ def read_description(parts: dict[str, bytes], path: Path) -> dict[str, Any]:
         raise ValueError(
             f"{path}: not a file of fine-tuned trees (BoostedCostModel.save writes them)"
         )
-    if description.get("version") != VERSION:
+    if description.get("version") not in (VERSION, VERSION_WITH_UNOBSERVED):
         raise ValueError(
             f"{path}: the file has version {description.get('version')!r}; this program reads "
-            f"version {VERSION}"
+            f"the versions {VERSION} and {VERSION_WITH_UNOBSERVED}"
         )
     return description
 

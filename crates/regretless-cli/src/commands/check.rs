@@ -1,15 +1,15 @@
 //! `check`: defects of a table that make training useless or its results too good to be true.
 
 use regretless::Result;
-use regretless::data::{DataCheck, SplitRule};
+use regretless::data::{DataCheck, Finding, FindingKind, SplitRule};
 use regretless::job::MatchedTable;
-use regretless::notes::Note;
+use regretless::notes::{Note, NoteKind};
 use regretless_study::table_report::{DataFindings, EncodingReport};
 use regretless_study::text::grouped;
 use serde_json::json;
 
 use super::data_split::time_split;
-use super::{CommandContext, encoding, json, labeled};
+use super::{CommandContext, LabeledRows, encoding, json, labeled};
 use crate::args::CheckOptions;
 use crate::input::{in_file, table_and_problem, table_source};
 use crate::output::CommandReport;
@@ -58,13 +58,16 @@ pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandRe
         )?),
         None => None,
     };
+    let no_choice = labeled.as_ref().and_then(no_choice_finding);
     let rows = labeled.map(|labeled| labeled.table.rows);
     let objectives = rows.as_ref().map(|rows| rows.best_objectives());
     let mut check = DataCheck::new(&data).with_split(&split);
     if let (Some(rows), Some(objectives)) = (&rows, &objectives) {
         check = check.with_labeled(rows.data()).with_objectives(objectives);
     }
-    let findings: DataFindings = source.check(check, rule.time_column())?.into();
+    let mut findings = source.check(check, rule.time_column())?;
+    findings.extend(no_choice);
+    let findings = DataFindings::from(findings);
     let mut report = CommandReport {
         json: json!({
             "rows": data.len(),
@@ -83,6 +86,18 @@ pub fn run(options: &CheckOptions, context: &CommandContext) -> Result<CommandRe
         report.line("  no findings");
     }
     Ok(report)
+}
+
+/// What was said of the labels, as a finding.
+fn no_choice_finding(labeled: &LabeledRows) -> Option<Finding> {
+    let mut notes = labeled.table.notes.iter();
+    let note = notes.find(|note| note.kind == NoteKind::NoChoice)?;
+    Some(Finding {
+        kind: FindingKind::NoChoice,
+        columns: Vec::new(),
+        row: None,
+        message: note.text.clone(),
+    })
 }
 
 /// A number of things: `1 feature`, `2 features`.

@@ -103,10 +103,7 @@ fn result_folder(
     let (folder, earlier) =
         ResultFolder::choose(options.out.as_deref(), &name(options), &key, context.force)?;
     if earlier.len() == runs.len() && folder.has_summary() {
-        context.warn(
-            "note: this comparison is complete, but it was interrupted before it reported its \
-             results",
-        );
+        context.warn("note: this comparison was complete; its results are unchanged");
     } else if !earlier.is_empty() {
         context.warn(&format!(
             "note: resuming; {} of {} runs are finished",

@@ -30,6 +30,7 @@ use crate::keywords::seed_number;
 use crate::label::{costs_only, given_labels, labeled_table};
 use crate::names::check_order_of_table;
 use crate::notes::raise_notes;
+use crate::observed_costs::missing_predictions;
 use crate::parameters::ParameterList;
 use crate::problem::Problem;
 use crate::results::to_python;
@@ -313,12 +314,14 @@ impl Loss {
     }
 
     /// Evaluate the decisions that follow from predictions of some rows; fields of `Evaluation`.
+    /// Where `leaves_out` is true, costs whose prediction is NaN have none.
     #[pyo3(name = "_evaluate_predictions")]
     fn evaluate_decisions<'py>(
         &self,
         py: Python<'py>,
         predictions: &Bound<'py, PyAny>,
         rows: Vec<usize>,
+        leaves_out: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (mut numbers, [count, cols]) = f64_rows(predictions, "predictions")?;
         let rows = self.check_rows(Some(rows), count)?;
@@ -333,8 +336,10 @@ impl Loss {
         let call = PyCall::new(false);
         let function_oracle = self.function_oracle(&call)?;
         let oracle = function_oracle.as_ref().unwrap_or(&self.oracle);
+        let missing = missing_predictions(leaves_out);
         let evaluation = call.run(py, |observer| {
-            Evaluation::of_predictions(&predictions, &self.data, &rows, oracle, observer)
+            let (data, rows) = (&self.data, &rows);
+            Evaluation::of_partial_predictions(&predictions, missing, data, rows, oracle, observer)
         });
         self.add_counts(function_oracle.as_ref());
         to_python(py, &evaluation?)

@@ -11,6 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use regretless::data::CostNames;
+use regretless::evaluate::MissingPredictions;
 use regretless::problem::{Benchmark, ProblemFamily, ProblemSpec};
 
 use crate::arrays::array1;
@@ -343,7 +344,20 @@ impl Problem {
         parameters: Option<ParameterList<'_>>,
         options: SolveOptions,
     ) -> PyResult<Solutions> {
-        self.solve_rows(py, C, parameters, &options)
+        self.solve_rows(py, C, MissingPredictions::Refused, parameters, &options)
+    }
+
+    /// The decisions for rows of predicted costs; those without a prediction are NaN.
+    #[pyo3(name = "_decide_all")]
+    fn decide_all(
+        &self,
+        py: Python<'_>,
+        predictions: &Bound<'_, PyAny>,
+        parameters: Option<ParameterList<'_>>,
+        options: SolveOptions,
+    ) -> PyResult<Solutions> {
+        let missing = MissingPredictions::LeftOut;
+        self.solve_rows(py, predictions, missing, parameters, &options)
     }
 
     fn __repr__(&self) -> String {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use regretless::data::{CostNames, Matrix, RowParameters};
+use regretless::evaluate::{MissingPredictions, UnpredictedCosts};
 use regretless::oracle::{Heuristic, Oracle};
 use regretless::parallel::Threads;
 use regretless::problem::{ProblemKind, ProblemSpec};
@@ -18,7 +19,7 @@ use crate::call_observer::{PyCall, detached, warn};
 use crate::error::to_py_err;
 use crate::function_problem::FunctionProblem;
 use crate::keywords::SolveOptions;
-use crate::names::{reorder_row_to_problem, reorder_to_problem};
+use crate::names::{column_names, reorder_row_to_problem, reorder_to_problem};
 use crate::parameters::{ParameterList, row_parameters, single_row};
 use crate::solutions::{Solution, Solutions, SolveResult};
 use crate::solver_function::SolverFunction;
@@ -226,16 +227,18 @@ impl Problem {
         })
     }
 
-    /// Solves for every row of costs.
+    /// Solves for every row of costs; `missing` says what costs that are NaN mean.
     pub(super) fn solve_rows(
         &self,
         py: Python<'_>,
         table: &Bound<'_, PyAny>,
+        missing: MissingPredictions,
         parameters: Option<ParameterList<'_>>,
         options: &SolveOptions,
     ) -> PyResult<Solutions> {
         let costs = reorder_to_problem(table, "C", self)?;
-        self.check_width(costs.cols())?;
+        let width = costs.cols();
+        self.check_width(width)?;
         let rows = costs.rows();
         let parameters = row_parameters(self, parameters, rows, ArrayOwnership::Borrow)?;
         let parameters = parameters.map(Arc::new);
@@ -244,16 +247,24 @@ impl Problem {
             .oracle(self, &call, parameters.as_ref())
             .map_err(to_py_err)?;
         let costs = detached(py, || oracle.minimized_totals(costs))?;
-        if self.problem.may_have_absent_costs() {
+        if self.problem.may_have_absent_costs() && missing == MissingPredictions::Refused {
             check_finite(&costs, table, "C")?;
         }
+        let names = self.problem.names().cost_names().cloned();
+        let table_names = column_names(table).map(CostNames::from);
+        let shown_names = names.clone().or(table_names);
+        let shown_names = shown_names.unwrap_or_else(|| CostNames::numbered(width));
         let (results, is_heuristic) = call.run(py, |observer| {
             observer.begin("solving", costs.rows() as u64);
-            let results = oracle.solve_complete(&costs, observer)?;
+            let results = missing.decide_complete(&oracle, &costs, &shown_names, observer)?;
             observer.end();
             Ok((results, oracle.is_heuristic()))
         })?;
-        let names = self.problem.names().cost_names().cloned();
+        if missing == MissingPredictions::LeftOut
+            && let Some(note) = UnpredictedCosts::of_rows(&costs).note(&shown_names)
+        {
+            warn(py, &note)?;
+        }
         Ok(Solutions::new(
             results,
             self.problem.as_ref(),

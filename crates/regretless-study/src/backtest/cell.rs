@@ -346,11 +346,16 @@ impl CellRun<'_> {
         };
         let missing = match self.method {
             BacktestMethod::HistoryMean => MissingPredictions::LeftOut,
+            BacktestMethod::Given(GivenMethod::Predictions { .. }) => {
+                let history = whole.data.data();
+                let unobserved = history.unobserved_costs(&whole.split.train);
+                MissingPredictions::of_given(&costs, &unobserved)
+            }
             BacktestMethod::LeastSquares
             | BacktestMethod::Trained(_)
             | BacktestMethod::LastPeriod
             | BacktestMethod::SeasonalNaive(_)
-            | BacktestMethod::Given(_) => MissingPredictions::Refused,
+            | BacktestMethod::Given(GivenMethod::Decisions { .. }) => MissingPredictions::Refused,
         };
         Ok(FoldPrediction {
             costs,

@@ -82,11 +82,14 @@ impl GivenMethod {
         let by_row = table.periods.by_row();
         let mut first: Option<String> = None;
         let mut refused = 0;
-        for row in table.folds.iter().flat_map(|fold| &fold.test) {
-            if let Err(message) = self.check_row(*row, table) {
-                refused += 1;
-                let period = table.periods.name(by_row[row]);
-                first.get_or_insert(format!("{period} (row {row}, counted from 0): {message}"));
+        for fold in table.folds {
+            let unobserved = table.data.data().unobserved_costs(&fold.history);
+            for row in &fold.test {
+                if let Err(message) = self.check_row(*row, &unobserved, table) {
+                    refused += 1;
+                    let period = table.periods.name(by_row[row]);
+                    first.get_or_insert(format!("{period} (row {row}, counted from 0): {message}"));
+                }
             }
         }
         match first {
@@ -98,15 +101,23 @@ impl GivenMethod {
         }
     }
 
-    fn check_row(&self, row: usize, table: &BacktestTable<'_>) -> std::result::Result<(), String> {
+    /// Checks a row; costs that no earlier row has, which are in increasing order, need no
+    /// prediction.
+    fn check_row(
+        &self,
+        row: usize,
+        unobserved: &[u32],
+        table: &BacktestTable<'_>,
+    ) -> std::result::Result<(), String> {
         match self {
             Self::Predictions { costs, .. } => {
                 let mut values = Vec::new();
                 costs.read(row, &mut values);
                 let present = table.data.data().present_costs(row);
-                for (column, value) in values.iter().enumerate() {
+                for ((column, value), cost) in values.iter().enumerate().zip(0_u32..) {
                     let exists = present.is_none_or(|present| present[column]);
-                    if exists && !value.is_finite() {
+                    let is_missing = value.is_nan() && unobserved.binary_search(&cost).is_ok();
+                    if exists && !value.is_finite() && !is_missing {
                         let column = table.data.data().cost_names().get(column);
                         return Err(format!("no finite prediction of '{column}'"));
                     }

@@ -80,7 +80,7 @@ impl ResultFolder {
     /// interrupted, or the first unused one. Returns the runs that it already holds.
     ///
     /// # Errors
-    /// When `out` holds other results, or a complete comparison, and `force` is false.
+    /// When `out` holds other results and `force` is false.
     pub fn choose(
         out: Option<&Path>,
         name: &str,
@@ -95,7 +95,8 @@ impl ResultFolder {
                 FolderState::Complete(_) | FolderState::Other(_) if force => {
                     Ok((folder, Vec::new()))
                 }
-                FolderState::Complete(_) => Err(Error::Exists(folder.path.join(RESULTS_FILE_NAME))),
+                // It is reported again: the program may have been killed after its last step.
+                FolderState::Complete(runs) => Ok((folder, runs)),
                 FolderState::Other(file) => Err(Error::Exists(file)),
             };
         }

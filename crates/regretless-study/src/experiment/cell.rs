@@ -285,7 +285,11 @@ impl ExperimentCell {
                 })?;
                 let predict = |rows: &[usize]| data.data.select_predictions(predictions, rows);
                 let rows = &data.split.test;
-                let missing = MissingPredictions::Refused;
+                let unobserved = data.data.data().unobserved_costs(&data.split.train);
+                let missing = match &unobserved[..] {
+                    [] => MissingPredictions::Refused,
+                    _ => MissingPredictions::of_given(&predict(rows)?, &unobserved),
+                };
                 let test =
                     Evaluation::in_chunks(predict, missing, &data.data, rows, oracle, observer)?;
                 Ok(CellMetrics {

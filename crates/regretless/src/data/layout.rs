@@ -238,7 +238,26 @@ impl CsvHeader<'_> {
         } else {
             Error::input(place.column(pattern), "the problem needs this column")
         };
-        error.with_remedy(self.remedy(pattern))
+        error.with_remedy(match self.shorter_name(pattern) {
+            Some((column, part, prefix)) => format!(
+                "the file has '{column}': name the costs and the columns by patterns, such as \
+                 known = {{ \"{part}*\" = {{ column = \"{prefix}*\" }} }}"
+            ),
+            None => self.remedy(pattern),
+        })
+    }
+
+    /// The column that a name becomes without its second word, that word, and what is before it:
+    /// `now_a`, `buy_` and `now_` for `now_buy_a`. A pattern of columns for all costs stands for
+    /// the whole names of costs, which often begin with a word of their own.
+    fn shorter_name<'n>(&self, name: &'n str) -> Option<(String, &'n str, &'n str)> {
+        let (first, rest) = name.split_once('_')?;
+        let (second, _) = rest.split_once('_')?;
+        let prefix = &name[..=first.len()];
+        let part = &rest[..=second.len()];
+        let column = format!("{prefix}{}", &rest[part.len()..]);
+        let is_there = self.names.contains(&column);
+        is_there.then_some((column, part, prefix))
     }
 
     /// Checks that no column is both a cost and a parameter.

@@ -1,7 +1,7 @@
 //! How often costs were observed. A cost that no training row has, of an item that never existed
 //! there, cannot be predicted.
 
-use super::{Dataset, FeatureShape};
+use super::{CostNames, Dataset, FeatureShape};
 use crate::text::first_names;
 
 /// Costs that fewer training rows have are named: the mean of 10 values is off by a third of their
@@ -65,6 +65,17 @@ impl Dataset {
             .filter(|(_, count)| *count == 0)
             .map(|(cost, _)| cost)
             .collect()
+    }
+}
+
+impl CostNames {
+    /// Names these costs, which no training row has, beside predictions; `None` for none.
+    pub fn unobserved_note(&self, costs: &[u32]) -> Option<String> {
+        let names = costs.iter().map(|cost| self.get(*cost as usize));
+        let names = first_names(names);
+        (!names.is_empty()).then(|| {
+            format!("no training row has a value of {names}: the prediction is missing (NaN)")
+        })
     }
 }
 

@@ -128,7 +128,7 @@ impl Evaluation {
     ///
     /// # Errors
     /// As [`Evaluation::of_predictions`].
-    pub(crate) fn of_partial_predictions(
+    pub fn of_partial_predictions(
         predictions: &Matrix,
         missing: MissingPredictions,
         data: &LabeledDataset,

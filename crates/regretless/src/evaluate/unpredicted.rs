@@ -20,6 +20,24 @@ pub enum MissingPredictions {
 }
 
 impl MissingPredictions {
+    /// What NaN means in predictions of another program: they may lack only the costs that no
+    /// training row has, in increasing order.
+    pub fn of_given(predictions: &Matrix, unobserved: &[u32]) -> Self {
+        let mut row = Vec::new();
+        let is_unobserved = |cost: usize| {
+            u32::try_from(cost).is_ok_and(|cost| unobserved.binary_search(&cost).is_ok())
+        };
+        for position in 0..predictions.rows() {
+            predictions.read(position, &mut row);
+            let costs = row.iter().enumerate();
+            let mut missing = costs.filter(|(_, prediction)| prediction.is_nan());
+            if missing.any(|(cost, _)| !is_unobserved(cost)) {
+                return Self::Refused;
+            }
+        }
+        Self::LeftOut
+    }
+
     /// The decision of each row of predictions (to be minimized) with the values of all columns;
     /// `names` are those of the costs.
     ///

@@ -157,7 +157,7 @@ impl MatchedTable {
         Ok(LabeledTable {
             splits: labeled_splits(self.divisions, problem, &rows)?,
             report,
-            notes: Note::of_labels(&rows, oracle),
+            notes: Note::of_labels(&rows, oracle, observer)?,
             rows,
         })
     }
@@ -184,7 +184,7 @@ impl LabeledTable {
                 split,
             )?],
             report: LabelReport::of_known(rows.len(), Vec::new()),
-            notes: Note::of_labels(&rows, oracle),
+            notes: Note::of_labels(&rows, oracle, observer)?,
             rows,
         })
     }

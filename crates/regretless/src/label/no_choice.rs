@@ -2,7 +2,8 @@
 //! only one. Every prediction decides there without regret, so nothing can be learned from them.
 //!
 //! They are found by solving a row for the negated costs, whose optimum is the worst decision. That
-//! is done only if no prediction has regret at all, which makes it likely.
+//! is done for a few rows of every table in which it could be so, and for more where no prediction
+//! has regret at all, or these few rows leave no choice.
 
 use std::sync::Arc;
 
@@ -16,6 +17,9 @@ use crate::solve::{SearchLimits, SolveStatus};
 /// Most rows that are solved again, evenly spaced: the share of rows without a choice is known up
 /// to a standard error of 0.05 then.
 const MAX_CHECKED_ROWS: usize = 100;
+
+/// Rows that are solved again first: tables of problems that leave a choice do so in most rows.
+const FIRST_CHECKED_ROWS: usize = 3;
 
 /// Limit of the search for a worst decision: it may be far harder to find than the best one, as
 /// for tours. Rows with few decisions need fewer nodes. Untuned.
@@ -32,6 +36,25 @@ const OBJECTIVE_TOLERANCE: f64 = 1e-9;
 struct CheckedRows {
     checked: usize,
     without_choice: usize,
+}
+
+impl CheckedRows {
+    fn leave_no_choice(&self) -> bool {
+        self.checked > 0 && self.without_choice == self.checked
+    }
+}
+
+fn no_choice_text(checked: usize, oracle: &Oracle) -> String {
+    let hint = if oracle.problem().may_have_absent_costs() {
+        "; `present` must mark everything that could have been chosen, not what was chosen"
+    } else {
+        ""
+    };
+    format!(
+        "the rows leave no choice: in all {checked} rows that were checked, every feasible \
+         decision costs the same, so that any prediction has regret 0 and nothing can be \
+         learned{hint}"
+    )
 }
 
 impl LabeledDataset {
@@ -54,22 +77,13 @@ impl LabeledDataset {
         oracle: &Oracle,
         observer: &dyn Observer,
     ) -> Result<Option<String>> {
-        let found = self.check_choices(rows, oracle, observer)?;
+        let found = self.check_choices(rows, MAX_CHECKED_ROWS, oracle, observer)?;
         let CheckedRows {
             checked,
             without_choice,
         } = found;
-        if checked > 0 && without_choice == checked {
-            let hint = if oracle.problem().may_have_absent_costs() {
-                "; `present` must mark everything that could have been chosen, not what was chosen"
-            } else {
-                ""
-            };
-            return Ok(Some(format!(
-                "the rows leave no choice: in all {checked} rows that were checked, every feasible \
-                 decision costs the same, so any prediction has regret 0 and nothing can be \
-                 learned{hint}"
-            )));
+        if found.leave_no_choice() {
+            return Ok(Some(no_choice_text(checked, oracle)));
         }
         if rows.len() < MIN_ROWS_TO_CONCLUDE && without_choice == 0 {
             return Ok(None);
@@ -86,10 +100,49 @@ impl LabeledDataset {
         )))
     }
 
-    /// Solves some of the rows for their worst decision.
+    /// What follows where the rows that have a label leave no choice; `None` where one leaves a
+    /// choice, or rows are few. Solves 3 rows or, where these leave no choice, up to 100.
+    ///
+    /// # Errors
+    /// When the user interrupts.
+    pub fn no_choice_note(
+        &self,
+        oracle: &Oracle,
+        observer: &dyn Observer,
+    ) -> Result<Option<String>> {
+        let rows = self.rows();
+        if rows.len() < MIN_ROWS_TO_CONCLUDE || self.have_several_decisions(&rows, oracle) {
+            return Ok(None);
+        }
+        let mut checked = 0;
+        for most in [FIRST_CHECKED_ROWS, MAX_CHECKED_ROWS] {
+            let found = self.check_choices(&rows, most, oracle, observer)?;
+            if !found.leave_no_choice() {
+                return Ok(None);
+            }
+            checked = found.checked;
+        }
+        Ok(Some(no_choice_text(checked, oracle)))
+    }
+
+    /// Whether two rows with the same feasible decisions have different ones as their labels. One
+    /// of them need not be better than the other, which the table then leaves open.
+    fn have_several_decisions(&self, rows: &[usize], oracle: &Oracle) -> bool {
+        let Some((first, others)) = rows.split_first() else {
+            return false;
+        };
+        let first = self.optimal_decision(*first);
+        !oracle.has_row_problems()
+            && others
+                .iter()
+                .any(|row| self.optimal_decision(*row) != first)
+    }
+
+    /// Solves at most this many of the rows for their worst decision.
     fn check_choices(
         &self,
         rows: &[usize],
+        most: usize,
         oracle: &Oracle,
         observer: &dyn Observer,
     ) -> Result<CheckedRows> {
@@ -108,7 +161,7 @@ impl LabeledDataset {
         if !has_worst_decisions {
             return Ok(found);
         }
-        let sample = evenly_spaced(rows, MAX_CHECKED_ROWS);
+        let sample = evenly_spaced(rows, most);
         let (mut costs, mut negated) = (Vec::new(), Vec::new());
         for row in &sample {
             self.data().costs().read(*row, &mut costs);

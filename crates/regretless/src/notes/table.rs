@@ -2,7 +2,9 @@
 
 use super::{Note, NoteKind, add};
 use crate::data::{CostMatching, CostNames};
+use crate::error::Result;
 use crate::label::LabeledDataset;
+use crate::observer::Observer;
 use crate::oracle::Oracle;
 use crate::problem::ProblemKind;
 
@@ -27,15 +29,27 @@ impl Note {
         notes
     }
 
-    /// If labels need not be optimal, others may be found another time, or those of other rows are
-    /// better.
-    pub fn of_labels(data: &LabeledDataset, oracle: &Oracle) -> Vec<Self> {
+    /// Where labels need not be optimal, others may be found another time, or those of other rows
+    /// are better, and where rows leave no choice.
+    ///
+    /// # Errors
+    /// When the user interrupts.
+    pub fn of_labels(
+        data: &LabeledDataset,
+        oracle: &Oracle,
+        observer: &dyn Observer,
+    ) -> Result<Vec<Self>> {
         let mut notes = Vec::new();
         add(&mut notes, NoteKind::Heuristic, heuristic(oracle));
         add(&mut notes, NoteKind::TimeLimit, time_limit(oracle));
         add(&mut notes, NoteKind::Labels, unproven_labels(data, oracle));
         notes.extend(Self::of_worse_labels(data, oracle));
-        notes
+        add(
+            &mut notes,
+            NoteKind::NoChoice,
+            data.no_choice_note(oracle, observer)?,
+        );
+        Ok(notes)
     }
 }
 

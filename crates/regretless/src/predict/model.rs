@@ -11,7 +11,6 @@ use crate::data::{
     Matrix, NamedCosts,
 };
 use crate::error::{Error, Result};
-use crate::text::first_names;
 
 /// The origin of a model, and what it expects.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -168,10 +167,9 @@ impl CostModel {
 
     /// Names the costs without a prediction; `None` if all have one.
     pub fn unobserved_note(&self) -> Option<String> {
-        let names = first_names(self.unobserved_names());
-        (!names.is_empty()).then(|| {
-            format!("no training row has a value of {names}: the prediction is missing (NaN)")
-        })
+        self.metadata
+            .costs
+            .unobserved_note(&self.metadata.unobserved)
     }
 
     /// Whether the model names a file of its problem that it does not hold, as models of earlier

@@ -363,6 +363,10 @@ fn wrong_changes_are_refused_with_the_name() {
             "rhs: no row is called 'demand'; the rows are most, least",
         ),
         (
+            "rhs = { 'm*' = 3.0 }",
+            "'rhs.m*' is a pattern, and its value is no column; write { column = \"...\" }",
+        ),
+        (
             "lower = { d = 1 }",
             "lower: no column is called 'd'; the columns are a, b, c",
         ),

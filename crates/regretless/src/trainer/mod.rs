@@ -83,6 +83,10 @@ fn no_regret_note(
     {
         return Ok(None);
     }
+    if data.no_choice_note(oracle, observer)?.is_some() {
+        // Said when the rows were labeled.
+        return Ok(None);
+    }
     let rows = [split.validation.as_slice(), &split.test].concat();
     data.no_regret_note(&rows, oracle, observer)
 }

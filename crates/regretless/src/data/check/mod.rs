@@ -34,6 +34,8 @@ pub enum FindingKind {
     Leak,
     /// Features look like decisions that were made.
     PastDecisions,
+    /// The rows leave no choice.
+    NoChoice,
     /// A feature has the same value in all rows.
     Constant,
     /// Two features are equal in all rows.
@@ -58,6 +60,7 @@ impl fmt::Display for FindingKind {
             Self::RareCost => "rare cost",
             Self::Leak => "leak",
             Self::PastDecisions => "past decisions",
+            Self::NoChoice => "no choice",
             Self::Constant => "constant",
             Self::Duplicate => "duplicate",
             Self::NearDuplicate => "near-duplicate",

@@ -162,6 +162,11 @@ enum NameProblem {
 impl NameProblem {
     fn message(self, field: &str, what: &str, name: &str, names: &[String]) -> String {
         match self {
+            // As the patterns of known costs say it.
+            Self::Unknown if name.contains('*') => format!(
+                "'{field}.{name}' is a pattern, and its value is no column; write {{ column = \
+                 \"...\" }} with a *, or name the {what}s one by one"
+            ),
             Self::Unknown => {
                 format!(
                     "{field}: no {what} is called '{name}'; {}",

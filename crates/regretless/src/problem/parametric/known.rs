@@ -123,7 +123,7 @@ impl KnownCosts {
         let shown = format!("known.{name}");
         let Some(ScaledReference { reference, factor }) = ScaledReference::from_value(value) else {
             return Err(Error::setting(format!(
-                "'{shown}' is a pattern, and {value} is no column"
+                "'{shown}' is a pattern, and its value is no column"
             ))
             .with_remedy("write { column = \"...\" } with a *, or name the costs one by one"));
         };
