@@ -62,6 +62,17 @@ impl PlannedSolves {
 }
 
 impl Trainer {
+    /// Seconds of the solves that the losses of the method call, on one core of the reference
+    /// machine and by counted work: the same on every machine. None for `auto`, heuristics, and
+    /// solvers of the user's program.
+    pub fn loss_solve_seconds(&self, context: &TrainingContext<'_>) -> Option<f64> {
+        let Method::Stages(stages) = &self.method else {
+            return None;
+        };
+        let solves = PlannedSolves::new(stages, &self.settings, context).training;
+        counted_solve_seconds(context).map(|seconds| seconds * solves as f64)
+    }
+
     /// Selects epochs by validation loss instead of validation regret where the solves of the
     /// latter would take more than a minute and longer than those of all labels; returns what to
     /// tell the user then. For settings that the user did not choose. The times are counted work,
