@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import linear_sum_assignment, linprog
 
-METHODS = ["MAE(O,S)", "MSE(C,O,S)", "SPO+", "PFYL", "MAP cache 5%", "auto"]
+METHODS = ["MAE(O,S)", "MSE(C,O,S)", "SPO+", "PFYL", "MAP cache 5%", "auto 60s"]
 FEATURES = 5
 # Relative difference between two solvers' objectives that is rounding: tables are stored in single
 # precision, seven digits.

@@ -439,7 +439,7 @@ def _run_backtest(
     X: _Features,
     C: _Array,
     times: Sequence[str],
-    methods: Sequence[_Method],
+    methods: Sequence[_Method] | None,
     plan: str,
     folds: _Folds | None,
     predictions: Sequence[tuple[str, _Array]],

@@ -247,7 +247,7 @@ def test_train_takes_options_as_objects():
     )
     assert by_object.to_bytes() == by_keyword.to_bytes()
     with pytest.raises(TypeError, match="'epochs' beside training_options"):
-        rl.train(problem, X, C, training_options=rl.TrainingOptions(), epochs=3)
+        rl.train(problem, X, C, training_options=rl.TrainingOptions(), method="MAE(O,S)", epochs=3)
     with pytest.raises(TypeError, match="'threads' beside solve_options"):
         rl.train(problem, X, C, solve_options=rl.SolveOptions(), threads=1)
     with pytest.raises(TypeError, match="profile is the default of keywords"):

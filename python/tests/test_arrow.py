@@ -44,7 +44,7 @@ def test_a_column_of_lists_is_read_in_place(data):
     np.testing.assert_array_equal(matrix, features)
     assert np.shares_memory(matrix, np.frombuffer(flat.buffers()[1], dtype=np.float32))
     problem = rl.Problem("KS8")
-    model, _ = rl.train(problem, table, data[1], epochs=1)
+    model, _ = rl.train(problem, table, data[1], method="MAE(O,S)", epochs=1)
     assert model.predict(table[:2]).shape == (2, 8)
 
 

@@ -66,7 +66,7 @@ FEATURES = [
 
 def test_every_kind_of_column_becomes_features():
     X, C = bakery()
-    model, report = rl.train(PROBLEM, X, C, split=SPLIT, epochs=20)
+    model, report = rl.train(PROBLEM, X, C, split=SPLIT, method="MAE(O,S)", epochs=20)
     assert model.feature_names == FEATURES
     assert model.column_names == [name for name in X.columns if name != "customer"]
     assert report.encoding["weather"] == "one-hot, 3 values"
@@ -84,7 +84,7 @@ def test_every_kind_of_column_becomes_features():
 
 def test_unknown_values_are_counted_in_a_warning():
     X, C = bakery()
-    model, _ = rl.train(PROBLEM, X, C, split=SPLIT, epochs=1)
+    model, _ = rl.train(PROBLEM, X, C, split=SPLIT, method="MAE(O,S)", epochs=1)
     new = X.iloc[:4].copy()
     new["weather"] = ["sun", "hail", "rain", None]
     with pytest.warns(UserWarning) as caught:
@@ -106,7 +106,9 @@ def test_unknown_values_are_counted_in_a_warning():
 
 def test_other_rows_than_those_of_training_change_nothing():
     X, C = bakery()
-    first, _ = rl.train(PROBLEM, X, C, split=SPLIT, epochs=1, target_statistics="customer")
+    first, _ = rl.train(
+        PROBLEM, X, C, split=SPLIT, method="MAE(O,S)", epochs=1, target_statistics="customer"
+    )
     changed, costs = X.copy(), C.copy()
     changed.loc[120:, "weather"] = "hail"
     changed.loc[120:, "temperature"] = np.nan
@@ -115,7 +117,13 @@ def test_other_rows_than_those_of_training_change_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         second, _ = rl.train(
-            PROBLEM, changed, costs, split=SPLIT, epochs=1, target_statistics="customer"
+            PROBLEM,
+            changed,
+            costs,
+            split=SPLIT,
+            method="MAE(O,S)",
+            epochs=1,
+            target_statistics="customer",
         )
     assert second.feature_names == first.feature_names
     encodings = [_encoding(model) for model in (first, second)]
@@ -130,7 +138,7 @@ def _encoding(model):
 
 def test_the_command_line_trains_and_decides_the_same(tmp_path):
     X, C = bakery()
-    model, _ = rl.train(PROBLEM, X, C, split=SPLIT, epochs=3)
+    model, _ = rl.train(PROBLEM, X, C, split=SPLIT, method="MAE(O,S)", epochs=3)
     table = pandas.concat([X, C], axis=1)
     table["late"] = table["late"].map({True: "true", False: "false"})
     table.to_csv(tmp_path / "table.csv", index=False)
@@ -151,7 +159,7 @@ def test_options_choose_how_columns_are_used():
         X,
         C,
         split=SPLIT,
-        epochs=1,
+        method="MAE(O,S)", epochs=1,
         categories=["week"],
         target_statistics="customer",
         dates="date=trend+holiday",
@@ -173,9 +181,11 @@ def test_options_choose_how_columns_are_used():
 def test_numbers_without_gaps_are_used_as_before():
     X, C = bakery()
     numbers = X[["late"]].assign(x=np.arange(ROWS))
-    model, report = rl.train(PROBLEM, numbers, C, split=SPLIT, epochs=1)
+    model, report = rl.train(PROBLEM, numbers, C, split=SPLIT, method="MAE(O,S)", epochs=1)
     assert model.feature_names == ["late", "x"] and report.encoding == {}
-    array, _ = rl.train(PROBLEM, numbers.to_numpy(np.float64), C, split=SPLIT, epochs=1)
+    array, _ = rl.train(
+        PROBLEM, numbers.to_numpy(np.float64), C, split=SPLIT, method="MAE(O,S)", epochs=1
+    )
     np.testing.assert_array_equal(array.predict(numbers.to_numpy(float)), model.predict(numbers))
     missing = numbers.astype(float).mask(numbers["x"] == 7)
     with pytest.raises(ValueError, match="NaN is not a finite number"):
@@ -186,7 +196,7 @@ def test_numbers_without_gaps_are_used_as_before():
 
 def test_a_model_survives_files_and_pickles(tmp_path):
     X, C = bakery()
-    model, _ = rl.train(PROBLEM, X, C, split=SPLIT, epochs=1)
+    model, _ = rl.train(PROBLEM, X, C, split=SPLIT, method="MAE(O,S)", epochs=1)
     model.save(tmp_path / "model.safetensors")
     loaded = rl.Model.load(tmp_path / "model.safetensors")
     pandas.testing.assert_frame_equal(loaded.predict(X), model.predict(X))
@@ -198,7 +208,7 @@ def test_a_model_survives_files_and_pickles(tmp_path):
 def test_polars_and_pyarrow_tables_are_read_like_pandas():
     X, C = bakery()
     plain = X.assign(shop=X["shop"].astype(str))
-    expected, _ = rl.train(PROBLEM, plain, C, split=SPLIT, epochs=1)
+    expected, _ = rl.train(PROBLEM, plain, C, split=SPLIT, method="MAE(O,S)", epochs=1)
     frames = []
     polars = pytest.importorskip("polars")
     columns = {
@@ -219,7 +229,7 @@ def test_polars_and_pyarrow_tables_are_read_like_pandas():
     else:
         frames.append(pyarrow.table(columns))
     for frame in frames:
-        model, _ = rl.train(PROBLEM, frame, C.to_numpy(), split=SPLIT, epochs=1)
+        model, _ = rl.train(PROBLEM, frame, C.to_numpy(), split=SPLIT, method="MAE(O,S)", epochs=1)
         assert model.feature_names == expected.feature_names
         np.testing.assert_allclose(
             np.asarray(model.predict(frame)), np.asarray(expected.predict(plain)), rtol=1e-6
@@ -236,7 +246,7 @@ def test_estimators_of_scikit_learn_take_such_tables():
     from regretless.sklearn import DecisionFocusedRegressor, make_regret_scorer
 
     X, C = bakery()
-    estimator = DecisionFocusedRegressor(PROBLEM, epochs=5, random_state=0).fit(X, C)
+    estimator = DecisionFocusedRegressor(PROBLEM, "MAE(O,S)", epochs=5, random_state=0).fit(X, C)
     assert estimator.model_.feature_names == FEATURES
     assert list(estimator.feature_names_in_) == list(X.columns)
     assert estimator.predict(X).shape == (ROWS, 3)
@@ -247,7 +257,9 @@ def test_estimators_of_scikit_learn_take_such_tables():
     assert np.isfinite(scores).all()
     # A pipeline encodes by itself, as before.
     encoder = ColumnTransformer([("one-hot", OneHotEncoder(), ["shop", "weather"])])
-    pipeline = make_pipeline(encoder, DecisionFocusedRegressor(PROBLEM, epochs=5, random_state=0))
+    pipeline = make_pipeline(
+        encoder, DecisionFocusedRegressor(PROBLEM, "MAE(O,S)", epochs=5, random_state=0)
+    )
     pipeline.fit(X, C)
     assert pipeline[-1].model_.column_names == pipeline[-1].model_.feature_names
     with pytest.raises(ValueError, match="NaN"):

@@ -192,11 +192,12 @@ def test_the_estimator_decides_frames_and_predicts_arrays(frames):
     from regretless.sklearn import DecisionFocusedRegressor
 
     _, features, costs = frames
-    estimator = DecisionFocusedRegressor(PROBLEM, epochs=2, random_state=0).fit(features, costs)
+    estimator = DecisionFocusedRegressor(PROBLEM, "MAE(O,S)", epochs=2, random_state=0)
+    estimator.fit(features, costs)
     assert type(estimator.predict(features)) is np.ndarray
     array = PROBLEM.solve_all(estimator.predict(features)).decisions
     check_frame(frames, estimator.decide(features).decisions, array, COSTS)
-    unnamed = DecisionFocusedRegressor(PROBLEM, epochs=2, random_state=0).fit(X, C)
+    unnamed = DecisionFocusedRegressor(PROBLEM, "MAE(O,S)", epochs=2, random_state=0).fit(X, C)
     assert type(unnamed.decide(X).decisions) is np.ndarray
 
 

@@ -521,7 +521,7 @@ def test_a_problem_of_the_other_sense_is_refused():
     rng = np.random.default_rng(0)
     X, C = rng.normal(size=(30, 2)), rng.uniform(1, 2, size=(30, 3))
     problem = rl.Problem.from_solver(cheapest_of_three, 3, sense="minimize")
-    model, _ = rl.train(problem, X, C, epochs=1)
+    model, _ = rl.train(problem, X, C, method="MAE(O,S)", epochs=1)
     other = rl.Problem.from_solver(cheapest_of_three, 3, sense="maximize")
     for call in [model.decide, lambda X, problem: model.evaluate(X, C, problem=problem)]:
         with pytest.raises(ValueError, match="maximizes, but the model was trained .* minimizes"):
@@ -535,7 +535,7 @@ def test_a_wrong_sense_is_suspected_and_objectives_that_depend_on_costs_are_refu
     C = 10 + X @ rng.normal(size=(2, 3)) + rng.normal(size=(60, 3))
     wrong = rl.Problem.from_solver(cheapest_of_three, 3, sense="maximize")
     with pytest.warns(UserWarning, match='is the sense "minimize"'):
-        rl.train(wrong, X, C, epochs=2)
+        rl.train(wrong, X, C, method="MAE(O,S)", epochs=2)
 
     def with_rent(costs):
         decision = cheapest_of_three(costs)
@@ -543,7 +543,7 @@ def test_a_wrong_sense_is_suspected_and_objectives_that_depend_on_costs_are_refu
 
     rented = rl.Problem.from_solver(with_rent, 3, sense="minimize")
     with pytest.raises(ValueError, match="the difference depends on the costs"):
-        rl.train(rented, X, C, epochs=2)
+        rl.train(rented, X, C, method="MAE(O,S)", epochs=2)
 
 
 def test_costs_that_are_not_finite_are_a_value_error():
@@ -566,7 +566,7 @@ def test_a_slow_function_is_announced_before_its_validation():
         warnings.simplefilter("error")
         message = "validation regret takes .* solves, about .*; select = validation-loss"
         with pytest.raises(UserWarning, match=message):
-            rl.train(problem, X, C, epochs=1000)
+            rl.train(problem, X, C, method="MAE(O,S)", epochs=1000)
     # Three minutes of validation were to come.
     assert time.monotonic() - begun < 60
 

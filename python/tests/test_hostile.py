@@ -163,7 +163,7 @@ def test_files_whose_names_are_not_utf8_are_read_and_written(tmp_path):
     with open(problem, "w") as out:
         out.write("kind = 'top_k'\nitems = 8\nk = 2\nsense = 'minimize'\n")
     assert rl.Problem.from_file(problem).num_costs == 8
-    model, _ = rl.train(SACK, X, C, epochs=1)
+    model, _ = rl.train(SACK, X, C, method="MAE(O,S)", epochs=1)
     path = os.fsdecode(folder + b"/model\xff.safetensors")
     model.save(path)
     assert rl.Model.load(path) == model
@@ -177,13 +177,13 @@ def test_files_whose_names_are_not_utf8_are_read_and_written(tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc and /dev/full of Linux")
 def test_outputs_that_cannot_be_written_are_refused_by_name(tmp_path):
     """Nobody can create files in /proc, not even root."""
-    model, _ = rl.train(SACK, X, C, epochs=1)
+    model, _ = rl.train(SACK, X, C, method="MAE(O,S)", epochs=1)
     with pytest.raises(OSError, match="/proc/m.safetensors"):
         model.save("/proc/m.safetensors")
     with pytest.raises(OSError, match="/dev/full: is not a regular file"):
         model.save("/dev/full", force=True)
     with pytest.raises(OSError, match="/proc/m.checkpoints"):
-        rl.train(SACK, X, C, epochs=1, checkpoint="/proc/m")
+        rl.train(SACK, X, C, method="MAE(O,S)", epochs=1, checkpoint="/proc/m")
     with pytest.warns(UserWarning, match="labels could not be stored.*/proc/"):
         labels = rl.label(SACK, C, store="/proc/labels")
     assert len(labels) == len(C)

@@ -100,7 +100,7 @@ def test_costs_that_are_equal_in_single_precision_raise_a_warning():
     features = np.random.default_rng(0).random((40, 2))
     costs = 1e9 + np.arange(30.0) * np.ones((40, 1))
     with pytest.warns(UserWarning, match="single precision"):
-        rl.train(problem, features, costs, epochs=1, split=(20, 10, 10))
+        rl.train(problem, features, costs, method="MAE(O,S)", epochs=1, split=(20, 10, 10))
 
 
 def test_known_decisions_of_a_problem_with_known_costs_are_refused():
@@ -128,14 +128,14 @@ def test_rows_in_another_order_and_rows_of_two_parts_are_refused():
     ):
         with pytest.raises(ValueError, match="same row labels in a different order"):
             call()
-    rl.train(problem, X, C.loc[days], epochs=1)
+    rl.train(problem, X, C.loc[days], method="MAE(O,S)", epochs=1)
     with pytest.raises(ValueError, match="row 9 is among the rows for training and test"):
         rl.train(
             problem,
             X.to_numpy(),
             C.to_numpy(),
             split=(range(10), range(10, 20), range(9, 30)),
-            epochs=1,
+            method="MAE(O,S)", epochs=1,
         )
 
 

@@ -231,7 +231,7 @@ def test_arrays_are_matched_by_position_with_one_warning(problem, tables):
     array = costs[problem.cost_names].to_numpy()
     with pytest.warns(UserWarning, match="matched by position.*names them .'a' to 'c'") as outcome:
         labels = rl.label(problem, array)
-        rl.train(problem, features, array, labels=labels, epochs=1)
+        rl.train(problem, features, array, labels=labels, method="MAE(O,S)", epochs=1)
         rl.Loss(problem, array, "MSE")
     assert len([one for one in outcome if "position" in str(one.message)]) == 1
     check_decisions(labels, costs)
@@ -239,7 +239,7 @@ def test_arrays_are_matched_by_position_with_one_warning(problem, tables):
     # Problems without names and arrays: nothing to say.
     sack = rl.Problem("KS5")
     X, C = rl.generate("KS5", instances=100)
-    rl.train(sack, X, C, epochs=1)
+    rl.train(sack, X, C, method="MAE(O,S)", epochs=1)
     # Its weights could belong to other columns.
     with pytest.warns(UserWarning, match="position"):
         rl.label(sack, pandas.DataFrame(C, columns=list("vwxyz")))
@@ -353,7 +353,7 @@ def test_a_model_is_matched_to_another_problem_by_name(problem, tables, tmp_path
 
 def test_a_model_holds_the_file_of_its_problem(problem, tables, tmp_path):
     features, costs = tables
-    model, _ = rl.train(problem, features, costs, epochs=1)
+    model, _ = rl.train(problem, features, costs, method="MAE(O,S)", epochs=1)
     expected = model.decide(features).to_frame()
     path, elsewhere = tmp_path / "toy.lp", tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -397,7 +397,11 @@ def test_the_command_line_and_python_agree_on_names(problem, tables, tmp_path, p
     ]
     run("train", *columns, "--epochs", "5", "--out", "m.safetensors")
     model, _ = rl.train(
-        rl.Problem(tmp_path / "toy.toml"), table[["f"]], table[["c", "b", "a"]], epochs=5
+        rl.Problem(tmp_path / "toy.toml"),
+        table[["f"]],
+        table[["c", "b", "a"]],
+        method="MAE(O,S)",
+        epochs=5,
     )
     assert model.to_bytes() == (tmp_path / "m.safetensors").read_bytes()
     run("decide", "--model", "m.safetensors", "--data", "table.csv", "--out", "d.csv")

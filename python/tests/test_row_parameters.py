@@ -310,7 +310,9 @@ def test_the_problem_can_be_pickled_copied_and_described(case):
     again = rl.Problem(case.problem.to_dict())
     assert again == case.problem
     assert again.parameters == case.problem.parameters
-    model, _ = rl.train(case.problem, X, case.costs, parameters=case.parameters, epochs=1)
+    model, _ = rl.train(
+        case.problem, X, case.costs, parameters=case.parameters, method="MAE(O,S)", epochs=1
+    )
     loaded = rl.Model.from_bytes(model.to_bytes())
     assert loaded.problem == case.problem
     np.testing.assert_array_equal(
@@ -343,7 +345,9 @@ def test_parameters_may_be_a_frame_or_columns_of_the_features(library, tmp_path)
     np.testing.assert_array_equal(by_arrays.decisions, by_frame.decisions)
     features = frames.DataFrame({**{f"f{j}": X[:, j] for j in range(4)}, **case.parameters})
     names = list(case.parameters)
-    model, _ = rl.train(case.problem, features, case.costs, parameters=names, epochs=2)
+    model, _ = rl.train(
+        case.problem, features, case.costs, parameters=names, method="MAE(O,S)", epochs=2
+    )
     assert model.feature_names == list(features.columns)
     np.testing.assert_array_equal(
         np.asarray(model.decide(features, parameters=names).decisions),
@@ -508,7 +512,7 @@ def test_known_costs_are_part_of_the_objective():
     totals = rl.Loss(plain, costs + known, "SPO+").evaluate(predictions + known)
     np.testing.assert_array_equal(values, totals[0])
     np.testing.assert_array_equal(gradients, totals[1])
-    model, _ = rl.train(per_row, X, costs, parameters=parameters, epochs=2)
+    model, _ = rl.train(per_row, X, costs, parameters=parameters, method="MAE(O,S)", epochs=2)
     np.testing.assert_array_equal(
         model.decide(X, parameters=parameters).decisions,
         plain.solve_all(model.predict(X) + known).decisions,
@@ -622,8 +626,12 @@ def test_costs_of_absent_items_may_be_missing():
     np.testing.assert_array_equal(labels.decisions, complete.decisions)
     solved = case.problem.solve_all(costs, parameters=case.parameters)
     np.testing.assert_array_equal(solved.objectives, complete.objectives)
-    model, _ = rl.train(case.problem, X, costs, parameters=case.parameters, epochs=3)
-    filled, _ = rl.train(case.problem, X, case.costs, parameters=case.parameters, epochs=3)
+    model, _ = rl.train(
+        case.problem, X, costs, parameters=case.parameters, method="MAE(O,S)", epochs=3
+    )
+    filled, _ = rl.train(
+        case.problem, X, case.costs, parameters=case.parameters, method="MAE(O,S)", epochs=3
+    )
     np.testing.assert_array_equal(model.predict(X), filled.predict(X))
     _, gradients = rl.Loss(case.problem, costs, "MSE", parameters=case.parameters).evaluate(
         np.ones_like(costs)
@@ -662,7 +670,7 @@ def test_a_predictor_of_items_serves_more_of_them():
         rng.normal(size=(ROWS, 7, 3)),
         case.costs,
         parameters=case.parameters,
-        epochs=2,
+        method="MAE(O,S)", epochs=2,
     )
     features, offered = rng.normal(size=(5, 9, 3)), np.ones((5, 9))
     offered[1, 3] = 0.0
@@ -683,7 +691,9 @@ def test_a_predictor_of_items_serves_more_of_them():
 
 def test_importance_is_measured_with_parameters():
     case = knapsack_capacity(None)
-    model, _ = rl.train(case.problem, X, case.costs, parameters=case.parameters, epochs=5)
+    model, _ = rl.train(
+        case.problem, X, case.costs, parameters=case.parameters, method="MAE(O,S)", epochs=5
+    )
     found = model.permutation_importance(X, case.costs, parameters=case.parameters, repeats=2)
     assert len(found["regret_increase"]) == 4
     assert np.any(found["regret_increase"] != 0)
@@ -981,7 +991,7 @@ def test_the_estimator_takes_parameters():
     sklearn = pytest.importorskip("regretless.sklearn")
     case = knapsack_capacity(None)
     features = pandas.DataFrame(X, columns=["a", "b", "c", "d"]).assign(cap=case.parameters["cap"])
-    estimator = sklearn.DecisionFocusedRegressor(case.problem, epochs=3, random_state=0)
+    estimator = sklearn.DecisionFocusedRegressor(case.problem, "MAE(O,S)", epochs=3, random_state=0)
     estimator.fit(features, case.costs, parameters=["cap"])
     decided = estimator.decide(features, parameters=["cap"])
     predicted = estimator.predict(features)
@@ -1012,7 +1022,7 @@ def test_cross_validation_routes_parameters():
     case = knapsack_capacity(None)
     frame = pandas.DataFrame(case.parameters)
     with sklearn.config_context(enable_metadata_routing=True):
-        estimator = DecisionFocusedRegressor(case.problem, epochs=2, random_state=0)
+        estimator = DecisionFocusedRegressor(case.problem, "MAE(O,S)", epochs=2, random_state=0)
         estimator.set_fit_request(parameters=True).set_score_request(parameters=True)
         by_score = cross_val_score(estimator, X, case.costs, cv=3, params={"parameters": frame})
         scorer = make_regret_scorer(case.problem).set_score_request(parameters=True)

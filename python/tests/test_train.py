@@ -34,8 +34,8 @@ def test_the_same_seed_gives_the_same_bytes_on_any_threads():
 
 
 def test_labels_solved_by_train_are_those_of_label():
-    with_labels, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=2)
-    without, _ = rl.train(PROBLEM, X, C, epochs=2)
+    with_labels, _ = rl.train(PROBLEM, X, C, labels=LABELS, method="MAE(O,S)", epochs=2)
+    without, _ = rl.train(PROBLEM, X, C, method="MAE(O,S)", epochs=2)
     assert with_labels == without
     with pytest.raises(ValueError, match="other costs: row 7 differs"):
         other = C.copy()
@@ -53,18 +53,22 @@ def test_labels_solved_by_train_are_those_of_label():
     ],
 )
 def test_splits_may_be_rows_or_counts(split):
-    right, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=2, split="100,50,50")
-    found, report = rl.train(PROBLEM, X, C, labels=LABELS, epochs=2, split=split)
+    right, _ = rl.train(
+        PROBLEM, X, C, labels=LABELS, method="MAE(O,S)", epochs=2, split="100,50,50"
+    )
+    found, report = rl.train(PROBLEM, X, C, labels=LABELS, method="MAE(O,S)", epochs=2, split=split)
     # The models record how the rows were divided, in different words.
     np.testing.assert_array_equal(found.predict(X), right.predict(X))
     assert (report.validation.instances, report.test.instances) == (50, 50)
 
 
 def test_fractions_are_drawn_by_the_seed():
-    _, report = rl.train(PROBLEM, X, C, labels=LABELS, epochs=1, split=(0.3, 0.1))
+    _, report = rl.train(
+        PROBLEM, X, C, labels=LABELS, method="MAE(O,S)", epochs=1, split=(0.3, 0.1)
+    )
     assert (report.validation.instances, report.test.instances) == (60, 20)
-    same, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=1, split=0.2)
-    default, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=1)
+    same, _ = rl.train(PROBLEM, X, C, labels=LABELS, method="MAE(O,S)", epochs=1, split=0.2)
+    default, _ = rl.train(PROBLEM, X, C, labels=LABELS, method="MAE(O,S)", epochs=1)
     assert same == default
     with pytest.raises(ValueError, match="row 200 does not exist"):
         rl.train(PROBLEM, X, C, split=([0, 1], [200]))
@@ -121,7 +125,9 @@ def test_items_may_have_features_of_their_own():
 
 
 def test_models_are_read_back_from_files_bytes_and_pickles(tmp_path):
-    model, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=2, feature_names=list("abcde"))
+    model, _ = rl.train(
+        PROBLEM, X, C, labels=LABELS, method="MAE(O,S)", epochs=2, feature_names=list("abcde")
+    )
     path = tmp_path / "model.safetensors"
     model.save(path)
     assert path.read_bytes() == model.to_bytes()
@@ -142,7 +148,7 @@ def test_models_are_read_back_from_files_bytes_and_pickles(tmp_path):
 
 
 def test_a_model_decides_for_its_own_problem_or_another():
-    model, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=2)
+    model, _ = rl.train(PROBLEM, X, C, labels=LABELS, method="MAE(O,S)", epochs=2)
     own = model.decide(X)
     np.testing.assert_array_equal(own.decisions, PROBLEM.solve_all(model.predict(X)).decisions)
     pick = rl.Problem({"kind": "top_k", "items": 24, "k": 2, "sense": "minimize"})
@@ -152,7 +158,7 @@ def test_a_model_decides_for_its_own_problem_or_another():
 
 
 def test_evaluation_is_the_mean_of_regrets():
-    model, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=2)
+    model, _ = rl.train(PROBLEM, X, C, labels=LABELS, method="MAE(O,S)", epochs=2)
     predictions = model.predict(X)
     regrets = rl.regret(PROBLEM, predictions, C, labels=LABELS)
     found = rl.evaluate(PROBLEM, model, X, C, labels=LABELS)
@@ -190,8 +196,8 @@ def test_bad_tables_are_named_by_row_and_column():
 
 def test_a_finished_training_leaves_no_checkpoint(tmp_path):
     path = tmp_path / "model.safetensors"
-    model, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=3, checkpoint=path)
-    plain, _ = rl.train(PROBLEM, X, C, labels=LABELS, epochs=3)
+    model, _ = rl.train(PROBLEM, X, C, labels=LABELS, method="MAE(O,S)", epochs=3, checkpoint=path)
+    plain, _ = rl.train(PROBLEM, X, C, labels=LABELS, method="MAE(O,S)", epochs=3)
     assert model == plain
     assert list(tmp_path.iterdir()) == []
 
@@ -272,10 +278,12 @@ DAYS = np.datetime64("2026-01-01") + np.arange(len(X))
     ids=["days", "ns", "texts", "dates", "pandas", "zoned", "integers", "floats"],
 )
 def test_a_split_by_time_takes_the_latest_rows(times):
-    right, expected = rl.train(PROBLEM, X, C, labels=LABELS, epochs=1, split="order:0.2,0.1")
+    right, expected = rl.train(
+        PROBLEM, X, C, labels=LABELS, method="MAE(O,S)", epochs=1, split="order:0.2,0.1"
+    )
     assert expected.split == "140/40/20 rows, in table order"
     found, report = rl.train(
-        PROBLEM, X, C, labels=LABELS, epochs=1, split=("time", times, 0.2, 0.1)
+        PROBLEM, X, C, labels=LABELS, method="MAE(O,S)", epochs=1, split=("time", times, 0.2, 0.1)
     )
     assert report.split.startswith("140/40/20 rows, split by time: training until ")
     assert report.test == expected.test
@@ -286,7 +294,9 @@ def test_a_column_of_dates_splits_the_rows_and_is_a_feature():
     names = [f"f{column}" for column in range(X.shape[1])]
     frame = pd.DataFrame(X, columns=names)
     frame.insert(0, "day", DAYS)
-    model, report = rl.train(PROBLEM, frame, C, labels=LABELS, epochs=1, split="time:day")
+    model, report = rl.train(
+        PROBLEM, frame, C, labels=LABELS, method="MAE(O,S)", epochs=1, split="time:day"
+    )
     weekdays = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
     assert report.features == (*[f"day weekday={day}" for day in weekdays], *names)
     assert report.split == (
@@ -295,7 +305,9 @@ def test_a_column_of_dates_splits_the_rows_and_is_a_feature():
     )
     assert model.column_names == ["day", *names]
     frame["day"] = np.arange(len(X))
-    _, report = rl.train(PROBLEM, frame, C, labels=LABELS, epochs=1, split="time:day")
+    _, report = rl.train(
+        PROBLEM, frame, C, labels=LABELS, method="MAE(O,S)", epochs=1, split="time:day"
+    )
     assert report.features == ("day", *names)
 
 

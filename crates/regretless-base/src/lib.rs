@@ -13,3 +13,4 @@ pub mod renamed;
 pub mod size_limits;
 pub mod statistics;
 pub mod text;
+pub mod verdict;

@@ -30,7 +30,8 @@ fn table(is_observed: impl Fn(usize, usize) -> bool) -> TestWorkspace {
     workspace
 }
 
-const TRAIN: &str = "train --data table.csv --costs eur_* --features x --epochs 2 --problem";
+const TRAIN: &str = "train --method MAE(O,S) \
+    --data table.csv --costs eur_* --features x --epochs 2 --problem";
 
 #[test]
 fn gaps_in_most_rows_are_not_to_be_filled_in() {
@@ -67,7 +68,8 @@ fn an_unknown_quantity_in_a_constraint_has_a_way_out() {
     workspace.write("table.csv", &table);
     let problem = "kind = 'knapsack'\nweights = [1.0, 1.0]\ncapacity = { column = 'demand' }\n";
     workspace.write("problem.toml", problem);
-    let train = "train --data table.csv --costs demand,cost_a --problem problem.toml";
+    let train = "train --method MAE(O,S) \
+        --data table.csv --costs demand,cost_a --problem problem.toml";
     let output = workspace.run(train);
     for words in [
         "cannot be a cost and a parameter",

@@ -373,7 +373,8 @@ fn a_linear_program_with_a_dated_table_goes_to_decisions() {
     workspace.write("history.csv", &text);
     let run = workspace
         .run(
-            "train --data history.csv --costs ship_* --problem problem.toml --split time:date \
+            "train --method MAE(O,S) \
+                --data history.csv --costs ship_* --problem problem.toml --split time:date \
              --categories weekday --epochs 2",
         )
         .succeeded();

@@ -6,7 +6,7 @@ mod common;
 
 use common::TestWorkspace;
 
-const TRAIN: &str = "train --data table.csv --costs c* --problem problem.toml ";
+const TRAIN: &str = "train --method MAE(O,S) --data table.csv --costs c* --problem problem.toml ";
 
 /// Trains on this table and problem, which must fail without writing a file.
 fn refused(table: &str, problem: &str, code: i32, words: &[&str]) {
@@ -93,7 +93,7 @@ fn features_and_costs_must_have_as_many_rows() {
     workspace.write("x.csv", "x\n1\n2\n3\n");
     workspace.write("c.csv", "c0,c1\n1,2\n3,4\n");
     workspace.write("problem.toml", TOP);
-    let words = "train --data x.csv --cost-data c.csv --problem problem.toml";
+    let words = "train --method MAE(O,S) --data x.csv --cost-data c.csv --problem problem.toml";
     workspace
         .run(words)
         .failed(3, &["c.csv", "2 rows", "x.csv has 3"]);
@@ -131,7 +131,7 @@ fn unknown_names_are_refused_with_the_choices() {
         .run("train --benchmark KS")
         .failed(2, &["KS", "SP5x5"]);
     workspace
-        .run("train --data table.xls --problem problem.toml")
+        .run("train --method MAE(O,S) --data table.xls --problem problem.toml")
         .failed(2, &["table.xls", ".csv or .npy"]);
     assert_eq!(workspace.files(), before);
 }
@@ -143,10 +143,10 @@ fn contradictory_options_are_refused_with_a_remedy() {
         .run("train")
         .failed(2, &["no data", "--benchmark KS32"]);
     workspace
-        .run("train --data table.csv --costs c*")
+        .run("train --method MAE(O,S) --data table.csv --costs c*")
         .failed(2, &["--problem is missing"]);
     workspace
-        .run("train --data table.csv --problem problem.toml")
+        .run("train --method MAE(O,S) --data table.csv --problem problem.toml")
         .failed(2, &["cost columns"]);
     workspace
         .run(&format!("{TRAIN} --benchmark KS8"))
@@ -330,7 +330,10 @@ fn with_linear(bound: &str) -> TestWorkspace {
 fn a_model_file_is_found_next_to_its_problem() {
     let workspace = with_linear("1");
     workspace
-        .run("train --data table.csv --costs c* --problem problem/problem.toml --epochs 2")
+        .run(
+            "train --method MAE(O,S) \
+            --data table.csv --costs c* --problem problem/problem.toml --epochs 2",
+        )
         .succeeded();
     workspace
         .run("evaluate --model model.safetensors --data table.csv")
@@ -358,7 +361,8 @@ fn a_model_file_is_found_next_to_its_problem() {
 #[test]
 fn rows_without_a_decision_are_reported_with_the_instance() {
     let workspace = with_linear("3");
-    let words = "train --data table.csv --costs c* --problem problem/problem.toml";
+    let words = "train --method MAE(O,S) \
+        --data table.csv --costs c* --problem problem/problem.toml";
     let conflict = "one, the bounds of c0 and c1 cannot hold together";
     workspace
         .run(words)
@@ -409,7 +413,8 @@ fn a_prediction_that_makes_the_objective_unbounded_names_the_column() {
 #[test]
 fn names_of_a_linear_problem_are_suggested_and_its_file_is_named() {
     let workspace = with_linear("1");
-    let train = "train --data table.csv --costs c* --problem problem/problem.toml";
+    let train = "train --method MAE(O,S) \
+        --data table.csv --costs c* --problem problem/problem.toml";
     let problem = "problem/problem.toml";
     workspace.write(
         problem,
@@ -431,7 +436,10 @@ fn names_of_a_linear_problem_are_suggested_and_its_file_is_named() {
 fn a_problem_of_the_other_sense_is_refused() {
     let workspace = with_linear("1");
     workspace
-        .run("train --data table.csv --costs c* --problem problem/problem.toml --epochs 2")
+        .run(
+            "train --method MAE(O,S) \
+            --data table.csv --costs c* --problem problem/problem.toml --epochs 2",
+        )
         .succeeded();
     workspace.write(
         "problem/problem.toml",

@@ -44,15 +44,15 @@ fn endless_files_end_as_an_error_and_not_as_an_abort() {
     }
     for (command, file) in [
         (
-            "train --costs c* --problem problem.toml --data zero.csv",
+            "train --method MAE(O,S) --costs c* --problem problem.toml --data zero.csv",
             "zero.csv",
         ),
         (
-            "train --problem problem.toml --cost-data zero.npy --data zero.npy",
+            "train --method MAE(O,S) --problem problem.toml --cost-data zero.npy --data zero.npy",
             "zero.npy",
         ),
         (
-            "train --data table.csv --costs c* --problem zero.toml",
+            "train --method MAE(O,S) --data table.csv --costs c* --problem zero.toml",
             "zero.toml",
         ),
         ("train --config zero.toml", "zero.toml"),

@@ -71,7 +71,8 @@ fn an_interrupted_training_writes_no_model() {
     let workspace = TestWorkspace::with_knapsack();
     let child = start(
         &workspace,
-        "train --data table.csv --costs c* --problem problem.toml --epochs 100000000",
+        "train --method MAE(O,S) \
+            --data table.csv --costs c* --problem problem.toml --epochs 100000000",
     );
     wait_for(&workspace, "table.csv.labels");
     let output = interrupted(child);

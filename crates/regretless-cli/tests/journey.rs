@@ -4,7 +4,8 @@ mod common;
 
 use common::TestWorkspace;
 
-const TRAIN: &str = "train --data table.csv --costs c* --problem problem.toml --epochs 3";
+const TRAIN: &str = "train --method MAE(O,S) \
+    --data table.csv --costs c* --problem problem.toml --epochs 3";
 
 #[test]
 fn a_csv_table_is_trained_on_evaluated_and_decided() {
@@ -206,7 +207,8 @@ fn a_generated_table_equals_the_built_in_data_of_its_seed() {
     let split = "--split 30,10,10 --epochs 2 --seed 2";
     workspace
         .run(&format!(
-            "train --data table.csv --costs c* --problem problem.toml {split} --out a.safetensors"
+            "train --method MAE(O,S) \
+                --data table.csv --costs c* --problem problem.toml {split} --out a.safetensors"
         ))
         .succeeded();
     workspace
@@ -289,7 +291,8 @@ fn arrays_are_written_row_by_row_and_tours_labeled_by_local_search() {
     );
     workspace
         .run(
-            "train --data features.npy --cost-data costs.npy --problem problem.toml --heuristic \
+            "train --method MAE(O,S) \
+                --data features.npy --cost-data costs.npy --problem problem.toml --heuristic \
         luck --out m",
         )
         .failed(2, &["luck", "local-search"]);

@@ -114,7 +114,8 @@ fn wide_tables_in_another_order_are_matched_by_name() {
     let workspace = workspace();
     for costs in ["c,b,a", "a,c,b", "b*,a*,c*"] {
         let words = format!(
-            "train --data wide.csv --features f --costs {costs} --problem toy.toml --force"
+            "train --method MAE(O,S) \
+                --data wide.csv --features f --costs {costs} --problem toy.toml --force"
         );
         let output = workspace
             .run(&format!("{words} --epochs 20 --out m.safetensors"))
@@ -145,7 +146,10 @@ fn wide_tables_in_another_order_are_matched_by_name() {
 fn labels_and_regrets_are_those_of_the_names() {
     let workspace = workspace();
     workspace
-        .run("train --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 1")
+        .run(
+            "train --method MAE(O,S) \
+            --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 1",
+        )
         .succeeded();
     workspace
         .run("decide --model model.safetensors --data wide.csv --out d.csv")
@@ -233,7 +237,10 @@ fn different_names_are_refused_and_listed() {
 fn arrays_have_no_names_and_are_matched_by_position_with_a_message() {
     let workspace = workspace();
     workspace
-        .run("train --data wide.csv --features f --costs a,b,c --problem toy.toml --epochs 1")
+        .run(
+            "train --method MAE(O,S) \
+            --data wide.csv --features f --costs a,b,c --problem toy.toml --epochs 1",
+        )
         .succeeded();
     let decide =
         "decide --model model.safetensors --data wide.csv --out d.csv --predictions-out p.npy";
@@ -258,7 +265,10 @@ fn arrays_have_no_names_and_are_matched_by_position_with_a_message() {
 fn a_model_is_matched_to_another_problem_by_name() {
     let workspace = workspace();
     workspace
-        .run("train --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 20")
+        .run(
+            "train --method MAE(O,S) \
+            --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 20",
+        )
         .succeeded();
     workspace.write(
         "turned.lp",
@@ -308,7 +318,10 @@ fn columns_of_linear_arrays_may_have_names() {
     let problem = |names: [&str; 3]| format!("{head}{}{row}", names.map(column).concat());
     workspace.write("arrays.toml", &problem(["a", "b", "c"]));
     workspace
-        .run("train --data wide.csv --features f --costs c,b,a --problem arrays.toml --epochs 20")
+        .run(
+            "train --method MAE(O,S) \
+            --data wide.csv --features f --costs c,b,a --problem arrays.toml --epochs 20",
+        )
         .succeeded();
     let decide =
         "decide --model model.safetensors --data wide.csv --out d.csv --predictions-out p.csv";
@@ -387,7 +400,10 @@ fn the_problem_file_of_an_earlier_model_must_not_have_changed() {
 fn a_model_decides_the_same_wherever_it_is_and_whatever_becomes_of_its_files() {
     let workspace = workspace();
     workspace
-        .run("train --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 1")
+        .run(
+            "train --method MAE(O,S) \
+            --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 1",
+        )
         .succeeded();
     let decide = "--data wide.csv --out d.csv --predictions-out p.csv --force";
     workspace
@@ -439,7 +455,10 @@ fn a_model_decides_the_same_wherever_it_is_and_whatever_becomes_of_its_files() {
 fn rows_that_were_trained_on_are_counted() {
     let workspace = workspace();
     workspace
-        .run("train --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 1")
+        .run(
+            "train --method MAE(O,S) \
+            --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 1",
+        )
         .succeeded();
     let evaluate = "evaluate --model model.safetensors --data";
     let overlap = |file: &str| {

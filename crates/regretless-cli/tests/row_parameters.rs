@@ -190,7 +190,8 @@ fn decisions_name_the_items_of_each_instance() {
     let workspace = houses();
     let columns = "--instance-column day --item-column house";
     let train = format!(
-        "train --data houses.csv {columns} --cost-column gain --problem problem.toml --epochs 3"
+        "train --method MAE(O,S) \
+            --data houses.csv {columns} --cost-column gain --problem problem.toml --epochs 3"
     );
     workspace.run(&train).succeeded();
     let new_rows = "day,house,size,budget,weight\n\
@@ -250,7 +251,10 @@ fn a_row_without_a_feasible_decision_does_not_stop_the_others() {
         "kind = 'top_k'\nitems = 3\nk = { column = 'k' }\nsense = 'minimize'\n",
     );
     workspace
-        .run("train --data t.csv --costs c* --features x --problem p.toml --out m.safetensors")
+        .run(
+            "train --method MAE(O,S) \
+            --data t.csv --costs c* --features x --problem p.toml --out m.safetensors",
+        )
         .succeeded();
     workspace.write("new.csv", "day,x,k\ne1,1,1\ne2,2,4\ne3,3,2\n");
     let decide = "decide --model m.safetensors --data new.csv --key day --out";
@@ -433,7 +437,7 @@ fn all_instances_of_an_evaluated_table_may_lack_a_known_item() {
     let options = format!("{columns} --cost-column gain");
     workspace
         .run(&format!(
-            "train --data both.csv {options} --problem problem.toml --epochs 2"
+            "train --method MAE(O,S) --data both.csv {options} --problem problem.toml --epochs 2"
         ))
         .succeeded();
     workspace.write(

@@ -47,10 +47,12 @@ fn a_settings_file_equals_its_flags() {
 #[test]
 fn the_settings_next_to_a_model_reproduce_it() {
     let workspace = TestWorkspace::with_knapsack();
-    workspace.run(
-        "train --data table.csv --costs c* --problem problem.toml --epochs 3 --out a.safetensors",
-    )
-    .succeeded();
+    workspace
+        .run(
+            "train --method MAE(O,S) \
+            --data table.csv --costs c* --problem problem.toml --epochs 3 --out a.safetensors",
+        )
+        .succeeded();
     workspace
         .run("train --config a.settings.toml --out b.safetensors")
         .succeeded();
@@ -191,7 +193,10 @@ fn json_prints_results_as_json() {
         .json();
     assert_eq!(made["costs"], 12);
     let trained = workspace
-        .run("train --data table.csv --costs c* --problem problem.toml --epochs 1 --json")
+        .run(
+            "train --method MAE(O,S) \
+            --data table.csv --costs c* --problem problem.toml --epochs 1 --json",
+        )
         .json();
     assert!(
         trained["test"]["regret"].is_number() && trained["solves"].is_number(),

@@ -42,7 +42,8 @@ fn workspace() -> TestWorkspace {
     workspace
 }
 
-const TRAIN: &str = "train --data table.csv --costs c* --problem problem.toml --epochs 2 --force";
+const TRAIN: &str = "train --method MAE(O,S) \
+    --data table.csv --costs c* --problem problem.toml --epochs 2 --force";
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
@@ -265,7 +266,8 @@ fn a_long_table_is_split_by_the_time_of_its_instances() {
         }
     }
     workspace.write("long.csv", &long);
-    let command = "train --data long.csv --instance-column day --item-column item \
+    let command = "train --method MAE(O,S) \
+        --data long.csv --instance-column day --item-column item \
         --problem problem.toml --epochs 2 --force --split";
     let run = workspace.run(&format!("{command} time:day")).succeeded();
     let text = format!("validation from {}, test from {}", date(30), date(40));
@@ -413,7 +415,8 @@ fn times_with_points_are_not_misread_where_the_decimal_mark_is_a_comma() {
         "p.toml",
         "kind = 'top_k'\nitems = 2\nk = 1\nsense = 'minimize'\n",
     );
-    let command = "train --data t.csv --features x --costs c* --problem p.toml --split time:t \
+    let command = "train --method MAE(O,S) \
+        --data t.csv --features x --costs c* --problem p.toml --split time:t \
         --delimiter ; --decimal ,";
     // The fourth time is a thousand and one, written with a thousands separator, or a date of
     // another format.

@@ -311,7 +311,7 @@ fn a_file_name_that_is_not_utf8_is_labeled_but_refused_for_training() {
         output["labels"].as_str().unwrap().contains("bad"),
         "{output}"
     );
-    let train = words("train --costs c* --problem problem.toml --data");
+    let train = words("train --method MAE(O,S) --costs c* --problem problem.toml --data");
     workspace.run_words(&train).failed(3, &["bad", "not UTF-8"]);
 }
 

@@ -84,10 +84,11 @@ impl BacktestPlan {
 
     fn backtest(
         &self,
-        methods: &[Bound<'_, PyAny>],
+        methods: Option<&[Bound<'_, PyAny>]>,
         settings: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Backtest> {
-        let methods = methods.iter().map(|method| parse_method(Some(method)));
+        let listed = methods.into_iter().flatten();
+        let methods = listed.map(|method| parse_method(Some(method)));
         let mut methods: Vec<Method> = methods.collect::<PyResult<_>>()?;
         // Least squares is always compared.
         methods.retain(|method| *method != Method::least_squares());
@@ -243,7 +244,7 @@ pub fn run_backtest<'py>(
     X: &Bound<'py, PyAny>,
     C: &Bound<'py, PyAny>,
     times: Vec<String>,
-    methods: Vec<Bound<'py, PyAny>>,
+    methods: Option<Vec<Bound<'py, PyAny>>>,
     plan: &str,
     folds: Option<Vec<(Vec<usize>, Vec<usize>)>>,
     predictions: Vec<(String, Bound<'py, PyAny>)>,
@@ -258,7 +259,7 @@ pub fn run_backtest<'py>(
     let problem = problem.get();
     let labels = given_labels(labels)?;
     let plan = BacktestPlan::parse(plan)?;
-    let mut backtest = plan.backtest(&methods, settings)?;
+    let mut backtest = plan.backtest(methods.as_deref(), settings)?;
     let shard: Option<Shard> = shard.map(str::parse).transpose().map_err(to_py_err)?;
     let table = study_table(problem, X, C, parameters)?;
     let periods = periods_of(&times, table.data().len())?;
@@ -273,6 +274,10 @@ pub fn run_backtest<'py>(
     let folds = divided_by(folds, &plan)?;
     let built = problem.built(&oracle);
     let history = BacktestHistory::new(built, data, periods, halves, folds).map_err(to_py_err)?;
+    if methods.is_none() {
+        let default = backtest.default_method(history.folds.len());
+        backtest.methods.push(default);
+    }
     let notes = history.periods.notes();
     for note in &notes {
         warn(py, &format!("time: {note}"))?;

@@ -12,10 +12,12 @@ use regretless::Trainer;
 use regretless::data::{CostNames, NamedCosts, SplitIndices};
 use regretless::job::TrainingJob;
 use regretless::method::Method;
+use regretless::observer::NoopObserver;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless_study::comparison::{
-    ComparedCells, ComparisonFacts, ComparisonInput, compare_cells, default_methods, reference,
+    ComparedCells, ComparisonFacts, ComparisonInput, compare_cells, default_methods, paper_methods,
+    reference,
 };
 use regretless_study::decision_page::DecisionPage;
 use regretless_study::experiment::CellMethod;
@@ -108,13 +110,10 @@ fn splits_by_rows(folds: &[Vec<Bound<'_, PyAny>>], rows: usize) -> PyResult<Vec<
     splits.collect()
 }
 
-/// The methods of a comparison: each once, and the reference first if it is not among them.
-fn methods_of(methods: Option<Vec<Bound<'_, PyAny>>>) -> PyResult<Vec<Method>> {
-    let Some(listed) = methods else {
-        return Ok(default_methods());
-    };
+/// The methods of a comparison: each once, and the reference first where it is not among them.
+fn methods_of(listed: &[Bound<'_, PyAny>]) -> PyResult<Vec<Method>> {
     let mut methods: Vec<Method> = Vec::new();
-    for method in &listed {
+    for method in listed {
         let method = parse_method(Some(method))?;
         // Least squares is always compared.
         if !methods.contains(&method) && method != Method::least_squares() {
@@ -174,7 +173,10 @@ pub fn run_comparison<'py>(
     let problem = problem.get();
     let plan = ComparisonPlan::parse(plan)?;
     let training = parse_settings(settings, &plan.profile, 0)?;
-    let methods = methods_of(methods)?;
+    let methods = match methods {
+        Some(listed) => Some(methods_of(&listed)?),
+        None => problem.is_benchmark.then(paper_methods),
+    };
     let table = study_table(problem, X, C, parameters)?;
     let is_split_given = split.is_some() || folds.is_some();
     let splits = match folds {
@@ -197,6 +199,8 @@ pub fn run_comparison<'py>(
     let suggested = (!is_split_given).then(|| suggested_split(&cells[0]));
     let is_selection_given = plan.profile != "default" || names_selection(settings);
     let mut trainer = Trainer::new(reference()).settings(training);
+    let rows = TrainingJob::new(&cells[0], &oracle, &[], &NoopObserver).context();
+    let methods = methods.unwrap_or_else(|| default_methods(&training, &rows));
     let prepared = call.run(py, |observer| {
         let job = TrainingJob {
             time_split: suggested.as_ref().and_then(Option::as_deref),

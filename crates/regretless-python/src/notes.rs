@@ -11,7 +11,7 @@ use crate::problem::Problem;
 pub fn raise_notes(py: Python<'_>, problem: &Problem, notes: &[Note]) -> PyResult<()> {
     for note in notes {
         match note.kind {
-            NoteKind::Unboundedness | NoteKind::Scale | NoteKind::DefaultMethod => {
+            NoteKind::Unboundedness | NoteKind::Scale => {
                 problem.warn_once(py, &note.text)?;
             }
             NoteKind::Encoding | NoteKind::UnusedColumn => warn(py, &format!("X: {}", note.text))?,

@@ -15,4 +15,5 @@ pub mod table_report;
 #[cfg(test)]
 mod tests;
 pub mod text;
-pub mod verdict;
+
+pub use regretless_base::verdict;

@@ -38,7 +38,7 @@ fn main() -> regretless::Result<()> {
     let problem = Problem::benchmark("SP4x4")?;
     let data = Dataset::generate(&problem, 300)?.split(Split::random(0))?;
     // Labels are computed once; the training below finds them.
-    Trainer::new(Method::default())
+    Trainer::new(Method::of_paper())
         .epochs(1)
         .fit(&problem, &data)?;
 
@@ -46,7 +46,7 @@ fn main() -> regretless::Result<()> {
         limit: 30,
         done: AtomicU64::new(0),
     };
-    let trainer = Trainer::new(Method::default()).epochs(100);
+    let trainer = Trainer::new(Method::of_paper()).epochs(100);
     match trainer.fit_with(&problem, &data, &observer) {
         Err(error) if error.kind() == ErrorKind::Interrupted => println!("stopped as asked"),
         Err(error) => return Err(error),

@@ -37,12 +37,12 @@ impl Baseline {
     /// All baselines.
     pub const ALL: [Self; 3] = [Self::LeastSquares, Self::TrainingMean, Self::PreviousRow];
 
-    /// How it decides.
-    pub(crate) fn description(self) -> &'static str {
+    /// What follows where nothing is better.
+    pub fn sufficiency(self) -> &'static str {
         match self {
-            Self::LeastSquares => "a linear regression",
-            Self::TrainingMean => "deciding without a model",
-            Self::PreviousRow => "repeating the row before",
+            Self::LeastSquares => "a linear regression is enough",
+            Self::TrainingMean => "the features do not help these decisions",
+            Self::PreviousRow => "repeating the last row is enough",
         }
     }
 

@@ -30,8 +30,6 @@ pub struct TrainingJob<'a> {
     pub methods: &'a [Method],
     /// Receives progress and may interrupt.
     pub observer: &'a dyn Observer,
-    /// What the user calls the method, if it was left to the program.
-    pub method_setting: Option<&'a str>,
     /// How the user writes a split by the dates of the table, if it has some and the split was left
     /// to the program.
     pub time_split: Option<&'a str>,
@@ -62,7 +60,6 @@ impl<'a> TrainingJob<'a> {
             oracle,
             methods,
             observer,
-            method_setting: None,
             time_split: None,
             epochs_setting: "epochs",
             validated: None,
@@ -94,7 +91,6 @@ impl<'a> TrainingJob<'a> {
         let LabeledSplit { data, split, .. } = self.labeled;
         let findings = findings_of_split(data, split, check)?;
         let planned = PlannedTraining {
-            method_setting: self.method_setting,
             time_split: self.time_split,
             ..PlannedTraining::new(self.methods, data, self.oracle, &findings)
         };

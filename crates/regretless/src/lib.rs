@@ -33,7 +33,9 @@
 #[cfg(test)]
 extern crate self as regretless;
 
-use regretless_base::{checksummed_file, compressed, random, renamed, size_limits, statistics};
+use regretless_base::{
+    checksummed_file, compressed, random, renamed, size_limits, statistics, verdict,
+};
 
 pub use regretless_base::{decision, error};
 

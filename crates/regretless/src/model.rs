@@ -33,7 +33,7 @@ mod problem_of_model;
 /// let problem = Problem::benchmark("SP3x3")?;
 /// let data = Dataset::generate(&problem, 200)?
 ///     .split(Split::random(0).train(0.5).validation(0.2))?;
-/// let model = Trainer::new(Method::default()).epochs(5).fit(&problem, &data)?;
+/// let model = Trainer::new(Method::mse()).epochs(5).fit(&problem, &data)?;
 /// let folder = tempfile::tempdir().map_err(regretless::Error::io(".".as_ref()))?;
 /// let file = folder.path().join("model.safetensors");
 /// model.save(&file)?;

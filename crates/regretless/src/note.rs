@@ -22,8 +22,6 @@ pub enum NoteKind {
     Unboundedness,
     /// A method ignores the level of predicted costs, which matters to this problem.
     Scale,
-    /// The default method is another one than usual.
-    DefaultMethod,
     /// Epochs are selected by validation loss, since validation regret takes many solves.
     Selection,
     /// Rows with dates are split at random.
@@ -36,7 +34,7 @@ pub enum NoteKind {
     DataCheck(Option<FindingKind>),
     /// The untrained model or the last epoch was the best.
     Epochs,
-    /// `auto` found nothing that is better than least squares.
+    /// `auto` is not certain to be better than least squares.
     Auto,
     /// Regret is averaged over few test rows.
     FewTestRows,
@@ -48,7 +46,7 @@ pub enum NoteKind {
     NoChoice,
     /// Labels of other rows are better than a row's own.
     WorseLabels,
-    /// A baseline has less test regret than the model.
+    /// The mean test regret of a baseline is lower than that of the model.
     BetterBaseline(#[serde(serialize_with = "baseline_name")] Baseline),
 }
 

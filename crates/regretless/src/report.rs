@@ -268,29 +268,6 @@ impl SearchReport {
             format!("{rows} validation rows")
         }
     }
-
-    /// A sentence if least squares does as well. It names its rows: on others, such as those of a
-    /// backtest, models of other trainings are compared.
-    pub(crate) fn note(&self) -> Option<String> {
-        let basis = self.basis();
-        if self.is_least_squares {
-            return Some(format!(
-                "least squares is enough here: no candidate of auto is clearly better by {basis}"
-            ));
-        }
-        self.least_squares_regret?;
-        match self.improvement {
-            Some([lower, _]) if lower > 0.0 => None,
-            Some(_) => Some(format!(
-                "by {basis}, auto's model has no significantly lower regret than least squares; a \
-                 backtest compares them on other rows, with models of other trainings"
-            )),
-            None => Some(format!(
-                "too few rows, or too few that are decided otherwise, to tell whether auto's model \
-                 is better than least squares: {basis}"
-            )),
-        }
-    }
 }
 
 /// How a candidate was scored.

@@ -58,10 +58,11 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
     problem : regretless.Problem, str, dict or None, default None
         The problem; text and dicts as :class:`regretless.Problem` takes them. Without a problem
         the estimator predicts any target: it trains on the elementwise error of the method (MAE
-        for ``"MAE(O,S)"``, else MSE; ``"least squares"`` and ``"ridge(…)"`` as they are) and scores
-        by R².
-    method : str, default "MAE(O,S)"
-        A method's name, as :func:`regretless.train` takes it.
+        by default and for ``"MAE(O,S)"``, else MSE; ``"least squares"`` and ``"ridge(…)"`` as they
+        are) and scores by R².
+    method : str, optional
+        A method's name, as :func:`regretless.train` takes it; by default ``"auto"``, or
+        ``"MAE(O,S)"`` for benchmarks such as ``"KS32"``, as in the paper.
     predictor : str, optional
         ``"linear"``, ``"mlp"`` or ``"mlp:64,32"``.
     validation : float, default 0.2
@@ -122,7 +123,7 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
     def __init__(
         self,
         problem: _ProblemLike | None = None,
-        method: str = "MAE(O,S)",
+        method: str | None = None,
         *,
         predictor: str | None = None,
         validation: float = 0.2,
@@ -450,8 +451,10 @@ for _method in ("transform", "fit_transform"):
     )
 
 
-def _elementwise_loss(method: str) -> str:
+def _elementwise_loss(method: str | None) -> str:
     """Return the loss without decisions that belongs to a method."""
+    if method is None:
+        return "MAE"
     if is_closed_form(method):
         return method
     return "MAE" if method.upper().startswith("MAE") else "MSE"

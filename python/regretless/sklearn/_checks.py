@@ -66,7 +66,7 @@ def expected_failed_checks(estimator: Any) -> dict[str, str]:
     problem, the checks need one of a single cost: they fit one target.
     """
     reasons = {}
-    if not is_closed_form(estimator.method):
+    if estimator.method is None or not is_closed_form(estimator.method):
         reasons[WEIGHT_CHECK] = (
             "gradient descent in single precision: batches are drawn by position, and sums over "
             "all rows in one batch depend on their order in the last digits, which the check "

@@ -151,7 +151,8 @@ def _call_text(arguments: Mapping[str, Any]) -> str:
     shown: dict[str, Any] = {}
     if isinstance(arguments["time"], str):
         shown["time"] = arguments["time"]
-    shown["methods"] = [str(method) for method in method_list(arguments["methods"])]
+    if arguments["methods"] is not None:
+        shown["methods"] = [str(method) for method in method_list(arguments["methods"])]
     for name in ("window", *PLAN_KEYWORDS, *SOLVE_KEYWORDS):
         if arguments[name] != defaults[name].default:
             shown[name] = arguments[name]
@@ -192,7 +193,7 @@ class BacktestCall:
     X: Any
     C: Any
     times: list[str]
-    methods: list[str | OwnLoss]
+    methods: list[str | OwnLoss] | None
     plan: dict[str, Any]
     folds: list[tuple[list[int], list[int]]] | None
     predictions: list[tuple[str, Any]]
@@ -238,7 +239,7 @@ class BacktestCall:
             X=X,
             C=C,
             times=times,
-            methods=method_list(arguments["methods"]),
+            methods=None if arguments["methods"] is None else method_list(arguments["methods"]),
             plan=plan,
             folds=folds,
             predictions=given,
@@ -275,7 +276,7 @@ class BacktestCall:
             features,
             plain_table(self.C, "C", single=True),
             self.times,
-            [as_method(method) for method in self.methods],
+            None if self.methods is None else [as_method(method) for method in self.methods],
             json.dumps(self.plan),
             self.folds,
             [(name, plain_table(values, name)) for name, values in self.predictions],
@@ -294,7 +295,7 @@ def backtest(
     C: Any,
     *,
     time: Any,
-    methods: Sequence[str | OwnLoss] | str | OwnLoss = ("MSE", "MAE(O,S)"),
+    methods: Sequence[str | OwnLoss] | str | OwnLoss | None = None,
     window: int | str = "expanding",
     initial: int | None = None,
     step: int | None = None,
@@ -337,8 +338,10 @@ def backtest(
     time : str or array_like of shape (n,)
         A column of X, or the times of the rows: dates, date-times or numbers. Rows of one time are
         one period.
-    methods : sequence of str or custom losses, or str, default ("MSE", "MAE(O,S)")
-        Methods that are trained, or their names in one text, separated by semicolons.
+    methods : sequence of str or losses of one's own, or str, optional
+        Methods that are trained, or their names in one text, separated by semicolons; by default
+        "auto", whose searches take 20 CPU seconds together, but at least one each. Least squares is
+        always compared.
     window : int or "expanding", default "expanding"
         Periods that a model is trained on: always the latest ones, or all earlier ones.
     initial : int, optional

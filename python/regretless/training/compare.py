@@ -252,7 +252,9 @@ def compare(
         True costs.
     methods : sequence of str or custom losses, or str, optional
         Methods that are trained, or their names in one text, separated by semicolons; by default
-        MSE and MAE with all subsets of C, O and S.
+        "auto", MSE, MAE(O,S), and SPO+ where its solves take seconds; for benchmarks such as
+        "KS32" MSE and MAE with all subsets of C, O and S, as in the paper. Least squares is always
+        compared.
     split : optional
         As in `train`. A random split depends on the seed; with others, all seeds are tested on the
         same rows, and there are no intervals.

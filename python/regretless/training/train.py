@@ -85,8 +85,9 @@ def train(
         costs by name, arrays by position.
     method : str or custom loss, optional
         A method's name such as "MAE(O,S)", "SPO+", "MAE(O,S) then SPO+ lr 0.001 epochs 5", or
-        "auto", which races several methods; or a loss made with `loss`. By default MAE(O,S), or
-        MAE(O) if other columns of a linear problem have known costs.
+        "auto", which searches over methods and predictors, least squares among them, for 20 CPU
+        seconds ("auto 300s" for longer); or a loss made with `loss`. By default "auto"; for
+        benchmarks such as "KS32", and for a predictor of your own, MAE(O,S), as in the paper.
     labels : Labels, optional
         Optimal decisions of the rows; solved here by default.
     parameters : mapping, DataFrame or list of str, optional

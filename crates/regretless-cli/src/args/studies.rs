@@ -28,9 +28,9 @@ pub struct TrainOptions {
     /// C, O, S, O_S, W(w), IC(k), EIC(k), tau=t; SPO+, PFYL, MAP and others. Oracle settings:
     /// 'relax', 'cache 5%' and others. 'A then B' fine-tunes with B, 'A then B lr 0.001 epochs 5'
     /// with its own learning rate and epochs. 'auto' searches over losses, predictors and learning
-    /// rates by cross-validated regret and averages the best, planned for 60 seconds; 'auto 300s'
-    /// for longer, 'auto with NCE or MAP' also tries these [default: MAE(O,S); MAE(O) if part of
-    /// the objective is known]
+    /// rates by cross-validated regret and averages the best, planned for 20 CPU seconds; 'auto
+    /// 300s' for longer, 'auto with NCE or MAP' also tries these [default: auto; with --benchmark
+    /// MAE(O,S), the paper's]
     #[arg(long, value_name = "NAME", help_heading = "Training")]
     pub method: Option<Method>,
     /// Trained model to start from instead of random parameters. Its predictor and scalers are
@@ -117,9 +117,10 @@ pub struct CompareOptions {
     #[serde(flatten)]
     pub problem: ProblemOptions,
     /// Methods, separated by semicolons or given one by one, or auto. MSE always runs as the
-    /// reference; least squares, the mean of the training rows and (if --split is in the order of
-    /// the table) the previous row are baselines [default: MSE and MAE with every subset of C, O,
-    /// S]
+    /// reference; least squares, the mean of the training rows and (where --split is in the order
+    /// of the table) the previous row are baselines [default: auto;MSE;MAE(O,S), and SPO+ where
+    /// its solves take seconds; with --benchmark MSE and MAE with every subset of C, O, S, as in
+    /// the paper]
     #[arg(
         long,
         value_delimiter = ';',
@@ -173,7 +174,8 @@ pub struct BacktestOptions {
     #[serde(flatten)]
     pub origin: OriginOptions,
     /// Methods, separated by semicolons or given one by one, or auto. Least squares, the mean of
-    /// the history and the last period always run [default: MSE;MAE(O,S)]
+    /// the history and the last period always run [default: auto; its searches take 20 CPU seconds
+    /// together, but at least one each]
     #[arg(
         long,
         value_delimiter = ';',

@@ -16,7 +16,7 @@ use regretless::problem::Benchmark;
 use regretless::{Error, Result, Trainer};
 use regretless_study::comparison::{
     Comparison, ComparisonFacts, ComparisonInput, ComparisonKey, ComparisonPage, ComparisonResult,
-    Conclusion, FailedRun, ResultFolder, RunLog, default_methods, reference,
+    Conclusion, FailedRun, ResultFolder, RunLog, default_methods, paper_methods, reference,
 };
 use regretless_study::experiment::{CellId, DecisionLayout};
 use regretless_study::table_report::TableReport;
@@ -182,7 +182,7 @@ fn failure_lines(failures: &[FailedRun]) -> Vec<String> {
     groups.into_iter().map(line).collect()
 }
 
-/// The options with every default filled in.
+/// The options with every default filled in, except for methods that depend on the table.
 fn resolved(mut options: CompareOptions, context: &CommandContext) -> Result<CompareOptions> {
     if !options.data.is_given() && options.problem.problem.is_none() {
         options
@@ -195,7 +195,21 @@ fn resolved(mut options: CompareOptions, context: &CommandContext) -> Result<Com
     options.seeds.get_or_insert(5);
     options.seed.get_or_insert(0);
     options.training = options.training.resolved(standard_profile(&options));
-    let listed = options.methods.take().unwrap_or_else(default_methods);
+    if options.methods.is_none() && options.problem.benchmark.is_some() {
+        options.methods = Some(paper_methods());
+        context.warn("note: the methods are those of the paper for its benchmarks");
+    }
+    if let Some(listed) = options.methods.take() {
+        options.methods = Some(with_reference(listed, context));
+    }
+    if options.seeds == Some(0) {
+        return Err(Error::setting("seeds must be at least 1"));
+    }
+    Ok(options)
+}
+
+/// Each method once, and the reference.
+fn with_reference(listed: Vec<Method>, context: &CommandContext) -> Vec<Method> {
     let mut methods: Vec<Method> = Vec::new();
     for method in listed {
         // Least squares is always compared.
@@ -207,11 +221,7 @@ fn resolved(mut options: CompareOptions, context: &CommandContext) -> Result<Com
         context.warn("note: MSE runs too, as the reference of the ratios");
         methods.insert(0, reference());
     }
-    options.methods = Some(methods);
-    if options.seeds == Some(0) {
-        return Err(Error::setting("seeds must be at least 1"));
-    }
-    Ok(options)
+    methods
 }
 
 /// The default profile: `paper` for built-in data, where it reproduces the paper's tables, and
@@ -276,9 +286,9 @@ fn facts(options: &CompareOptions) -> ComparisonFacts {
     }
 }
 
-/// Reads and labels the data. If the user did not choose how epochs are selected, the options get
-/// the criterion that is affordable. They also get the names of the features, so the settings that
-/// are written do not depend on the columns of the table.
+/// Reads and labels the data. Where the user did not choose the methods or how epochs are selected,
+/// the options get what is affordable. They also get the names of the features, so that the
+/// settings that are written do not depend on the columns of the table.
 fn comparison_of(
     options: &mut CompareOptions,
     given: GivenOptions,
@@ -312,7 +322,9 @@ fn comparison_of(
     for data in &splits.cells {
         training.check(&data.split)?;
     }
-    let methods = options.methods.clone().unwrap_or_default();
+    let context_of_rows = TrainingJob::new(data, &oracle, &[], &context.progress).context();
+    let default = || default_methods(&training, &context_of_rows);
+    let methods = options.methods.get_or_insert_with(default).clone();
     let job = TrainingJob {
         time_split: time_split.as_deref(),
         ..TrainingJob::new(data, &oracle, &methods, &context.progress)

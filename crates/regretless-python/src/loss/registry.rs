@@ -13,10 +13,11 @@ use super::function::loss_spec;
 use crate::call::lock;
 use crate::error::to_py_err;
 
-/// The method of an argument: a name, or a custom loss.
+/// The method of an argument: a name, or a loss of the user's own. By default that of predictors of
+/// the user's own, which `auto` does not search over.
 pub fn parse_method(method: Option<&Bound<'_, PyAny>>) -> PyResult<Method> {
     let Some(method) = method else {
-        return Ok(Method::default());
+        return Ok(Method::of_paper());
     };
     if let Ok(name) = method.cast::<PyString>() {
         return name.to_cow()?.parse::<Method>().map_err(with_custom_losses);

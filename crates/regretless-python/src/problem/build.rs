@@ -39,6 +39,7 @@ impl Problem {
             problem,
             function: None,
             costs: None,
+            is_benchmark: false,
             warned: Arc::default(),
         }
     }

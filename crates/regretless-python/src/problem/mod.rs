@@ -45,6 +45,8 @@ pub struct Problem {
     function: Option<Arc<SolverFunction>>,
     /// Costs of the file it was read from.
     costs: Option<Arc<[f64]>>,
+    /// Whether it was named as a benchmark of the paper.
+    pub is_benchmark: bool,
     /// Notices about costs matched by position that were raised as warnings already.
     warned: Arc<Mutex<HashSet<Notice>>>,
 }
@@ -72,7 +74,10 @@ impl Problem {
     #[pyo3(name = "_of_benchmark")]
     fn of_benchmark(name: &str, seed: u32) -> PyResult<Self> {
         let benchmark: Benchmark = name.parse().map_err(to_py_err)?;
-        Self::from_spec(catch_panic(|| benchmark.problem(seed).map_err(to_py_err))?)
+        Ok(Self {
+            is_benchmark: true,
+            ..Self::from_spec(catch_panic(|| benchmark.problem(seed).map_err(to_py_err))?)?
+        })
     }
 
     /// The problem of a description in plain values, as problem files have it; with the costs of

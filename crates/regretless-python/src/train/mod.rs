@@ -137,11 +137,6 @@ impl<'py> FromPyObject<'_, 'py> for TrainerSettings<'py> {
 }
 
 impl TrainerSettings<'_> {
-    /// Whether the user left the choice of the method to the library.
-    fn is_method_default(&self) -> bool {
-        self.method.is_none() && self.candidates.is_none()
-    }
-
     /// Whether the user named the criterion that chooses the epoch.
     fn is_selection_given(&self) -> bool {
         self.profile != "default" || names_selection(self.settings.as_ref())
@@ -151,7 +146,8 @@ impl TrainerSettings<'_> {
     fn method(&self, problem: &Problem) -> PyResult<Method> {
         match (&self.method, &self.candidates) {
             (None, Some(_)) => Ok(Method::auto()),
-            (None, None) => Ok(Method::default_for(problem.problem.as_ref())),
+            (None, None) if problem.is_benchmark => Ok(Method::of_paper()),
+            (None, None) => Ok(Method::default()),
             (Some(method), _) => parse_method(Some(method)),
         }
     }
@@ -234,10 +230,8 @@ pub fn train<'py>(
         None => suggested_split(rows),
     };
     let methods = [planned_method];
-    let method_setting = training.is_method_default().then_some("method=");
     let is_selection_given = training.is_selection_given();
     let job = TrainingJob {
-        method_setting,
         time_split: time_split.as_deref(),
         ..TrainingJob::new(rows, &oracle, &methods, &NoopObserver)
     };

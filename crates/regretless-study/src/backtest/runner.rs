@@ -19,7 +19,7 @@ use regretless::data::{DataCheck, Finding};
 use regretless::evaluate::UnpredictedCosts;
 use regretless::job::{PreparedJob, TrainingJob};
 use regretless::label::{LabeledDataset, Shard};
-use regretless::method::Method;
+use regretless::method::{AutoBudget, Method};
 use regretless::oracle::Oracle;
 use regretless::predict::{CostModel, PredictorSpec};
 use regretless::problem::ProblemSpec;
@@ -31,6 +31,10 @@ use regretless_base::observer::{NoopObserver, Observer};
 /// Fraction of the periods of a history that select epochs, if the user states none. As in the
 /// default split of a table.
 const DEFAULT_VALIDATION: f64 = 0.2;
+
+/// Shortest search of `auto` that is a default. Untuned: on small tables it tries its usual
+/// candidates, on large ones only the cheapest.
+const MIN_SEARCH_SECONDS: f64 = 1.0;
 
 /// Most models that are fitted again for a page. Untuned: three weekly ones decide 21 days.
 const MAX_LATEST_FITS: usize = 3;
@@ -154,6 +158,29 @@ fn no_regret_remark(
 }
 
 impl Backtest {
+    /// The method of a backtest whose user names none: `auto`, whose searches in all trainings and
+    /// in that of the production model take its default budget together, but each of them a second
+    /// at least.
+    pub fn default_method(&self, folds: usize) -> Method {
+        let trainings = if self.refit { folds } else { 1 };
+        let least = MIN_SEARCH_SECONDS * (trainings + 1) as f64;
+        Self::shared_search(trainings, AutoBudget::DEFAULT_SECONDS.max(least))
+    }
+
+    /// `auto`, whose searches in some trainings and in that of the production model take a budget
+    /// together.
+    pub(crate) fn shared_search(trainings: usize, budget: f64) -> Method {
+        let seconds = budget / (trainings + 1) as f64;
+        Method::Auto {
+            budget: AutoBudget {
+                // Whole tenths, so that the name of the method is short.
+                seconds: (10.0 * seconds).round().max(1.0) / 10.0,
+                solve_seconds: None,
+            },
+            candidates: Vec::new(),
+        }
+    }
+
     /// A backtest of these methods with the default settings.
     pub fn new(methods: Vec<Method>) -> Self {
         Self {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::results::{BacktestResults, MethodHistory};
+use crate::text::grouped;
 use crate::verdict::{AmountUnit, Verdict, VerdictScope, convergence_remark};
 use regretless_base::statistics::{
     ConfidenceInterval, FOLD_ERROR_FACTOR, MIN_PERIODS, MeanInterval, RowOrder, mean_interval,
@@ -73,8 +74,24 @@ impl BacktestResults {
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let largest = |a: &&MethodSaving, b: &&MethodSaving| a.per_period.total_cmp(&b.per_period);
+        let regret = self.methods.first().map_or(0.0, |least_squares| {
+            least_squares.total_regret() / self.periods.len().max(1) as f64
+        });
+        // A method whose interval allows for a large saving leaves the verdict on all of them open,
+        // whatever the best one on average proves.
+        let is_open = |saving: &&MethodSaving| {
+            let interval = saving.interval;
+            interval.is_some_and(|interval| !Verdict::is_negligible(interval.upper, regret))
+        };
         let proven = self.proven_savings().max_by(largest);
-        let best = proven.or_else(|| self.savings.iter().max_by(largest));
+        let open = self.savings.iter().filter(is_open);
+        let best = proven.or_else(|| open.max_by(largest));
+        let tested = self
+            .savings
+            .iter()
+            .filter(|saving| saving.interval.is_some());
+        let best = best.or_else(|| tested.max_by(largest));
+        let best = best.or_else(|| self.savings.iter().max_by(largest));
         let periods = self.periods.len();
         let untested = if periods < MIN_PERIODS {
             Some(format!(
@@ -119,7 +136,7 @@ impl BacktestResults {
             saving: saving.map_or(0.0, |saving| saving.per_period),
             interval: saving.and_then(|saving| saving.interval),
             unit: self.amount_unit(),
-            basis: String::new(),
+            basis: self.basis(),
             evidence: self.evidence(),
             implication: None,
             // A remark names the methods that have not.
@@ -144,7 +161,6 @@ impl BacktestResults {
         }
         let mut remarks = Vec::new();
         if is_tested {
-            remarks.extend(self.verdict().remark());
             remarks.extend(self.present_remark());
         }
         remarks.extend(self.convergence_remark());
@@ -376,6 +392,17 @@ impl BacktestResults {
     /// What a decided period is called: rows without times are no periods.
     pub(crate) fn noun(&self) -> &'static str {
         if self.are_ordered { "period" } else { "row" }
+    }
+
+    /// The decided rows in words: `200 periods from 2024-07-19 to 2025-02-03`.
+    fn basis(&self) -> String {
+        let count = grouped(self.periods.len() as u64);
+        match (self.periods.first(), self.periods.last()) {
+            (Some(first), Some(last)) if self.are_ordered => {
+                format!("{count} periods from {first} to {last}")
+            }
+            _ => format!("{count} rows, decided by models of the others"),
+        }
     }
 
     /// What there must be more of to decide what is not certain.

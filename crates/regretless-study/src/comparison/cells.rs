@@ -242,7 +242,7 @@ impl Comparison {
         let remark = CellRecord::negative_regret_remark(&result.runs, problem);
         warnings.extend(remark.map(|remark| format!("{remark}.")));
         let verdict = if is_complete {
-            summary.verdict(SeedDesign::of(&self.data), unit)
+            summary.verdict(SeedDesign::of(&self.data), unit, self.min_test_rows())
         } else {
             None
         };

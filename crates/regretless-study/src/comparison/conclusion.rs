@@ -4,6 +4,7 @@ use regretless::baseline::Baseline;
 use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, Normalization};
 use regretless::method::Method;
 use regretless::predict::PredictorSpec;
+use regretless_base::text::plural;
 
 use super::summary::{ComparisonSummary, SummaryRow};
 use crate::experiment::{CellMethod, MeanAndDeviation, SeedDesign};
@@ -18,8 +19,13 @@ impl ComparisonSummary {
     /// The verdict on the best method that is trained for decisions, against the best one that is
     /// not: a baseline, a method that minimizes a prediction error, or given predictions. If no
     /// method is trained for decisions, on the best trained method against the best baseline. None
-    /// if one of both is missing.
-    pub(super) fn verdict(&self, design: SeedDesign, unit: AmountUnit) -> Option<Verdict> {
+    /// where one of both is missing.
+    pub(super) fn verdict(
+        &self,
+        design: SeedDesign,
+        unit: AmountUnit,
+        test_rows: usize,
+    ) -> Option<Verdict> {
         let has_decision_focused = self.rows.iter().any(is_trained_for_decisions);
         let is_candidate = if has_decision_focused {
             is_trained_for_decisions
@@ -31,6 +37,7 @@ impl ComparisonSummary {
         let candidates = self.rows.iter().filter(|row| is_candidate(row)).count();
         let savings = paired_savings(method.row, reference.row);
         let saving = reference.regret - method.regret;
+        let rows = format!("{test_rows} test row{}", plural(test_rows));
         let mut verdict = Verdict {
             method: method.row.method.clone(),
             scope: if has_decision_focused {
@@ -44,20 +51,25 @@ impl ComparisonSummary {
             // It allows for the choice of the best.
             interval: design.interval(&MeanAndDeviation::of(&savings), candidates),
             unit,
-            basis: format!("{} seeds", savings.len()),
+            basis: format!("{} seeds, {rows} each", savings.len()),
             evidence: "rows or seeds",
             implication: Some(implication(&reference.row.compared)),
             has_converged: has_converged(method.row),
             untested: None,
         };
-        if saving > 0.0 && verdict.interval.is_none() {
-            let claim = verdict.claim();
+        if verdict.interval.is_none() {
+            let [own, other] = [method.regret, reference.regret].map(number);
+            let question = format!(
+                "whether `{}` decides better than {} on {rows}: mean regrets are {own} and {other}",
+                verdict.method, verdict.reference
+            );
             verdict.untested = Some(if savings.len() < 2 {
-                format!("{claim}, on one seed; more seeds show whether that is certain")
+                format!("one seed does not tell {question}; more seeds may decide")
             } else {
                 format!(
-                    "{claim}; all seeds are tested on the same rows, so results on other rows may \
-                     differ, which more seeds cannot show; a backtest tests more of them"
+                    "{} seeds that are tested on the same rows do not tell {question}; a backtest \
+                     tests more rows",
+                    savings.len()
                 )
             });
         }
@@ -102,9 +114,7 @@ impl ComparisonSummary {
 /// What follows if no method is better than a reference.
 fn implication(reference: &CellMethod) -> &'static str {
     match reference {
-        CellMethod::Baseline(Baseline::LeastSquares) => "a linear regression is enough",
-        CellMethod::Baseline(Baseline::TrainingMean) => "the features do not help these decisions",
-        CellMethod::Baseline(Baseline::PreviousRow) => "repeating the last row is enough",
+        CellMethod::Baseline(baseline) => baseline.sufficiency(),
         CellMethod::Given { .. } => "this forecaster is enough",
         CellMethod::Trained(_) => "training for decisions does not pay off here",
     }

@@ -12,9 +12,11 @@
 use std::path::Path;
 
 use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, InstanceWeighting, Normalization};
-use regretless::method::Method;
+use regretless::method::{AutoBudget, Method};
 use regretless::observer::Observer;
-use regretless::{Error, Result};
+use regretless::settings::TrainingSettings;
+use regretless::train::TrainingContext;
+use regretless::{Error, Result, Trainer};
 use serde_json::{Value, json};
 
 use crate::decision_page::DecisionPage;
@@ -152,8 +154,21 @@ pub fn reference() -> Method {
     Method::mse().into()
 }
 
-/// Squared and absolute error with every subset of the components C, O and S.
-pub fn default_methods() -> Vec<Method> {
+/// The methods that are compared on a table of the user's: `auto`, the reference, the method of
+/// the paper, and SPO+ where its solves take no longer than a search.
+pub fn default_methods(training: &TrainingSettings, context: &TrainingContext<'_>) -> Vec<Method> {
+    let mut methods = vec![Method::auto(), reference(), Method::of_paper()];
+    let spo_plus = Trainer::new(Method::spo_plus()).settings(*training);
+    let seconds = spo_plus.loss_solve_seconds(context);
+    if seconds.is_some_and(|seconds| seconds <= AutoBudget::DEFAULT_SECONDS) {
+        methods.push(spo_plus.method);
+    }
+    methods
+}
+
+/// The methods that benchmarks are compared with, as in the paper: squared and absolute error with
+/// every subset of the components C, O and S.
+pub fn paper_methods() -> Vec<Method> {
     let components = [
         [0, 0, 0],
         [1, 0, 0],

@@ -29,7 +29,7 @@ pub use table::FitTable;
 use std::path::PathBuf;
 
 use regretless::data::{CsvDialect, FeatureOptions};
-use regretless::method::Method;
+use regretless::method::{AutoBudget, Method};
 use regretless::oracle::Heuristic;
 use regretless::problem::ProblemSpec;
 use regretless::solve::SearchLimits;
@@ -74,9 +74,8 @@ pub struct FitSettings {
 }
 
 impl FitSettings {
-    /// Processor seconds of all searches unless the user gives others: about as long as a user
-    /// waits at a terminal.
-    pub const DEFAULT_BUDGET: f64 = 20.0;
+    /// Processor seconds of all searches unless the user gives others.
+    pub const DEFAULT_BUDGET: f64 = AutoBudget::DEFAULT_SECONDS;
 
     /// The default settings for a table and a problem.
     pub fn new(file: PathBuf, problem: ProblemSpec, folder: PathBuf, command: FitCommand) -> Self {

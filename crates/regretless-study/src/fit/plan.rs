@@ -1,6 +1,6 @@
 //! Which rows are decided by models of which others, and what is compared on them.
 
-use regretless::method::{AutoBudget, Method};
+use regretless::method::Method;
 use regretless_base::error::{Error, Result};
 
 use super::{FitSettings, FitTable};
@@ -69,21 +69,14 @@ impl FitPlan {
             );
             (folds, description)
         };
-        let seconds = settings.budget / (folds.len() + 1) as f64;
-        if settings.budget.is_nan() || seconds <= 0.0 {
+        if settings.budget.is_nan() || settings.budget <= 0.0 {
             return Err(
                 Error::setting(format!("a budget of {} seconds", settings.budget))
                     .with_remedy("it must be above 0"),
             );
         }
-        let method = settings.method.clone().unwrap_or(Method::Auto {
-            budget: AutoBudget {
-                // Whole tenths, so the name of the method is short.
-                seconds: (10.0 * seconds).round().max(1.0) / 10.0,
-                solve_seconds: None,
-            },
-            candidates: Vec::new(),
-        });
+        let search = || Backtest::shared_search(folds.len(), settings.budget);
+        let method = settings.method.clone().unwrap_or_else(search);
         let mut methods = vec![method.clone()];
         methods.retain(|method| *method != Method::least_squares());
         let mut backtest = Backtest::new(methods);

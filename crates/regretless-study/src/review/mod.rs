@@ -16,8 +16,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use sources::{CostSource, RegretSources};
-#[cfg(test)]
-pub(crate) use training::RowSaving;
 
 use crate::backtest::BacktestResults;
 use crate::experiment::{

@@ -7,7 +7,7 @@ use super::{
     explain_row, explained_or_remark, three_digits, worst_position,
 };
 use crate::experiment::{DecisionLayout, MethodResults, example_decisions, example_rows};
-use crate::verdict::{AmountUnit, Verdict, VerdictScope, range_text};
+use crate::verdict::{Verdict, range_text};
 use regretless::baseline::Baseline;
 use regretless::evaluate::{Evaluation, rows_per_chunk};
 use regretless::predict::CostModel;
@@ -15,7 +15,6 @@ use regretless::problem::Problem;
 use regretless::train::{TrainingContext, linear_fit};
 use regretless::trainer::TrainingOutcome;
 use regretless_base::error::{Error, Result};
-use regretless_base::statistics::{ConfidenceInterval, RowOrder, mean_interval};
 
 impl DecisionReview {
     /// Reviews a training by its test rows.
@@ -52,7 +51,7 @@ impl DecisionReview {
             test_results(&method, model, test, context)?,
         ];
         let evaluations = [test, &reference];
-        let comparison = TestComparison::new(outcome, evaluations, context, options.unit);
+        let comparison = TestComparison::new(outcome, evaluations, context, options.unit)?;
         let mut verdict = comparison.sentences(outcome);
         let explained = explain_worst_row(model, test, context, options, &mut verdict)?;
         let regrets = reviewed_regrets(rows, &reference, test, options);
@@ -164,26 +163,6 @@ fn mean_best(context: &TrainingContext<'_>) -> f64 {
     best.sum::<f64>() / rows.len() as f64
 }
 
-/// What a model saves against another one on the same rows.
-pub(crate) struct RowSaving {
-    /// The mean.
-    pub(crate) mean: f64,
-    /// Its interval; none if too few rows differ, or too few are in order of time.
-    pub(crate) interval: Option<ConfidenceInterval>,
-}
-
-impl RowSaving {
-    /// From the regrets of both.
-    pub(crate) fn of(own: &[f64], reference: &[f64], order: RowOrder) -> Self {
-        let pairs = reference.iter().zip(own);
-        let savings: Vec<f64> = pairs.map(|(reference, own)| reference - own).collect();
-        Self {
-            mean: savings.iter().sum::<f64>() / savings.len().max(1) as f64,
-            interval: mean_interval(&savings, order, 1.0),
-        }
-    }
-}
-
 /// The regrets of a model and of least squares on the same test rows.
 struct TestComparison<'a> {
     verdict: Verdict,
@@ -199,41 +178,19 @@ impl<'a> TestComparison<'a> {
         evaluations: [&'a Evaluation; 2],
         context: &TrainingContext<'_>,
         unit: Option<&str>,
-    ) -> Self {
+    ) -> Result<Self> {
         let [test, reference] = evaluations;
         let rows = context.split.test.len();
-        let saving = RowSaving::of(&test.regrets, &reference.regrets, context.split.row_order());
-        let untested = saving.interval.is_none().then(|| {
-            format!(
-                "too few test rows to tell whether training pays off: {rows}, or too few of them \
-                 that are decided otherwise than by least squares"
-            )
-        });
-        let verdict = Verdict {
-            method: outcome.method.to_string(),
-            scope: VerdictScope::OneMethod,
-            reference: Baseline::LeastSquares.to_string(),
-            reference_regret: reference.regret,
-            saving: saving.mean,
-            interval: saving.interval,
-            unit: AmountUnit {
-                name: unit.unwrap_or_default().to_owned(),
-                per: "per decision",
-                is_maximize: context.data.sense().is_maximize(),
-            },
-            basis: format!("{rows} test rows"),
-            evidence: "test rows",
-            implication: Some("a linear regression is enough"),
-            has_converged: outcome.report.has_converged() != Some(false),
-            untested,
-        };
-        Self {
+        let unit = unit.unwrap_or_default();
+        let verdict = outcome.verdict_against(Baseline::LeastSquares, reference, unit);
+        let verdict = verdict.ok_or_else(|| Error::setting("no test rows"))?;
+        Ok(Self {
             verdict,
             rows,
             test,
             reference,
             mean_best: mean_best(context),
-        }
+        })
     }
 
     fn sentences(&self, outcome: &TrainingOutcome) -> Vec<String> {

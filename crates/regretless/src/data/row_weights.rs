@@ -19,7 +19,7 @@ impl Dataset {
     /// // Recent rows, at the end of the table, count more.
     /// let weights = (0..200).map(|row| 0.99_f64.powi(199 - row)).collect();
     /// let data = data.with_row_weights(weights)?.split(Split::in_order(150, 25, 25))?;
-    /// let model = Trainer::new(Method::default()).epochs(5).fit(&problem, &data)?;
+    /// let model = Trainer::new(Method::mse()).epochs(5).fit(&problem, &data)?;
     /// # Ok::<(), regretless::Error>(())
     /// ```
     ///

@@ -149,7 +149,7 @@ impl Model {
     ///
     /// let problem = Problem::benchmark("KS8")?;
     /// let data = Dataset::generate(&problem, 100)?.split(Split::random(0).train(0.5))?;
-    /// let model = Trainer::new(Method::default()).epochs(2).fit(&problem, &data)?;
+    /// let model = Trainer::new(Method::mse()).epochs(2).fit(&problem, &data)?;
     /// let explanation = model.explain(data.test().row(0), &ExplainSettings::default())?;
     /// let second = &explanation.alternatives.decisions[0];
     /// assert!(second.price >= 0.0);

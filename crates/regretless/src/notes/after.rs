@@ -4,9 +4,9 @@ use super::optimality::negative_regret_text;
 use super::{Note, NoteKind, add};
 use crate::baseline::Baseline;
 use crate::evaluate::Evaluation;
-use crate::report::SearchReport;
 use crate::train::TrainingContext;
 use crate::trainer::{Trainer, TrainingOutcome};
+use crate::verdict::Significance;
 
 /// A training that has ended.
 #[derive(Clone, Copy)]
@@ -50,12 +50,14 @@ impl FinishedTraining<'_> {
             .epoch_remark(&self.outcome.report, self.epochs_setting)
     }
 
+    /// Where `auto` is not certain to be better than least squares.
     fn auto(&self) -> Option<String> {
-        self.outcome
-            .report
-            .search
-            .as_ref()
-            .and_then(SearchReport::note)
+        let verdict = self.outcome.search_verdict();
+        let significance = verdict.map(|verdict| verdict.significance());
+        if significance == Some(Significance::Better) {
+            return None;
+        }
+        self.outcome.search_sentence()
     }
 
     fn few_test_rows(&self) -> Option<String> {
@@ -81,15 +83,15 @@ impl FinishedTraining<'_> {
         negative_regret_text(regrets, data, &split.test, oracle)
     }
 
-    /// Least squares, the training mean and the previous row, if their regret is lower.
+    /// Least squares, the training mean and the previous row, where their mean regret is lower.
     fn better_baseline(&self, baseline: Baseline) -> Option<String> {
         let better = self.outcome.better_baseline(baseline)?;
-        let remark = self.outcome.baseline_remark(baseline)?;
+        let verdict = self.outcome.verdict(baseline)?.sentence();
         let model = self.test_evaluation()?;
         let percent = |evaluation: &Evaluation| 100.0 * evaluation.normalized_regret;
         Some(format!(
             "{baseline} has the test regret {:.5} (normalized {:.2} %), the model {:.5} ({:.2} %): \
-             {remark}",
+             {verdict}",
             better.regret,
             percent(better),
             model.regret,

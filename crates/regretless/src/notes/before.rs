@@ -25,7 +25,7 @@ const MAX_FINDINGS: usize = 8;
 /// let data = LabeledDataset::solve(data, &oracle, &NoopObserver)?;
 /// let split = Split::random(0).apply(data.len())?;
 /// let findings = findings_of_split(&data, &split, |check| Ok(check.run()))?;
-/// let planned = PlannedTraining::new(&[Method::default()], &data, &oracle, &findings).notes();
+/// let planned = PlannedTraining::new(&[Method::auto()], &data, &oracle, &findings).notes();
 /// assert!(planned.is_empty());
 /// # Ok::<(), regretless::Error>(())
 /// ```
@@ -39,8 +39,6 @@ pub struct PlannedTraining<'a> {
     pub oracle: &'a Oracle,
     /// What the data check found in these rows.
     pub findings: &'a [Finding],
-    /// What the user calls the method, if it was left to the program.
-    pub method_setting: Option<&'a str>,
     /// How the user writes a split by the dates of the table, if it has some and the split was left
     /// to the program.
     pub time_split: Option<&'a str>,
@@ -59,7 +57,6 @@ impl<'a> PlannedTraining<'a> {
             data,
             oracle,
             findings,
-            method_setting: None,
             time_split: None,
         }
     }
@@ -72,7 +69,6 @@ impl<'a> PlannedTraining<'a> {
         add(&mut notes, NoteKind::Encoding, self.encoding());
         self.add_findings(&mut notes);
         add(&mut notes, NoteKind::Unboundedness, self.unboundedness());
-        add(&mut notes, NoteKind::DefaultMethod, self.default_method());
         add(&mut notes, NoteKind::Scale, self.scale());
         notes
     }
@@ -110,18 +106,7 @@ impl<'a> PlannedTraining<'a> {
         self.oracle.problem().failure_reasons().unboundedness_note()
     }
 
-    fn default_method(&self) -> Option<String> {
-        let (setting, method) = (self.method_setting?, self.methods.first()?);
-        (*method != Method::default()).then(|| {
-            format!(
-                "the method is {method}, not {}: other columns of the problem have known costs, so \
-                 the level of the predicted costs matters; {setting} chooses another one",
-                Method::default()
-            )
-        })
-    }
-
-    /// Known costs of columns or, if there are none, of decisions.
+    /// Known costs of columns or, where there are none, of decisions.
     fn scale(&self) -> Option<String> {
         let problem = self.oracle.problem().as_ref();
         let of_columns = Method::scale_warning(self.methods, problem);

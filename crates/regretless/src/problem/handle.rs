@@ -241,7 +241,7 @@ impl Problem {
     /// let data = Dataset::new(features, Matrix::new(rows, 3, costs)?, None)?
     ///     .with_parameters(RowParameters::new(rows).with_column("needed", 1, Arc::new(needed))?)?
     ///     .split(Split::random(0).train(0.5).validation(0.2))?;
-    /// let model = Trainer::new(Method::default()).epochs(5).fit(&problem, &data)?;
+    /// let model = Trainer::new(Method::mse()).epochs(5).fit(&problem, &data)?;
     /// let chosen = model.decide(data.test().row(0))?.indices().len();
     /// assert!(chosen == 1 || chosen == 2);
     /// # Ok::<(), regretless::Error>(())

@@ -36,7 +36,6 @@ cases_of_kinds! {
     NoteKind::Labels => "labels that are not optimal",
     NoteKind::Unboundedness => "unboundedness",
     NoteKind::Scale => "scale",
-    NoteKind::DefaultMethod => "default method",
     NoteKind::Selection => "expensive validation",
     NoteKind::TimeSplit => "split by time",
     NoteKind::UnusedColumn => "unused column",

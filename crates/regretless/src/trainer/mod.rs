@@ -152,16 +152,6 @@ impl Method {
             )
         })
     }
-
-    /// The default method for a problem: without S if the level of predicted costs matters.
-    pub fn default_for(problem: &dyn ProblemKind) -> Self {
-        let standard = Self::default();
-        if Self::scale_warning(std::slice::from_ref(&standard), problem).is_some() {
-            Self::mae().one_sided().into()
-        } else {
-            standard
-        }
-    }
 }
 
 /// Constructor and setters.
@@ -278,7 +268,6 @@ impl Trainer {
         outcome.training_mean = training_mean;
         outcome.least_squares = least_squares;
         outcome.previous_row = previous_row;
-        outcome.find_significant_baselines(context.split.row_order());
         Ok(outcome)
     }
 

@@ -12,9 +12,13 @@ use crate::oracle::Heuristic;
 use crate::predict::CostModel;
 use crate::report::TrainReport;
 use crate::settings::TrainingSettings;
-use crate::statistics::{RowOrder, mean_interval};
+use crate::statistics::{ConfidenceInterval, RowOrder, mean_interval};
 use crate::text::plural;
 use crate::train::TrainingContext;
+use crate::verdict::{AmountUnit, Verdict, VerdictScope};
+
+/// Percent of a fraction.
+const PERCENT: f64 = 100.0;
 
 /// A trained model and its evaluation.
 ///
@@ -41,8 +45,10 @@ pub struct TrainingOutcome {
     /// Of decisions for the costs of the row before, on the test rows; none if rows are not in
     /// order of time or their solves take long.
     pub previous_row: Option<Evaluation>,
-    /// Baselines whose regret is significantly lower.
-    pub(crate) significantly_better: Vec<Baseline>,
+    /// How the test rows follow each other.
+    pub(crate) order: RowOrder,
+    /// Whether costs are gains.
+    pub(crate) is_maximize: bool,
     /// The heuristic that made decisions, if they were not exact.
     pub heuristic: Option<Heuristic>,
     /// The labels of all rows by their proven quality.
@@ -73,7 +79,8 @@ impl TrainingOutcome {
             training_mean: None,
             least_squares: None,
             previous_row: None,
-            significantly_better: Vec::new(),
+            order: context.split.row_order(),
+            is_maximize: context.data.sense().is_maximize(),
             heuristic: context.oracle.heuristic(),
             labels: context.data.label_counts(&context.data.rows()),
             has_time_limit: context.oracle.limits().seconds.is_some(),
@@ -91,44 +98,99 @@ impl TrainingOutcome {
         }
     }
 
-    /// The evaluation of a baseline that has less test regret than the model.
+    /// The evaluation of a baseline whose mean test regret is lower than that of the model, whether
+    /// or not that is chance.
     pub fn better_baseline(&self, baseline: Baseline) -> Option<&Evaluation> {
         let test = self.test.as_ref()?;
         let evaluation = self.baseline(baseline)?;
         (evaluation.regret < test.regret).then_some(evaluation)
     }
 
-    /// That a baseline has less test regret than the model, and whether chance explains it.
-    pub fn baseline_remark(&self, baseline: Baseline) -> Option<String> {
-        let rows = self.better_baseline(baseline)?.instances;
-        let (plural, description) = (plural(rows), baseline.description());
-        let observation = format!("on {rows} test row{plural} {description} has");
-        Some(if self.significantly_better.contains(&baseline) {
-            format!("{observation} significantly less regret")
-        } else {
-            format!("{observation} less regret; the difference may be chance")
+    /// The verdict on the model against a baseline on the test rows; none where the baseline was
+    /// not compared or is the model.
+    pub fn verdict(&self, baseline: Baseline) -> Option<Verdict> {
+        let is_model = baseline == Baseline::LeastSquares && self.method == Method::least_squares();
+        let evaluation = self.baseline(baseline).filter(|_| !is_model)?;
+        self.verdict_against(baseline, evaluation, "")
+    }
+
+    /// The verdict on the model against the decisions of a baseline in the test rows; none without
+    /// test rows. `unit` is that of costs.
+    pub fn verdict_against(
+        &self,
+        baseline: Baseline,
+        reference: &Evaluation,
+        unit: &str,
+    ) -> Option<Verdict> {
+        let test = self.test.as_ref()?;
+        let (saving, interval) = saving_of_rows(&test.regrets, &reference.regrets, self.order);
+        let rows = test.instances;
+        Some(Verdict {
+            method: self.method.to_string(),
+            scope: VerdictScope::OneMethod,
+            reference: baseline.to_string(),
+            reference_regret: reference.regret,
+            saving,
+            interval,
+            unit: AmountUnit {
+                name: unit.to_owned(),
+                per: "per decision",
+                is_maximize: self.is_maximize,
+            },
+            basis: format!("{rows} test row{}", plural(rows)),
+            evidence: "test rows",
+            implication: Some(baseline.sufficiency()),
+            has_converged: self.report.has_converged() != Some(false),
+            untested: None,
         })
     }
 
-    /// The baselines whose lower regret chance does not explain: those with an interval of the
-    /// difference above 0.
-    pub(super) fn find_significant_baselines(&mut self, order: RowOrder) {
-        let Some(test) = &self.test else {
-            return;
-        };
-        let mut significant = Vec::new();
-        for baseline in Baseline::ALL {
-            let Some(better) = self.better_baseline(baseline) else {
-                continue;
-            };
-            let pairs = test.regrets.iter().zip(&better.regrets);
-            let differences: Vec<f64> = pairs.map(|(own, other)| own - other).collect();
-            let interval = mean_interval(&differences, order, 1.0);
-            if interval.is_some_and(|interval| interval.lower > 0.0) {
-                significant.push(baseline);
-            }
+    /// What the model of `auto` saves against least squares on the rows that its search scored; none
+    /// where it is that of least squares, and for other methods. On other rows, such as those of a
+    /// backtest, models of other trainings are compared.
+    pub fn search_verdict(&self) -> Option<Verdict> {
+        let search = self.report.search.as_ref()?;
+        let least_squares = search.least_squares_regret?;
+        if search.is_least_squares {
+            return None;
         }
-        self.significantly_better = significant;
+        let saving = PERCENT * (least_squares - search.expected_regret);
+        let interval = search.improvement.map(|[lower, upper]| ConfidenceInterval {
+            mean: saving,
+            lower: PERCENT * lower,
+            upper: PERCENT * upper,
+        });
+        Some(Verdict {
+            method: self.method.to_string(),
+            scope: VerdictScope::OneMethod,
+            reference: Baseline::LeastSquares.to_string(),
+            reference_regret: PERCENT * least_squares,
+            saving,
+            interval,
+            unit: AmountUnit {
+                name: "%".into(),
+                per: "of the best objective",
+                is_maximize: self.is_maximize,
+            },
+            basis: search.basis(),
+            evidence: "rows",
+            implication: Some(Baseline::LeastSquares.sufficiency()),
+            has_converged: true,
+            untested: None,
+        })
+    }
+
+    /// What the search of `auto` says about least squares, in a sentence that names its rows.
+    pub fn search_sentence(&self) -> Option<String> {
+        let search = self.report.search.as_ref()?;
+        if search.is_least_squares {
+            return Some(format!(
+                "`{}` is least squares here: by {} no other candidate is clearly better",
+                self.method,
+                search.basis()
+            ));
+        }
+        Some(self.search_verdict()?.sentence())
     }
 
     /// Whether the same command trains the same model again.
@@ -137,6 +199,19 @@ impl TrainingOutcome {
             && !self.settings.stops_by_clock()
             && !self.has_time_limit
     }
+}
+
+/// What a model saves on average against a reference with these regrets on the same rows, and the
+/// interval; none where too few rows differ, or too few are in order of time.
+fn saving_of_rows(
+    own: &[f64],
+    reference: &[f64],
+    order: RowOrder,
+) -> (f64, Option<ConfidenceInterval>) {
+    let pairs = reference.iter().zip(own);
+    let savings: Vec<f64> = pairs.map(|(reference, own)| reference - own).collect();
+    let mean = savings.iter().sum::<f64>() / savings.len().max(1) as f64;
+    (mean, mean_interval(&savings, order, 1.0))
 }
 
 impl Serialize for TrainingOutcome {

@@ -62,12 +62,23 @@ impl PlannedSolves {
 }
 
 impl Trainer {
-    /// Selects epochs by validation loss instead of validation regret if the solves of the latter
-    /// would take more than a minute and longer than those of all labels; returns what to tell the
-    /// user then. For settings that the user did not choose. The times are counted work, so the
-    /// choice is the same on every machine; methods whose loss needs solves are left as they are.
-    /// Solvers that do not count, such as user functions, are left as they are too, but the user is
-    /// told if their measured times are long.
+    /// Seconds of the solves that the losses of the method call, on one core of the reference
+    /// machine and by counted work: the same on every machine. None for `auto`, heuristics, and
+    /// solvers of the user's program.
+    pub fn loss_solve_seconds(&self, context: &TrainingContext<'_>) -> Option<f64> {
+        let Method::Stages(stages) = &self.method else {
+            return None;
+        };
+        let solves = PlannedSolves::new(stages, &self.settings, context).training;
+        counted_solve_seconds(context).map(|seconds| seconds * solves as f64)
+    }
+
+    /// Selects epochs by validation loss instead of validation regret where the solves of the
+    /// latter would take more than a minute and longer than those of all labels; returns what to
+    /// tell the user then. For settings that the user did not choose. The times are counted work,
+    /// so that the choice is the same on every machine; methods whose loss needs solves are left as
+    /// they are. Solvers that do not count, such as functions of the user's, are left as they are
+    /// too, but the user is told if their measured times are long.
     pub(crate) fn select_affordably(&mut self, context: &TrainingContext<'_>) -> Option<String> {
         let Method::Stages(stages) = &self.method else {
             return None;

@@ -91,7 +91,7 @@ pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<Comman
     check_utf8([&options.data.data, &options.data.cost_data, &options.out])?;
     let selection_is_given =
         options.training.select.is_some() || options.training.profile.is_some();
-    let mut options = resolved(options.clone())?;
+    let mut options = resolved(options.clone());
     let shard: Option<Shard> = options.shard.take().map(|text| text.parse()).transpose()?;
     // It changes no result and is no setting of it.
     let page = std::mem::take(&mut options.page);
@@ -103,8 +103,7 @@ pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<Comman
     }
     let time = require(options.origin.time.as_ref(), "--time")?;
     let folder = folder(&options);
-    check_settings(&folder, &options, context)?;
-    let history = read_history(&options, &time, context)?;
+    let history = checked_history(&mut options, &time, &folder, context)?;
     let check = |check: DataCheck<'_>| history.source.check(check, Some(&time));
     let given = given::methods(&options, &history)?;
     let mut backtest = backtest_of(&options, folder.clone());
@@ -154,24 +153,40 @@ pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<Comman
     }
 }
 
-/// The options with every default filled in.
-fn resolved(mut options: BacktestOptions) -> Result<BacktestOptions> {
-    options.training = options.training.resolved(Profile::Default);
-    options.seed.get_or_insert(0);
-    let mut methods: Vec<Method> = Vec::new();
-    for method in options.methods.take().map_or_else(default_methods, Ok)? {
-        // Least squares is always compared.
-        if !methods.contains(&method) && method != Method::least_squares() {
-            methods.push(method);
-        }
+/// Reads and labels the table. The options get the default method, which depends on the folds;
+/// methods that are given are compared with those of the folder before anything is solved.
+fn checked_history(
+    options: &mut BacktestOptions,
+    time: &str,
+    folder: &Path,
+    context: &CommandContext,
+) -> Result<History> {
+    if options.methods.is_some() {
+        check_settings(folder, options, context)?;
+        return read_history(options, time, context);
     }
-    options.methods = Some(methods);
-    Ok(options)
+    let history = read_history(options, time, context)?;
+    let backtest = backtest_of(options, folder.to_path_buf());
+    options.methods = Some(vec![backtest.default_method(history.labeled.folds.len())]);
+    check_settings(folder, options, context)?;
+    Ok(history)
 }
 
-/// The reference of the paper and its best loss without solves.
-fn default_methods() -> Result<Vec<Method>> {
-    ["MSE", "MAE(O,S)"].map(str::parse).into_iter().collect()
+/// The options with every default filled in, except for a method that depends on the folds.
+fn resolved(mut options: BacktestOptions) -> BacktestOptions {
+    options.training = options.training.resolved(Profile::Default);
+    options.seed.get_or_insert(0);
+    if let Some(listed) = options.methods.take() {
+        let mut methods: Vec<Method> = Vec::new();
+        for method in listed {
+            // Least squares is always compared.
+            if !methods.contains(&method) && method != Method::least_squares() {
+                methods.push(method);
+            }
+        }
+        options.methods = Some(methods);
+    }
+    options
 }
 
 /// The folder of the results.

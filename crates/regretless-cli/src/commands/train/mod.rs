@@ -18,7 +18,6 @@ use regretless_study::table_report::{EncodingReport, TableReport};
 use super::data_split::{DataSource, LabeledSplits, standard_split};
 use super::{CommandContext, GivenOptions, decision_page, oracle};
 use crate::args::{PageOptions, ProblemOptions, Profile, TrainOptions};
-use crate::input::load_problem;
 use crate::output::{CommandReport, set_resumable};
 use crate::settings;
 use crate::shell::command_line;
@@ -49,6 +48,12 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
     };
     let lock = resolved.out.lock(&results, context)?;
     set_resumable();
+    if !resolved.given.method && resolved.options.problem.benchmark.is_some() {
+        let method = &resolved.trainer.method;
+        context.warn(&format!(
+            "note: {method} is the method of the paper for its benchmarks; --method auto searches"
+        ));
+    }
     let mut report = train(resolved, &results, context)?;
     report.end = Some(Box::new(move || checkpoints.remove(lock)));
     Ok(report)
@@ -82,7 +87,6 @@ fn train(
     let oracle = &oracle(&rows.problem, rows.data.data(), &options.execution)?;
     let methods = [trainer.method.clone()];
     let job = TrainingJob {
-        method_setting: (!given.method).then_some("--method"),
         time_split: time_split.as_deref(),
         epochs_setting: "--epochs",
         ..TrainingJob::new(rows, oracle, &methods, &context.progress)
@@ -216,13 +220,12 @@ fn run_description(options: &TrainOptions) -> Result<String> {
     settings::text(&options, "train")
 }
 
-/// The method for a problem, unless the user gives one. A problem that cannot be read is reported
-/// when the table is.
+/// The method unless the user gives one: for the user's tables `auto`, for benchmarks that of the
+/// paper.
 fn default_method(options: &ProblemOptions) -> Method {
-    let problem = options.problem.as_ref().map(load_problem);
-    match problem {
-        Some(Ok(problem)) => Method::default_for(problem.kind().as_ref()),
-        Some(Err(_)) | None => Method::default(),
+    match options.benchmark {
+        Some(_) => Method::of_paper(),
+        None => Method::default(),
     }
 }
 

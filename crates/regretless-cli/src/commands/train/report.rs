@@ -35,7 +35,7 @@ impl TrainText<'_> {
     pub fn is_in_report(kind: NoteKind) -> bool {
         matches!(
             kind,
-            NoteKind::Epochs | NoteKind::FewTestRows | NoteKind::BetterBaseline(_)
+            NoteKind::Epochs | NoteKind::Auto | NoteKind::FewTestRows | NoteKind::BetterBaseline(_)
         )
     }
 
@@ -181,8 +181,8 @@ impl TrainText<'_> {
         }
     }
 
-    /// The regrets of the model and of baselines: of the training mean always, of others if they
-    /// decide better.
+    /// The regrets of the model and of baselines: of the training mean and least squares always, of
+    /// the previous row where it is lower.
     fn report_regrets(&self, report: &mut CommandReport) {
         let mut add = |name: &str, evaluation: &Evaluation, remark: &str| {
             report.line(format!(
@@ -202,15 +202,19 @@ impl TrainText<'_> {
             Baseline::LeastSquares,
             Baseline::PreviousRow,
         ] {
-            if let Some(better) = self.outcome.better_baseline(baseline) {
-                let remark = self.outcome.baseline_remark(baseline).unwrap_or_default();
-                add(&baseline.to_string(), better, &format!(": {remark}"));
-            } else if let (Baseline::TrainingMean, Some(mean)) =
-                (baseline, &self.outcome.training_mean)
-            {
-                let remark = ": the test regret of decisions without a model";
-                add("training mean", mean, remark);
-            }
+            let Some(evaluation) = self.outcome.baseline(baseline) else {
+                continue;
+            };
+            let is_better = self.outcome.better_baseline(baseline).is_some();
+            let remark = match (baseline, self.outcome.verdict(baseline)) {
+                (Baseline::TrainingMean, Some(_)) if !is_better => {
+                    "the test regret of decisions without a model".into()
+                }
+                (Baseline::PreviousRow, Some(_)) if !is_better => continue,
+                (_, Some(verdict)) => verdict.sentence(),
+                (_, None) => "the model".into(),
+            };
+            add(&baseline.to_string(), evaluation, &format!(": {remark}"));
         }
     }
 
@@ -266,6 +270,16 @@ impl TrainText<'_> {
                     "  least squares      normalized {} on the same rows ({difference})",
                     percent(regret)
                 ));
+            }
+            let tried = self.outcome.report.candidates.len();
+            let candidates = self.outcome.report.candidates.iter();
+            let chosen = candidates.filter(|entry| entry.is_chosen).count();
+            report.line(format!(
+                "  candidates         {tried} tried by {}, {chosen} in the model",
+                search.basis()
+            ));
+            if let Some(sentence) = self.outcome.search_sentence() {
+                report.line(format!("                     {sentence}"));
             }
         }
         if let Some(seconds) = self.outcome.report.timed_solve_seconds {

@@ -18,9 +18,8 @@ use regretless_study::experiment::MeanAndDeviation;
 use super::tables::{RowRelation, World};
 use crate::backtest::{Backtest, BacktestFold, BacktestTable, Periods, RollingOrigin};
 use crate::experiment::{CellData, SeedDesign};
-use crate::review::RowSaving;
 use regretless::baseline::{Baseline, mean_costs};
-use regretless_base::statistics::ConfidenceInterval;
+use regretless_base::statistics::{ConfidenceInterval, mean_interval};
 
 const ROWS: usize = 160;
 const ROWS_OF_TRAINING: usize = 320;
@@ -158,7 +157,9 @@ fn train(world: &World, table: u64) -> Vec<Observation> {
             .regrets
     };
     let (own, reference) = (regrets(&model), regrets(&least_squares));
-    let interval = RowSaving::of(&own, &reference, split.row_order()).interval;
+    let pairs = reference.iter().zip(&own);
+    let savings: Vec<f64> = pairs.map(|(reference, own)| reference - own).collect();
+    let interval = mean_interval(&savings, split.row_order(), 1.0);
     let truth = world.expected_regret(&least_squares) - world.expected_regret(&model);
     vec![Observation {
         name: "train",

@@ -290,5 +290,5 @@ fn a_changed_source_does_not_resume_from_a_checkpoint_or_reuse_a_cell() {
     let first = method.loss_fingerprints();
     VERSION.store(2, Ordering::Relaxed);
     assert_ne!(first, method.loss_fingerprints());
-    assert!(Method::default().loss_fingerprints().is_empty());
+    assert!(Method::of_paper().loss_fingerprints().is_empty());
 }

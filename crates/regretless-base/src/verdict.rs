@@ -1,8 +1,8 @@
 //! [`Verdict`]: what a method saves against a reference, how certain that is, and one sentence
 //! about it. Trainings, comparisons and backtests conclude in its words.
 
-use regretless_base::statistics::{CONFIDENCE, ConfidenceInterval};
-use regretless_base::text::amount;
+use crate::statistics::{CONFIDENCE, ConfidenceInterval};
+use crate::text::amount;
 
 /// Largest saving that the interval of the best method allows if the reference is enough, as a
 /// fraction of the regret of the reference. Untuned: a tenth of what better decisions could save at
@@ -26,7 +26,7 @@ pub struct Verdict {
     pub interval: Option<ConfidenceInterval>,
     /// The unit of savings.
     pub unit: AmountUnit,
-    /// What the interval is from, such as `64 test rows`; empty if the results say so.
+    /// The rows that the interval is from, such as `64 test rows`.
     pub basis: String,
     /// What there must be more of to decide what is not certain.
     pub evidence: &'static str,
@@ -50,15 +50,28 @@ pub enum VerdictScope {
     DecisionFocused,
 }
 
+impl VerdictScope {
+    /// What the methods are called; none for a single one.
+    fn noun(self) -> Option<&'static str> {
+        match self {
+            Self::OneMethod => None,
+            Self::AllMethods => Some("compared method"),
+            Self::DecisionFocused => Some("compared decision-focused method"),
+        }
+    }
+}
+
 /// What the numbers of a verdict prove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Significance {
     /// The method is better: the interval of its saving is above 0.
     Better,
-    /// It may save a lot, or nothing.
+    /// The reference is better: the interval is below 0.
+    Worse,
+    /// The method saves little at most.
+    Negligible,
+    /// The interval allows for a saving that is worth it, and for none.
     Open,
-    /// It is not better, or not by much.
-    NotBetter,
     /// There is too little to tell.
     Untested,
 }
@@ -66,53 +79,92 @@ pub enum Significance {
 impl Verdict {
     /// What the numbers prove.
     pub fn significance(&self) -> Significance {
-        if self.untested.is_some() {
+        let Some(interval) = self.interval.filter(|_| self.untested.is_none()) else {
             return Significance::Untested;
-        }
-        let negligible = MAX_NEGLIGIBLE_SAVING * self.reference_regret;
-        match self.interval {
-            Some(interval) if interval.lower > 0.0 => Significance::Better,
-            Some(interval) if self.saving > 0.0 && interval.upper > negligible => {
-                Significance::Open
-            }
-            Some(_) | None => Significance::NotBetter,
+        };
+        if interval.lower > 0.0 {
+            Significance::Better
+        } else if interval.upper < 0.0 {
+            Significance::Worse
+        } else if Self::is_negligible(interval.upper, self.reference_regret) {
+            Significance::Negligible
+        } else {
+            Significance::Open
         }
     }
 
-    /// The verdict in one sentence, without a full stop.
+    /// Whether a saving is hardly worth a model in the place of a reference with this regret.
+    pub fn is_negligible(saving: f64, reference_regret: f64) -> bool {
+        saving <= MAX_NEGLIGIBLE_SAVING * reference_regret
+    }
+
+    /// The verdict in one sentence, without a full stop. It claims no more than the interval
+    /// proves.
     pub fn sentence(&self) -> String {
         match self.significance() {
-            Significance::Untested => self.untested.clone().unwrap_or_default(),
+            Significance::Untested => self.ignorance(),
             Significance::Better => self.claim(),
+            Significance::Worse => self.denial("beats", &self.reference_claim()),
+            Significance::Negligible => self.denial("saves much against", &self.upper_bound()),
             Significance::Open => self.doubt(),
-            Significance::NotBetter => self.denial(),
         }
     }
 
-    /// What the method saves, certain or not.
-    pub fn claim(&self) -> String {
-        let (saving, share, details) = (self.saving_text(), self.share(), self.details());
+    /// What the method saves.
+    fn claim(&self) -> String {
+        let (share, details) = (self.share(), self.details());
+        let difference = self.difference(&format!("`{}`", self.method), &self.reference);
+        difference + &share + &details
+    }
+
+    /// What the reference saves against the method.
+    fn reference_claim(&self) -> String {
+        let opposite = Self {
+            saving: -self.saving,
+            interval: self.interval.map(|interval| ConfidenceInterval {
+                mean: -interval.mean,
+                lower: -interval.upper,
+                upper: -interval.lower,
+            }),
+            ..self.clone()
+        };
+        let method = format!("`{}`{}", self.method, self.own_condition());
+        opposite.difference(&format!("`{}`", self.reference), &method) + &opposite.details()
+    }
+
+    /// That the method saves little at most.
+    fn upper_bound(&self) -> String {
         let (method, reference) = (&self.method, &self.reference);
+        let condition = self.own_condition();
+        let (saving, details) = (self.saving_text(), self.details());
+        let verb = self.unit.verb();
+        format!(
+            "`{method}`{condition} decides hardly better than {reference}, if at all: it {verb} \
+             {saving}{details}"
+        )
+    }
+
+    /// That one saves an amount against another one.
+    fn difference(&self, better: &str, worse: &str) -> String {
+        let saving = self.saving_text();
         if self.unit.is_maximize {
-            format!("`{method}` gains {saving} more than {reference}{share}{details}")
+            format!("{better} gains {saving} more than {worse}")
         } else {
-            format!("`{method}` saves {saving} against {reference}{share}{details}")
+            format!("{better} saves {saving} against {worse}")
         }
     }
 
-    /// That the best of all methods may save something although it is not certain to be better.
-    pub fn remark(&self) -> Option<String> {
-        let is_told = self.scope == VerdictScope::AllMethods
-            && self.significance() == Significance::NotBetter
-            && self.saving > 0.0;
-        let interval = self.interval.filter(|_| is_told)?;
-        Some(format!(
-            "the best of them, `{}`, {} {}, which is not certain ({})",
-            self.method,
-            self.unit.verb(),
-            self.saving_text(),
-            range_text(interval)
-        ))
+    /// That there is too little to tell.
+    fn ignorance(&self) -> String {
+        let (method, reference, evidence) = (&self.method, &self.reference, self.evidence);
+        self.untested.clone().unwrap_or_else(|| {
+            let (verb, saving) = (self.unit.verb(), self.saving_text());
+            format!(
+                "`{method}` is not certain to beat {reference}: it {verb} {saving}, but too few \
+                 {evidence} differ for an interval ({})",
+                self.basis
+            )
+        })
     }
 
     /// That the method may save a lot, or nothing.
@@ -120,53 +172,51 @@ impl Verdict {
         let (method, reference) = (&self.method, &self.reference);
         let verb = self.unit.verb();
         let (saving, details) = (self.saving_text(), self.details());
-        let claim = match self.scope {
-            VerdictScope::OneMethod => {
-                format!(
-                    "`{method}` is not certain to beat {reference}: it {verb} {saving}{details}"
-                )
-            }
-            VerdictScope::AllMethods => format!(
-                "no method is certain to beat {reference} on this table: `{method}` {verb} \
-                 {saving}{details}"
+        let claim = match self.scope.noun() {
+            None => format!(
+                "`{method}` is not certain to beat {reference}: it {verb} {saving}{details}"
             ),
-            VerdictScope::DecisionFocused => format!(
-                "no decision-focused method is certain to beat {reference} on this table: \
-                 `{method}` {verb} {saving}{details}"
+            Some(noun) => format!(
+                "no {noun} is certain to beat {reference}: `{method}` {verb} {saving}{details}"
             ),
         };
         format!("{claim}; more {} may decide", self.evidence)
     }
 
-    /// That the reference is as good.
-    fn denial(&self) -> String {
-        let (method, reference) = (&self.method, &self.reference);
-        let condition = if self.has_converged {
-            ""
-        } else {
-            ", as trained here,"
-        };
-        let verb = self.unit.verb();
-        let (saving, details) = (self.saving_text(), self.details());
-        let mut sentence = match self.scope {
-            VerdictScope::OneMethod => {
+    /// That no method has a property, proven by a finding about the best one.
+    fn denial(&self, property: &str, finding: &str) -> String {
+        let reference = &self.reference;
+        let (mut sentence, subject) = match self.scope.noun() {
+            None => (finding.to_owned(), ""),
+            Some(noun) => (
                 format!(
-                    "`{method}`{condition} does not beat {reference}: it {verb} {saving}{details}"
-                )
-            }
-            VerdictScope::AllMethods => {
-                format!("no method{condition} beats {reference} on this table")
-            }
-            VerdictScope::DecisionFocused => format!(
-                "no decision-focused method{condition} beats {reference} on this table: the best, \
-                 `{method}`, {verb} {saving}{details}"
+                    "no {noun}{} {property} {reference}: {finding}",
+                    self.condition()
+                ),
+                "compared with these, ",
             ),
         };
         if let Some(implication) = self.implication.filter(|_| self.has_converged) {
-            sentence += "; ";
-            sentence += implication;
+            sentence += &format!("; {subject}{implication}");
         }
         sentence
+    }
+
+    /// The limit of a denial.
+    fn condition(&self) -> &'static str {
+        if self.has_converged {
+            ""
+        } else {
+            " as trained here"
+        }
+    }
+
+    /// The limit of a denial about a single method; about several it comes before them.
+    fn own_condition(&self) -> &'static str {
+        match self.scope.noun() {
+            None => self.condition(),
+            Some(_) => "",
+        }
     }
 
     fn saving_text(&self) -> String {
