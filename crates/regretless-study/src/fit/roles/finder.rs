@@ -407,11 +407,10 @@ impl RoleFinder<'_> {
 
     /// The error of a role that several columns could have, with the command of each reading.
     fn ambiguous(&self, what: &str, role: &str, values: impl Iterator<Item = String>) -> Error {
-        let commands: Vec<String> = values
-            .map(|value| self.command.with_role(role, &value))
-            .collect();
+        let commands = values.map(|value| self.command.with_role(role, &value));
         Error::setting(what.to_owned())
-            .with_remedy(format!("say which:\n  {}", commands.join("\n  ")))
+            .with_remedy("say which:")
+            .with_commands(commands)
     }
 }
 
