@@ -313,7 +313,7 @@ fn the_best_method_is_compared_with_present_decisions_whatever_the_result() {
     );
     let found = out("best");
     assert!(
-        found.contains("` does not beat present decisions: it saves -"),
+        found.contains("` does not beat present decisions: it costs "),
         "{found}"
     );
 }

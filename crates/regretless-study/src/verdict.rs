@@ -146,9 +146,12 @@ impl Verdict {
         } else {
             ", as trained here,"
         };
-        let verb = self.unit.verb();
-        let (saving, details) = (self.saving_text(), self.details());
+        let (verb, saving, details) = (self.unit.verb(), self.saving_text(), self.details());
         let mut sentence = match self.scope {
+            VerdictScope::OneMethod if self.saving < 0.0 => format!(
+                "`{method}`{condition} does not beat {reference}: {}",
+                self.loss_text()
+            ),
             VerdictScope::OneMethod => {
                 format!(
                     "`{method}`{condition} does not beat {reference}: it {verb} {saving}{details}"
@@ -174,6 +177,25 @@ impl Verdict {
             .interval
             .map_or(0.0, |interval| interval.upper - interval.lower);
         self.unit.rate(self.saving, precision)
+    }
+
+    /// What a method loses whose saving is negative, with the ends of the interval as losses, too.
+    fn loss_text(&self) -> String {
+        let loss = Self {
+            saving: -self.saving,
+            interval: self.interval.map(|interval| ConfidenceInterval {
+                mean: -interval.mean,
+                lower: -interval.upper,
+                upper: -interval.lower,
+            }),
+            ..self.clone()
+        };
+        let (amount, details) = (loss.saving_text(), loss.details());
+        if self.unit.is_maximize {
+            format!("it gains {amount} less{details}")
+        } else {
+            format!("it costs {amount} more{details}")
+        }
     }
 
     /// The saving as a share of the regret: without a unit, an amount alone says little.
