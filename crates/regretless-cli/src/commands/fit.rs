@@ -34,10 +34,7 @@ pub fn run(options: &FitOptions, context: &CommandContext) -> Result<CommandRepo
     print_roles(&table, &settings, context);
     context.print_notes(&table.notes);
     let plan = FitPlan::new(&table, &settings)?;
-    context.warn(&format!(
-        "{}: {}; about {:.0} CPU seconds and the solves",
-        plan.method, plan.description, settings.budget
-    ));
+    context.warn(&plan.announcement());
     set_resumable();
     let results = table.fit(&plan, &settings, &context.progress)?;
     context.print_notes(&results.notes);
@@ -217,8 +214,8 @@ fn report(settings: &FitSettings, table: &FitTable, results: &FitResults) -> Res
     report.line(format!("page:  {}", page.display()));
     report.line(format!("card:  {}", folder.join(CARD_FILE_NAME).display()));
     report.line("next:");
-    let key = table.roles.time.as_deref();
-    let key = key.map_or_else(String::new, |time| format!(" --key {}", quoted(time)));
+    let key = table.key();
+    let key = key.map_or_else(String::new, |column| format!(" --key {}", quoted(column)));
     let [model, rows] = [model, folder.join(NEW_ROWS_FILE_NAME)].map(|path| quoted_path(&path));
     let decisions = quoted_path(&folder.join("new-decisions.csv"));
     report.line(format!(

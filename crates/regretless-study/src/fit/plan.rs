@@ -76,14 +76,19 @@ impl FitPlan {
                     .with_remedy("it must be above 0"),
             );
         }
-        let method = settings.method.clone().unwrap_or(Method::Auto {
-            budget: AutoBudget {
-                // Whole tenths, so that the name of the method is short.
-                seconds: (10.0 * seconds).round().max(1.0) / 10.0,
-                solve_seconds: None,
+        let method = match &settings.method {
+            // The predictor is linear, so its MSE is least where least squares are.
+            Some(method) if *method == Method::mse().into() => Method::least_squares(),
+            Some(method) => method.clone(),
+            None => Method::Auto {
+                budget: AutoBudget {
+                    // Whole tenths, so that the name of the method is short.
+                    seconds: (10.0 * seconds).round().max(1.0) / 10.0,
+                    solve_seconds: None,
+                },
+                candidates: Vec::new(),
             },
-            candidates: Vec::new(),
-        });
+        };
         let mut methods = vec![method.clone()];
         methods.retain(|method| *method != Method::least_squares());
         let mut backtest = Backtest::new(methods);
@@ -97,5 +102,25 @@ impl FitPlan {
             method,
             description,
         })
+    }
+
+    /// What will be done, in one line: the folds, and the number of searches or trainings with the
+    /// most that a search may take. Candidates that are trained early leave some of a budget.
+    pub fn announcement(&self) -> String {
+        let folds = self.folds.len();
+        let work = match &self.method {
+            Method::Auto { budget, .. } => format!(
+                "{} searches of at most {} CPU seconds each, counted by work: {folds}, and one \
+                 for the model",
+                folds + 1,
+                budget.seconds
+            ),
+            Method::Stages(_) => format!("{} trainings: {folds}, and one for the model", folds + 1),
+            // In closed form: done at once.
+            Method::LeastSquares { .. } | Method::InvalidCombination(_) => {
+                return format!("{}: {}", self.method, self.description);
+            }
+        };
+        format!("{}: {}; {work}", self.method, self.description)
     }
 }

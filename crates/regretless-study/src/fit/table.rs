@@ -16,6 +16,7 @@ use regretless_base::error::{Error, Result};
 use regretless_base::observer::Observer;
 use regretless_base::text::{common_ends, first_names};
 
+use super::roles::WHICH_PROBLEM_PAGE;
 use super::{FitSettings, ProblemColumnNames, TableRoles};
 use crate::backtest::{GivenMethod, Periods};
 use crate::text::CsvText;
@@ -56,7 +57,8 @@ impl FitTable {
         let roles = TableRoles::of(&profile, &names, stated, &settings.command);
         let mut roles = roles.map_err(in_file)?;
         let mut source = source_of(settings, &roles);
-        let (problem, mut data) = source.read_for(settings.problem.clone())?;
+        let read = source.read_for(settings.problem.clone());
+        let (problem, mut data) = read.map_err(|error| led_on(error, &profile, &roles))?;
         // Features that the user named are known when the decision is made.
         if stated.features.is_empty() {
             let leaking = leaking_features(&source, &data, roles.time.as_deref())?;
@@ -88,7 +90,7 @@ impl FitTable {
             None => Periods::without_times(table.data().len(), u64::from(settings.seed))?,
         };
         Ok(Self {
-            new_rows: new_rows(&profile, &roles)?,
+            new_rows: new_rows(&source, &roles, &periods)?,
             roles,
             problem,
             notes: table.notes().to_vec(),
@@ -101,6 +103,12 @@ impl FitTable {
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.table.data().len()
+    }
+
+    /// The column by which a row is found in decisions: the time, where no two rows have the same.
+    pub fn key(&self) -> Option<&str> {
+        let is_unique = self.periods.len() == self.rows();
+        self.roles.time.as_deref().filter(|_| is_unique)
     }
 
     /// The periods of the rows; rows without times are periods in random order.
@@ -187,21 +195,29 @@ impl FitTable {
     }
 }
 
-/// What deciding needs of the last row: its time, features and parameters.
-fn new_rows(profile: &TableProfile, roles: &TableRoles) -> Result<String> {
-    let is_needed = |column: &&ColumnProfile| {
-        let mut roles = [&roles.features, &roles.parameters].into_iter();
-        roles.any(|names| names.contains(&column.name))
+/// What deciding needs of the latest row: its time, features and parameters. Rows of a table need
+/// not be in the order of time.
+fn new_rows(source: &TableSource, roles: &TableRoles, periods: &Periods) -> Result<String> {
+    let latest = if periods.are_ordered() {
+        let last = (0..periods.len()).next_back();
+        last.and_then(|period| periods.rows(period).last().copied())
+    } else {
+        None
     };
-    let time = profile.columns.iter();
-    let time = time.filter(|column| Some(&column.name) == roles.time.as_ref());
-    let columns: Vec<&ColumnProfile> = time
-        .chain(profile.columns.iter().filter(is_needed))
-        .collect();
-    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-    let cells: Vec<&str> = columns.iter().map(|column| column.last.as_str()).collect();
+    let columns = roles.columns_to_decide();
+    let mut latest_cells: Vec<String> = Vec::new();
+    let mut row = 0;
+    source.visit_rows(&columns, &mut |cells| {
+        // Without times the last row of the table is as good as any.
+        if latest.is_none_or(|latest| latest == row) {
+            latest_cells = cells.to_vec();
+        }
+        row += 1;
+        Ok(())
+    })?;
+    let names: Vec<&str> = columns.iter().map(String::as_str).collect();
     let mut rows = CsvText::new(&names)?;
-    rows.row(&cells)?;
+    rows.row(&latest_cells)?;
     rows.finish()
 }
 
@@ -222,6 +238,18 @@ fn leaking_features(
     let of_table = data.features().column_names();
     columns.retain(|name| of_table.contains(name));
     Ok(columns)
+}
+
+/// The error of a table whose costs have gaps, with what can be done about them.
+fn led_on(error: Error, profile: &TableProfile, roles: &TableRoles) -> Error {
+    let has_gaps = |column: &&ColumnProfile| column.gaps > 0 && roles.costs.contains(&column.name);
+    if !profile.columns.iter().any(|column| has_gaps(&column)) {
+        return error;
+    }
+    let remedy = error.remedy().unwrap_or_else(|| "fill them in".into());
+    error.with_remedy(format!(
+        "{remedy}; where costs are missing by chance, leave these rows out; {WHICH_PROBLEM_PAGE}"
+    ))
 }
 
 /// The table with the columns of its costs and features.

@@ -50,6 +50,10 @@ pub struct StatedRoles {
 /// The word by which a user says that a table has no column of a role.
 pub const NO_COLUMN: &str = "none";
 
+/// Where a user who does not find a role is led on, for errors.
+pub(super) const WHICH_PROBLEM_PAGE: &str =
+    "the page \"Which problem do I have?\" (docs/start/which-problem.md) leads on";
+
 /// The roles of the columns of a table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TableRoles {
@@ -129,7 +133,9 @@ impl TableRoles {
             known.insert(column.content, &column.name);
         }
         for (position, column) in table.columns.iter().enumerate() {
-            if taken.contains(&position) {
+            // A time that is named as a feature is one, too; other roles have one only.
+            let is_named_time = time == Some(position) && finder.is_named_feature(&column.name);
+            if taken.contains(&position) && !is_named_time {
                 continue;
             }
             let equal = known.get(&column.content);
@@ -151,9 +157,8 @@ impl TableRoles {
             }
         }
         if roles.features.is_empty() {
-            return Err(
-                Error::setting("no column is left for the features").with_remedy(described(&roles))
-            );
+            return Err(Error::setting("no column is left for the features")
+                .with_remedy(format!("{}; {WHICH_PROBLEM_PAGE}", described(&roles))));
         }
         Ok(roles)
     }
@@ -168,6 +173,18 @@ impl TableRoles {
             reason: reason.to_owned(),
         });
         self.unused.extend(unused);
+    }
+
+    /// The columns of a table to decide on: keys, the time, parameters and features, each once.
+    pub(super) fn columns_to_decide(&self) -> Vec<String> {
+        let mut columns: Vec<String> = Vec::new();
+        let lists = [self.time.as_slice(), &self.parameters, &self.features];
+        for name in lists.into_iter().flatten() {
+            if !columns.contains(name) {
+                columns.push(name.clone());
+            }
+        }
+        columns
     }
 
     /// The roles in lines for people: the role, and the columns that have it.

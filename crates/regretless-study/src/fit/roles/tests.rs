@@ -20,7 +20,6 @@ fn number(name: &str) -> ColumnProfile {
         is_integral: false,
         has_negatives: false,
         content: hash_of(name),
-        last: String::new(),
     }
 }
 
@@ -300,4 +299,62 @@ fn a_table_without_features_is_refused() {
         "{message}"
     );
     assert!(message.contains("not used: x: constant"), "{message}");
+}
+
+#[test]
+fn decisions_are_found_although_the_names_of_items_have_the_beginning_of_the_costs() {
+    let columns = [
+        number("x"),
+        number("margin_fish"),
+        number("margin_milk"),
+        decision("loaded_milk"),
+        decision("loaded_fish"),
+    ];
+    let problem = ProblemColumnNames {
+        costs: Some(names(&["margin_fish", "margin_milk"])),
+        ..ProblemColumnNames::default()
+    };
+    for decisions in [&[][..], &["loaded_*"]] {
+        let stated = StatedRoles {
+            decisions: names(decisions),
+            ..StatedRoles::default()
+        };
+        let roles = roles_of(&columns, &problem, &stated).unwrap();
+        assert_eq!(roles.decisions, ["loaded_fish", "loaded_milk"]);
+        assert_eq!(roles.features, ["x"]);
+    }
+}
+
+#[test]
+fn the_only_date_is_the_time_although_it_is_named_as_a_feature() {
+    let columns = [
+        of_kind("day", ValueKind::Date),
+        number("x"),
+        number("c1"),
+        number("c2"),
+    ];
+    let stated = |features: &[&str], time: Option<&str>| StatedRoles {
+        features: names(features),
+        time: time.map(str::to_owned),
+        ..StatedRoles::default()
+    };
+    let roles = roles_of(&columns, &items(2), &stated(&["x", "day"], None)).unwrap();
+    assert_eq!(roles.time.as_deref(), Some("day"));
+    assert_eq!(roles.features, ["day", "x"]);
+    let roles = roles_of(&columns, &items(2), &stated(&["day"], Some("none"))).unwrap();
+    assert_eq!((roles.time, roles.features), (None, names(&["day"])));
+}
+
+#[test]
+fn names_with_quotes_stay_within_the_words_of_a_command() {
+    let shell = FitCommand::Shell("regretless fit t.csv".into());
+    assert_eq!(
+        shell.with_role("time", "it's"),
+        r"regretless fit t.csv --time 'it'\''s'"
+    );
+    let python = FitCommand::Python("regretless.fit(problem, table".into());
+    assert_eq!(
+        python.with_role("time", "a\"b"),
+        r#"regretless.fit(problem, table, time="a\"b")"#
+    );
 }
