@@ -73,11 +73,10 @@ fn a_history_needs_no_flag_and_its_model_decides() {
     assert_eq!(names("decisions"), ["was_a", "was_b", "was_c", "was_d"]);
     assert_eq!(names("features"), ["load", "wind", "region"]);
     assert_eq!(roles["time"], "date");
-    for (column, reason) in [("order_id", "names the rows"), ("always", "constant")] {
-        let unused = roles["unused"].to_string();
-        let expected = format!("{{\"name\":\"{column}\",\"reason\":\"{reason}\"}}");
-        assert!(unused.contains(&expected), "{unused}");
-    }
+    assert_eq!(names("keys"), ["order_id"]);
+    let unused = roles["unused"].to_string();
+    let expected = "{\"name\":\"always\",\"reason\":\"constant\"}";
+    assert!(unused.contains(expected), "{unused}");
     let verdict = json["verdict"].as_str().unwrap();
     assert!(verdict.starts_with("`auto "), "{verdict}");
     assert!(verdict.contains("EUR"), "{verdict}");
@@ -490,5 +489,105 @@ fn a_date_that_several_rows_have_is_no_key() {
     workspace.write("table.csv", &(changed.join("\n") + "\n"));
     let command = COMMAND.replace("--budget 3", "--method MAE");
     let output = workspace.run(&command).succeeded();
-    assert!(!output.out.contains("--key"), "{}", output.out);
+    assert!(!output.out.contains("--key date"), "{}", output.out);
+    assert!(output.out.contains("--key order_id"), "{}", output.out);
+}
+
+#[test]
+fn several_tables_are_one_history() {
+    let workspace = workspace(120, true);
+    let text = workspace.read("table.csv");
+    let lines: Vec<&str> = text.lines().collect();
+    // The second one has its columns in another order.
+    let reversed = |line: &str| {
+        let mut cells: Vec<&str> = line.split(',').collect();
+        cells.reverse();
+        cells.join(",") + "\n"
+    };
+    workspace.write("one.csv", &(lines[..61].join("\n") + "\n"));
+    let second: String = std::iter::once(lines[0])
+        .chain(lines[61..].iter().copied())
+        .map(reversed)
+        .collect();
+    workspace.write("two.csv", &second);
+    let command = COMMAND.replace("--budget 3", "--method MAE");
+    workspace.run(&command).succeeded();
+    let several = command.replace("table.csv", "one.csv two.csv");
+    let several = several.replace("--out result", "--out several");
+    workspace.run(&several).succeeded();
+    for file in ["model.safetensors", "periods.csv", "new-rows.csv"] {
+        let [one, both] = ["result", "several"].map(|f| workspace.bytes(&format!("{f}/{file}")));
+        assert!(one == both, "{file} differs");
+    }
+    workspace.run(&several).succeeded();
+    let again = "fit --config several/settings.toml --out again";
+    workspace.run(again).succeeded();
+    // Other rows do not replace the table of results that are there.
+    workspace.write("two.csv", &second.replace("2024", "2025"));
+    assert_eq!(workspace.run(&several).code, 3);
+    workspace.write("two.csv", &second.replace("wind", "breeze"));
+    let other = workspace.run(&several);
+    for part in ["two.csv", "wind", "same columns"] {
+        assert!(other.err.contains(part), "{}", other.err);
+    }
+}
+
+#[test]
+fn a_long_table_is_fitted_and_its_next_commands_can_be_pasted() {
+    let workspace = workspace(60, true);
+    let wide = workspace.read("table.csv");
+    let mut long = String::from("order,date,site,wind,eur\n");
+    for (day, line) in wide.lines().skip(1).enumerate() {
+        let cells: Vec<&str> = line.split(',').collect();
+        for (site, name) in SITES.iter().enumerate() {
+            let cost = cells[cells.len() - 4 + site];
+            writeln!(long, "o{day},{},{name},{},{cost}", cells[0], cells[3]).unwrap();
+        }
+    }
+    workspace.write("long.csv", &long);
+    let problem = "kind = \"knapsack\"\nitems = [\"a\", \"b\", \"c\", \"d\"]\n\
+        weights = [[1.0, 1.0, 1.0, 1.0]]\ncapacity = [2.0]\n";
+    workspace.write("problem.toml", problem);
+    let command = "fit long.csv --problem problem.toml --method MAE --instance-column order \
+        --item-column site --cost-column eur --out result";
+    let output = workspace.run(command).succeeded();
+    let new = workspace.read("result/new-rows.csv");
+    assert_eq!(new.lines().count(), 5, "{new}");
+    assert!(new.lines().nth(1).unwrap().starts_with("o59,"), "{new}");
+    for next in output
+        .out
+        .lines()
+        .filter_map(|l| l.strip_prefix("  regretless "))
+    {
+        workspace.run(next).succeeded();
+    }
+    workspace.run(command).succeeded();
+}
+
+#[test]
+fn keys_label_the_rows_of_tables_without_dates() {
+    let workspace = workspace(60, false);
+    let command = COMMAND.replace("--budget 3", "--method MAE");
+    let output = workspace.run(&command).succeeded();
+    assert!(
+        output.err.contains("keys            order_id"),
+        "{}",
+        output.err
+    );
+    assert!(output.out.contains("--key order_id"), "{}", output.out);
+    let periods = workspace.read("result/periods.csv");
+    assert!(periods.contains("1059"), "{periods}");
+    for next in output
+        .out
+        .lines()
+        .filter_map(|l| l.strip_prefix("  regretless "))
+    {
+        workspace.run(next).succeeded();
+    }
+    let refused = workspace.run(&format!("{command} --force --keys region"));
+    assert!(
+        refused.err.contains("keys: several rows"),
+        "{}",
+        refused.err
+    );
 }

@@ -14,9 +14,6 @@ use crate::fit::FitCommand;
 /// check.
 const MIN_ZERO_SHARE: f64 = 0.5;
 
-/// Beginnings and ends of names of columns that count or name rows.
-const KEY_WORDS: [&str; 5] = ["id", "key", "index", "row", "number"];
-
 /// Finds roles one after the other.
 pub(super) struct RoleFinder<'a> {
     pub table: &'a TableProfile,
@@ -26,13 +23,13 @@ pub(super) struct RoleFinder<'a> {
 }
 
 impl RoleFinder<'_> {
-    fn name(&self, column: usize) -> &str {
+    pub(super) fn name(&self, column: usize) -> &str {
         &self.table.columns[column].name
     }
 
     /// The columns that names or patterns select: in the order in which they are named, those of a
     /// pattern in the order of the table.
-    fn selected(&self, patterns: &[String]) -> Vec<usize> {
+    pub(super) fn selected(&self, patterns: &[String]) -> Vec<usize> {
         let mut selected = Vec::new();
         for pattern in patterns {
             for (position, column) in self.table.columns.iter().enumerate() {
@@ -89,6 +86,7 @@ impl RoleFinder<'_> {
             ("forecasts", &self.stated.forecasts),
             ("features", &self.stated.features),
             ("ignore", &self.stated.ignore),
+            ("keys", &self.stated.keys),
         ];
         for (role, patterns) in lists {
             for pattern in patterns {
@@ -101,7 +99,7 @@ impl RoleFinder<'_> {
         Ok(())
     }
 
-    fn unknown_column(&self, role: &str, name: &str) -> Error {
+    pub(super) fn unknown_column(&self, role: &str, name: &str) -> Error {
         let names = self.table.columns.iter().map(|column| &column.name);
         Error::setting(format!("{role}: no column is called '{name}'"))
             .with_remedy(format!("the columns are {}", first_names(names)))
@@ -112,6 +110,9 @@ impl RoleFinder<'_> {
     }
 
     pub fn costs(&self) -> Result<NameGroup> {
+        if let Some(long) = &self.stated.long {
+            return Ok(self.group_of(vec![self.column("cost column", &long.cost)?]));
+        }
         if !self.stated.costs.is_empty() {
             let selected = self.selected(&self.stated.costs);
             return Ok(self
@@ -348,14 +349,7 @@ impl RoleFinder<'_> {
     pub fn time(&self, taken: &HashSet<usize>) -> Result<Option<usize>> {
         match self.stated.time.as_deref() {
             Some(NO_COLUMN) => return Ok(None),
-            Some(name) => {
-                let mut columns = 0..self.table.columns.len();
-                let found = columns.find(|column| self.name(*column) == name);
-                return match found {
-                    Some(column) => Ok(Some(column)),
-                    None => Err(self.unknown_column("time", name)),
-                };
-            }
+            Some(name) => return self.column("time", name).map(Some),
             None => {}
         }
         let is_time = |column: &usize| {
@@ -402,18 +396,6 @@ impl RoleFinder<'_> {
         }
         if column.is_constant() {
             return Some("constant".into());
-        }
-        let name = column.name.to_lowercase();
-        let is_key = KEY_WORDS
-            .iter()
-            .any(|word| name == *word || name.ends_with(&format!("_{word}")));
-        let may_be_key = match column.kind {
-            ValueKind::Text => true,
-            ValueKind::Number => column.is_integral && is_key,
-            ValueKind::Date | ValueKind::Empty => false,
-        };
-        if may_be_key && column.names_rows {
-            return Some("names the rows".into());
         }
         None
     }
