@@ -140,7 +140,8 @@ pub fn print_error(error: &Error) {
     };
     let mut text = format!("error: {}", escaped(&error.message()));
     if let Some(remedy) = remedy {
-        let _ = write!(text, "\n hint: {}", escaped(&remedy));
+        // The lines of a remedy are escaped one by one.
+        let _ = write!(text, "\n hint: {}", escaped_lines(&remedy));
     }
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

@@ -73,11 +73,10 @@ fn a_history_needs_no_flag_and_its_model_decides() {
     assert_eq!(names("decisions"), ["was_a", "was_b", "was_c", "was_d"]);
     assert_eq!(names("features"), ["load", "wind", "region"]);
     assert_eq!(roles["time"], "date");
-    for (column, reason) in [("order_id", "names the rows"), ("always", "constant")] {
-        let unused = roles["unused"].to_string();
-        let expected = format!("{{\"name\":\"{column}\",\"reason\":\"{reason}\"}}");
-        assert!(unused.contains(&expected), "{unused}");
-    }
+    assert_eq!(names("keys"), ["order_id"]);
+    let unused = roles["unused"].to_string();
+    let expected = "{\"name\":\"always\",\"reason\":\"constant\"}";
+    assert!(unused.contains(expected), "{unused}");
     let verdict = json["verdict"].as_str().unwrap();
     assert!(verdict.starts_with("`auto "), "{verdict}");
     assert!(verdict.contains("EUR"), "{verdict}");
@@ -202,8 +201,10 @@ fn two_readings_are_refused_with_a_flag_for_each() {
     workspace.write("problem.toml", PROBLEM);
     let refused = workspace.run(COMMAND);
     assert_eq!(refused.code, 2, "{}", refused.err);
+    // Each command is a line of its own, so that it can be copied.
     for flag in ["--costs 'buy_*'", "--costs 'sell_*'"] {
-        assert!(refused.err.contains(flag), "{}", refused.err);
+        let line = format!("  regretless {COMMAND} {flag}");
+        assert!(refused.err.lines().any(|l| l == line), "{}", refused.err);
     }
     let chosen = workspace.run(&format!("{COMMAND} --costs buy_*"));
     assert!(chosen.succeeded().err.contains("forecasts"));
@@ -347,4 +348,246 @@ fn past_decisions_are_valued_by_name_in_any_order_of_columns() {
     assert!(total.is_number(), "{total}");
     assert_eq!(past(&shuffled, ""), total);
     assert_eq!(past(&shuffled, "--decisions was_*"), total);
+}
+
+#[test]
+fn the_row_to_decide_next_is_that_of_the_latest_time() {
+    let workspace = workspace(60, true);
+    let text = workspace.read("table.csv");
+    let mut lines: Vec<&str> = text.lines().collect();
+    // The latest day first.
+    lines[1..].reverse();
+    workspace.write("table.csv", &(lines.join("\n") + "\n"));
+    let command = COMMAND.replace("--budget 3", "--method MAE");
+    workspace.run(&command).succeeded();
+    let new = workspace.read("result/new-rows.csv");
+    assert!(
+        new.lines().nth(1).unwrap().starts_with("2024-03-04,"),
+        "{new}"
+    );
+}
+
+#[test]
+fn costs_belong_to_the_items_that_their_names_contain_in_every_command() {
+    let workspace = workspace(60, true);
+    let problem = "kind = \"knapsack\"\nitems = [\"b\", \"a\", \"c\", \"d\"]\n\
+        weights = [[1.0, 1.0, 1.0, 1.0]]\ncapacity = [2.0]\n";
+    workspace.write("van.toml", problem);
+    let fit = "fit table.csv --problem van.toml --method MAE --out result";
+    workspace.run(fit).succeeded();
+    let data = "--data table.csv --costs cost_* --features load,wind";
+    for command in [
+        format!("check {data} --problem van.toml"),
+        format!("train {data} --problem van.toml --epochs 1 --out m.safetensors"),
+        format!("backtest {data} --problem van.toml --time date --methods MAE --epochs 1"),
+        // The advice of the model card.
+        "evaluate --model result/model.safetensors --data table.csv --costs cost_*".into(),
+    ] {
+        workspace.run(&command).succeeded();
+    }
+    let decided = "decide --model m.safetensors --data table.csv --out d.csv";
+    workspace.run(decided).succeeded();
+    let decisions = workspace.read("d.csv");
+    let header = decisions.lines().next().unwrap();
+    assert!(header.ends_with("b,a,c,d"), "{header}");
+}
+
+#[test]
+fn the_model_has_the_median_of_the_epochs_that_the_folds_chose() {
+    let workspace = workspace(120, true);
+    let command = COMMAND.replace("--budget 3", "--method MAE --json");
+    let json = workspace.run(&command).json();
+    let mut epochs = Vec::new();
+    for (name, bytes) in folder_content(&workspace.path("result/cells")) {
+        let is_method = name.contains("MAE") && name.ends_with(".json");
+        if is_method {
+            let cell: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+            epochs.push(cell["epochs"].as_u64().unwrap());
+        }
+    }
+    epochs.sort_unstable();
+    assert_eq!(epochs.len(), 5);
+    // The bends of the costs make a network better; a linear MAE has its epochs all the same.
+    if json["method"] == "MAE" {
+        assert_eq!(json["epochs"], epochs[2]);
+        let card = workspace.read("result/model-card.md");
+        assert!(
+            card.contains(&format!("epochs: {}, the median", epochs[2])),
+            "{card}"
+        );
+    } else {
+        assert_eq!(json["epochs"], serde_json::Value::Null);
+    }
+}
+
+#[test]
+fn mse_of_a_linear_predictor_is_the_row_of_least_squares() {
+    let workspace = workspace(60, true);
+    let command = COMMAND.replace("--budget 3", "--method MSE --json");
+    let output = workspace.run(&command);
+    let printed = output.err.clone();
+    let json = output.json();
+    let methods = json["summary"]["methods"].to_string();
+    assert!(!methods.contains("\"MSE\""), "{methods}");
+    assert_eq!(json["method"], "least squares");
+    // What has no search has no budget.
+    assert!(!printed.contains("CPU seconds"), "{printed}");
+}
+
+#[test]
+fn the_work_that_is_announced_is_that_of_the_trainings() {
+    let workspace = workspace(60, true);
+    let searched = workspace.run(&format!("{COMMAND} --json"));
+    let expected = "6 searches of at most 0.5 CPU seconds each, counted by work: 5, and one for \
+                    the model";
+    assert!(searched.err.contains(expected), "{}", searched.err);
+    let trained = COMMAND.replace("--budget 3 --out result", "--method MAE --out mae");
+    let trained = workspace.run(&trained).succeeded();
+    let expected = "6 trainings: 5, and one for the model";
+    assert!(trained.err.contains(expected), "{}", trained.err);
+    assert!(!trained.err.contains("CPU seconds"), "{}", trained.err);
+}
+
+#[test]
+fn gaps_in_costs_and_problems_of_other_kinds_are_led_on() {
+    let workspace = workspace(60, true);
+    let text = workspace.read("table.csv");
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for line in lines.iter_mut().skip(1).step_by(9) {
+        let end = line.rfind(',').unwrap();
+        line.truncate(end + 1);
+    }
+    workspace.write("table.csv", &(lines.join("\n") + "\n"));
+    let gaps = workspace.run(COMMAND);
+    assert_eq!(gaps.code, 3, "{}", gaps.err);
+    for part in ["table.csv", "leave these rows out", "which-problem.md"] {
+        assert!(gaps.err.contains(part), "{}", gaps.err);
+    }
+    workspace.write(
+        "problem.toml",
+        &PROBLEM.replace("items = 4", "items = [\"a\", \"b\"]"),
+    );
+    let named = workspace.run(COMMAND);
+    let expected = "their names are those of the costs in the table";
+    assert!(named.err.contains(expected), "{}", named.err);
+}
+
+#[test]
+fn a_date_that_several_rows_have_is_no_key() {
+    let workspace = workspace(60, true);
+    let text = workspace.read("table.csv");
+    // Every second row has the date of the row before it.
+    let mut changed = Vec::new();
+    let mut date = "";
+    for (number, line) in text.lines().enumerate() {
+        let (own, cells) = line.split_once(',').unwrap();
+        if number % 2 == 1 || number == 0 {
+            date = own;
+        }
+        changed.push(format!("{date},{cells}"));
+    }
+    workspace.write("table.csv", &(changed.join("\n") + "\n"));
+    let command = COMMAND.replace("--budget 3", "--method MAE");
+    let output = workspace.run(&command).succeeded();
+    assert!(!output.out.contains("--key date"), "{}", output.out);
+    assert!(output.out.contains("--key order_id"), "{}", output.out);
+}
+
+#[test]
+fn several_tables_are_one_history() {
+    let workspace = workspace(120, true);
+    let text = workspace.read("table.csv");
+    let lines: Vec<&str> = text.lines().collect();
+    // The second one has its columns in another order.
+    let reversed = |line: &str| {
+        let mut cells: Vec<&str> = line.split(',').collect();
+        cells.reverse();
+        cells.join(",") + "\n"
+    };
+    workspace.write("one.csv", &(lines[..61].join("\n") + "\n"));
+    let second: String = std::iter::once(lines[0])
+        .chain(lines[61..].iter().copied())
+        .map(reversed)
+        .collect();
+    workspace.write("two.csv", &second);
+    let command = COMMAND.replace("--budget 3", "--method MAE");
+    workspace.run(&command).succeeded();
+    let several = command.replace("table.csv", "one.csv two.csv");
+    let several = several.replace("--out result", "--out several");
+    workspace.run(&several).succeeded();
+    for file in ["model.safetensors", "periods.csv", "new-rows.csv"] {
+        let [one, both] = ["result", "several"].map(|f| workspace.bytes(&format!("{f}/{file}")));
+        assert!(one == both, "{file} differs");
+    }
+    workspace.run(&several).succeeded();
+    let again = "fit --config several/settings.toml --out again";
+    workspace.run(again).succeeded();
+    // Other rows do not replace the table of results that are there.
+    workspace.write("two.csv", &second.replace("2024", "2025"));
+    assert_eq!(workspace.run(&several).code, 3);
+    workspace.write("two.csv", &second.replace("wind", "breeze"));
+    let other = workspace.run(&several);
+    for part in ["two.csv", "wind", "same columns"] {
+        assert!(other.err.contains(part), "{}", other.err);
+    }
+}
+
+#[test]
+fn a_long_table_is_fitted_and_its_next_commands_can_be_pasted() {
+    let workspace = workspace(60, true);
+    let wide = workspace.read("table.csv");
+    let mut long = String::from("order,date,site,wind,eur\n");
+    for (day, line) in wide.lines().skip(1).enumerate() {
+        let cells: Vec<&str> = line.split(',').collect();
+        for (site, name) in SITES.iter().enumerate() {
+            let cost = cells[cells.len() - 4 + site];
+            writeln!(long, "o{day},{},{name},{},{cost}", cells[0], cells[3]).unwrap();
+        }
+    }
+    workspace.write("long.csv", &long);
+    let problem = "kind = \"knapsack\"\nitems = [\"a\", \"b\", \"c\", \"d\"]\n\
+        weights = [[1.0, 1.0, 1.0, 1.0]]\ncapacity = [2.0]\n";
+    workspace.write("problem.toml", problem);
+    let command = "fit long.csv --problem problem.toml --method MAE --instance-column order \
+        --item-column site --cost-column eur --out result";
+    let output = workspace.run(command).succeeded();
+    let new = workspace.read("result/new-rows.csv");
+    assert_eq!(new.lines().count(), 5, "{new}");
+    assert!(new.lines().nth(1).unwrap().starts_with("o59,"), "{new}");
+    for next in output
+        .out
+        .lines()
+        .filter_map(|l| l.strip_prefix("  regretless "))
+    {
+        workspace.run(next).succeeded();
+    }
+    workspace.run(command).succeeded();
+}
+
+#[test]
+fn keys_label_the_rows_of_tables_without_dates() {
+    let workspace = workspace(60, false);
+    let command = COMMAND.replace("--budget 3", "--method MAE");
+    let output = workspace.run(&command).succeeded();
+    assert!(
+        output.err.contains("keys            order_id"),
+        "{}",
+        output.err
+    );
+    assert!(output.out.contains("--key order_id"), "{}", output.out);
+    let periods = workspace.read("result/periods.csv");
+    assert!(periods.contains("1059"), "{periods}");
+    for next in output
+        .out
+        .lines()
+        .filter_map(|l| l.strip_prefix("  regretless "))
+    {
+        workspace.run(next).succeeded();
+    }
+    let refused = workspace.run(&format!("{command} --force --keys region"));
+    assert!(
+        refused.err.contains("keys: several rows"),
+        "{}",
+        refused.err
+    );
 }

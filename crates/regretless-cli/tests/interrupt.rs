@@ -7,7 +7,7 @@ mod common;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::TestWorkspace;
+use common::{TestWorkspace, folder_content};
 
 /// Starts the program in the workspace.
 fn start(workspace: &TestWorkspace, words: &str) -> Child {
@@ -81,6 +81,57 @@ fn an_interrupted_training_writes_no_model() {
     let expected = "error: interrupted\n hint: finished work is kept; the same command resumes\n";
     assert!(error.ends_with(expected), "{error}");
     assert_eq!(workspace.files(), ["problem.toml", "table.csv"]);
+}
+
+/// A history of 120 days in which the sites a to d have costs, and a choice of two of them.
+fn write_history(workspace: &TestWorkspace) {
+    let mut text = String::from("date,wind,cost_a,cost_b,cost_c,cost_d\n");
+    for day in 0..120_u32 {
+        let wind = f64::from(day * 37 % 101) / 101.0;
+        text += &format!("2024-{:02}-{:02},{wind:.4}", 1 + day / 28, 1 + day % 28);
+        for site in 0..4_u32 {
+            let noise = f64::from((day * 53 + site * 29) % 97) / 97.0;
+            let bend = (f64::from(site) - 4.0 * wind).powi(2);
+            text += &format!(",{:.4}", 10.0 + 3.0 * bend + noise);
+        }
+        text.push('\n');
+    }
+    workspace.write("table.csv", &text);
+    let problem = "kind = \"top_k\"\nitems = 4\nk = 2\nsense = \"minimize\"\n";
+    workspace.write("problem.toml", problem);
+}
+
+#[test]
+fn a_fit_that_was_interrupted_or_killed_ends_with_the_same_bytes() {
+    let command = "fit table.csv --problem problem.toml --budget 6 --out result";
+    let whole = TestWorkspace::new();
+    write_history(&whole);
+    whole.run(command).succeeded();
+    let expected = folder_content(&whole.path("result"));
+    for signal in ["-INT", "-KILL"] {
+        let workspace = TestWorkspace::new();
+        write_history(&workspace);
+        let child = start(&workspace, command);
+        // The first cells are stored, and the model is not.
+        wait_for(&workspace, "result/cells");
+        Command::new("kill")
+            .args([signal, &child.id().to_string()])
+            .status()
+            .unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(!output.status.success(), "{signal}: the fit had ended");
+        assert!(!workspace.path("result/model.safetensors").exists());
+        workspace.run(command).succeeded();
+        let found = folder_content(&workspace.path("result"));
+        assert!(
+            found.keys().eq(expected.keys()),
+            "{signal}: {:?}",
+            found.keys()
+        );
+        for (file, bytes) in &expected {
+            assert!(found[file] == *bytes, "{signal}: {file} differs");
+        }
+    }
 }
 
 /// A set-covering problem of Fulkerson, Nemhauser and Trotter's kind: easy to solve nearly, hard to

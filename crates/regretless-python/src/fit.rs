@@ -71,6 +71,7 @@ pub fn run_fit<'py>(
         forecasts: found.forecasts,
         features: found.features,
         ignore: found.ignore,
+        ..StatedRoles::default()
     };
     if method.is_some() {
         settings.method = Some(parse_method(method)?);

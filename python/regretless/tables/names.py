@@ -154,8 +154,32 @@ def column_order(problem: _Problem, C: Any) -> list[int] | None:
     actual, expected = names_of(C), problem.cost_names
     if actual is None or expected is None or actual == expected:
         return None
+    within = order_within(actual, expected)
+    if within is not None:
+        return within
     position = {name: number for number, name in enumerate(actual)}
     return [position[name] for name in expected]
+
+
+def order_within(actual: Sequence[str], expected: Sequence[str]) -> list[int] | None:
+    """Return for each expected name the column that has it between one beginning and one end.
+
+    ``margin_fish`` and ``margin_milk`` belong to ``fish`` and ``milk``. ``None`` where the names
+    are not alike in this way, or are the same.
+    """
+    if len(actual) != len(expected) or len(actual) < 2 or set(actual) == set(expected):
+        return None
+    position = {name: number for number, name in enumerate(actual)}
+    first = actual[0]
+    for name in expected:
+        start = first.find(name)
+        while start >= 0:
+            end = first[start + len(name) :]
+            wanted = [f"{first[:start]}{other}{end}" for other in expected]
+            if all(one in position for one in wanted):
+                return [position[one] for one in wanted]
+            start = first.find(name, start + 1)
+    return None
 
 
 def columns_in_order(table: Any, names: Sequence[str] | None, argument: str) -> np.ndarray:
@@ -178,6 +202,9 @@ def columns_in_order(table: Any, names: Sequence[str] | None, argument: str) -> 
     values, actual = np.asarray(table), names_of(table)
     if actual is None or names is None or actual == list(names):
         return values
+    within = order_within(actual, names)
+    if within is not None:
+        return values[:, within]
     if Counter(actual) != Counter(names):
         extra = [name for name in actual if name not in names]
         missing = [name for name in names if name not in actual]

@@ -45,8 +45,8 @@ class FitResult(SavingsResult):
     model : Model
         Fitted to all rows.
     roles : dict of str
-        The columns of the table by what they were taken for: ``costs``, ``time``, ``decisions``,
-        ``forecasts``, ``parameters``, ``features`` and ``unused``.
+        The columns of the table by what they were taken for: ``costs``, ``time``, ``keys``,
+        ``decisions``, ``forecasts``, ``parameters``, ``features`` and ``unused``.
     summary : dict
         Totals, savings with intervals and failures, as the command line writes them to
         ``summary.json``.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::solve_failure::{SolveFailure, SolvePlace};
-use super::{Error, InputPlace};
+use super::{Error, InputPlace, Remedy};
 use crate::text::nearest_name;
 
 impl Error {
@@ -11,7 +11,19 @@ impl Error {
     #[must_use]
     pub fn with_remedy(mut self, text: impl Into<String>) -> Self {
         if let Self::Input { remedy, .. } | Self::Setting { remedy, .. } = &mut self {
-            *remedy = Some(text.into());
+            *remedy = Some(Remedy::new(text.into()));
+        }
+        self
+    }
+
+    /// The same error with commands below its remedy, each on a line of its own so that it can be
+    /// copied.
+    #[must_use]
+    pub fn with_commands(mut self, commands: impl IntoIterator<Item = String>) -> Self {
+        if let Self::Input { remedy, .. } | Self::Setting { remedy, .. } = &mut self
+            && let Some(remedy) = remedy
+        {
+            remedy.add_commands(commands);
         }
         self
     }

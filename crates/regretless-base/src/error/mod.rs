@@ -10,8 +10,10 @@ use std::path::{Path, PathBuf};
 use crate::text::{display_path, escaped};
 
 mod constructors;
+mod remedy;
 mod solve_failure;
 
+pub use self::remedy::Remedy;
 pub use self::solve_failure::{SolveFailure, SolvePlace};
 
 /// Result of everything fallible in this crate.
@@ -137,14 +139,14 @@ pub enum Error {
         /// The defect.
         message: String,
         /// What to change, or what is allowed.
-        remedy: Option<String>,
+        remedy: Option<Remedy>,
     },
     /// A name or setting that does not exist or does not fit the others.
     Setting {
         /// The defect.
         message: String,
         /// What to change, or what is allowed.
-        remedy: Option<String>,
+        remedy: Option<Remedy>,
     },
     /// A file could not be read or written.
     Io {
@@ -266,7 +268,7 @@ impl Error {
     pub fn remedy(&self) -> Option<String> {
         match self {
             Self::Input { remedy, .. } | Self::Setting { remedy, .. } => {
-                remedy.as_deref().map(|remedy| escaped(remedy).into_owned())
+                remedy.as_ref().map(Remedy::text)
             }
             Self::Exists(_) => Some("choose another path or allow it to be replaced".into()),
             Self::Capability { remedy, .. } => Some(escaped(remedy).into_owned()),

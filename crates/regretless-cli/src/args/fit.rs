@@ -7,15 +7,17 @@ use regretless::method::Method;
 use serde::{Deserialize, Serialize};
 
 use super::ExecutionOptions;
-use super::data::{CsvOptions, EncodingOptions, ParameterOptions, ProblemSource};
-use super::values::one_or_many;
+use super::data::{ColumnOptions, CsvOptions, EncodingOptions, ParameterOptions, ProblemSource};
+use super::values::{one_or_many, one_or_many_paths};
 
 /// Options of `fit`.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct FitOptions {
-    /// The table: CSV, also compressed, or Parquet, with a row per decision
+    /// The table: CSV, also compressed, or Parquet, with a row per decision; several tables with the
+    /// same columns are joined, one after the other
     #[arg(value_name = "TABLE")]
-    pub table: Option<PathBuf>,
+    #[serde(default, deserialize_with = "one_or_many_paths")]
+    pub table: Option<Vec<PathBuf>>,
     /// Problem file
     #[arg(long, value_name = "FILE.toml", help_heading = "Problem")]
     pub problem: Option<ProblemSource>,
@@ -30,6 +32,13 @@ pub struct FitOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub encoding: EncodingOptions,
+    /// Columns of a long table.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub columns: ColumnOptions,
+    /// Long table: the column with the cost [default: cost]
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub cost_column: Option<String>,
     /// Row parameters in files of their own.
     #[command(flatten)]
     #[serde(flatten)]
@@ -80,6 +89,11 @@ pub struct RoleOptions {
     /// Times of the rows, or none [default: the only column of dates]
     #[arg(long, value_name = "COLUMN")]
     pub time: Option<String>,
+    /// Columns that name the rows, such as order numbers, or none: they are no features, and label
+    /// rows [default: texts and whole numbers called id with another value in every row]
+    #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
+    #[serde(default, deserialize_with = "one_or_many")]
+    pub keys: Option<Vec<String>>,
     /// Decisions that were made, one column for each cost, or none [default: columns named after
     /// the costs that are 0 and 1, or mostly 0]
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]

@@ -41,6 +41,8 @@ const VERSION: &str = if cfg!(feature = "highs") {
 
 const HELP_FOOTER: &str = "\
 Start here:
+  regretless fit --example battery       a verdict, a model and a page on real prices
+  regretless fit --help                  the same for your own table
   regretless compare                     16 methods on built-in knapsack data, about a minute
   regretless generate --benchmark KS32 --out example      a table and a problem to try
   regretless train --help                how to train on your own table

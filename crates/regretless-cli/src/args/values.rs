@@ -1,6 +1,7 @@
 //! Values of options: times, formats, the optimizer, lists.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -222,6 +223,22 @@ pub fn one_or_many<'de, D: Deserializer<'de>>(
             .collect::<std::result::Result<_, _>>()?,
         single => words(&single, ','),
     }))
+}
+
+/// Reads a list of paths, or a single one, which may have a comma.
+pub fn one_or_many_paths<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<Vec<PathBuf>>, D::Error> {
+    let paths = match toml::Value::deserialize(deserializer)? {
+        toml::Value::Array(paths) => paths,
+        single => vec![single],
+    };
+    let mut read = Vec::with_capacity(paths.len());
+    for path in paths {
+        let path = path.as_str().map(PathBuf::from);
+        read.push(path.ok_or_else(|| de::Error::custom("paths must be text"))?);
+    }
+    Ok(Some(read))
 }
 
 /// Reads a list of methods, or one text with methods separated by semicolons.

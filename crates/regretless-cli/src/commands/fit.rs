@@ -5,22 +5,23 @@
 
 use std::path::{Path, PathBuf};
 
+use regretless::data::{CsvDialect, LongColumns};
 use regretless::{Error, Result};
 use regretless_study::fit::{
     CARD_FILE_NAME, FitCommand, FitExample, FitPlan, FitResults, FitSettings, FitTable,
-    MODEL_FILE_NAME, NEW_ROWS_FILE_NAME, PAGE_FILE_NAME, StatedRoles, TableRoles,
+    MODEL_FILE_NAME, NEW_ROWS_FILE_NAME, PAGE_FILE_NAME, RowFile, SETTINGS_FILE_NAME, StatedRoles,
+    TableRoles, check_settings,
 };
 use regretless_study::text::{grouped, write_text};
 use serde_json::json;
 
 use super::CommandContext;
-use crate::args::{ExecutionOptions, FitOptions, ProblemSource, RoleOptions};
+use crate::args::{CsvOptions, ExecutionOptions, FitOptions, ProblemSource, RoleOptions};
 use crate::input::{load_spec, require};
 use crate::output::{CommandReport, path_json, set_resumable};
 use crate::settings;
 use crate::shell::{command_line, quoted};
 
-const SETTINGS_FILE_NAME: &str = "settings.toml";
 /// Width of the column of roles: that of the longest, `row parameters`.
 const ROLE_WIDTH: usize = 14;
 
@@ -34,10 +35,7 @@ pub fn run(options: &FitOptions, context: &CommandContext) -> Result<CommandRepo
     print_roles(&table, &settings, context);
     context.print_notes(&table.notes);
     let plan = FitPlan::new(&table, &settings)?;
-    context.warn(&format!(
-        "{}: {}; about {:.0} CPU seconds and the solves",
-        plan.method, plan.description, settings.budget
-    ));
+    context.warn(&plan.announcement());
     set_resumable();
     let results = table.fit(&plan, &settings, &context.progress)?;
     context.print_notes(&results.notes);
@@ -71,7 +69,7 @@ fn with_example(mut options: FitOptions, context: &CommandContext) -> Result<Fit
         example.costs,
         example.unit
     ));
-    options.table = Some(table);
+    options.table = Some(vec![table]);
     options.problem = Some(ProblemSource::File(problem));
     options
         .roles
@@ -84,13 +82,24 @@ fn with_example(mut options: FitOptions, context: &CommandContext) -> Result<Fit
 
 fn fit_settings(options: &FitOptions, context: &CommandContext) -> Result<FitSettings> {
     let command = FitCommand::Shell(command_line(&context.arguments));
-    let file = require(options.table.as_ref(), "TABLE")?;
+    let files = require(options.table.as_ref(), "TABLE")?;
     let problem = load_spec(&require(options.problem.as_ref(), "--problem")?)?;
-    let folder = options.out.clone().unwrap_or_else(|| default_folder(&file));
+    let folder = options
+        .out
+        .clone()
+        .unwrap_or_else(|| default_folder(&files[0]));
+    let tables = row_files(&files, &options.csv)?;
+    let (file, dialect) = match tables.as_slice() {
+        [only] => (only.file.clone(), only.dialect),
+        several => {
+            let joined = RowFile::join(several, &folder, context.force)?;
+            (joined, CsvDialect::default())
+        }
+    };
     let list = |given: &Option<Vec<String>>| given.clone().unwrap_or_default();
     let roles = &options.roles;
     Ok(FitSettings {
-        dialect: options.csv.dialect(&file)?,
+        dialect,
         parameters: options.parameter_files.files(),
         features: options.encoding.features()?,
         roles: StatedRoles {
@@ -100,6 +109,8 @@ fn fit_settings(options: &FitOptions, context: &CommandContext) -> Result<FitSet
             forecasts: list(&roles.forecasts),
             features: list(&roles.features),
             ignore: list(&roles.ignore),
+            keys: list(&roles.keys),
+            long: long_columns(options),
         },
         method: options.method.clone(),
         budget: options.budget.unwrap_or(FitSettings::DEFAULT_BUDGET),
@@ -111,6 +122,31 @@ fn fit_settings(options: &FitOptions, context: &CommandContext) -> Result<FitSet
         limits: options.execution.limits.search_limits()?,
         heuristic: options.execution.heuristic,
         ..FitSettings::new(file, problem, folder, command)
+    })
+}
+
+/// The tables with how each of them is written.
+fn row_files(files: &[PathBuf], csv: &CsvOptions) -> Result<Vec<RowFile>> {
+    let mut tables = Vec::with_capacity(files.len());
+    for file in files {
+        tables.push(RowFile {
+            file: file.clone(),
+            dialect: csv.dialect(file)?,
+        });
+    }
+    Ok(tables)
+}
+
+/// The columns of a long table, if one of them is named.
+fn long_columns(options: &FitOptions) -> Option<LongColumns> {
+    let columns = &options.columns;
+    let is_long = columns.instance_column.is_some()
+        || columns.item_column.is_some()
+        || options.cost_column.is_some();
+    let long = columns.long(Vec::new());
+    is_long.then(|| LongColumns {
+        cost: options.cost_column.clone().unwrap_or(long.cost),
+        ..long
     })
 }
 
@@ -126,10 +162,12 @@ fn with_roles(options: &FitOptions, roles: &TableRoles, settings: &FitSettings) 
     let or_none = |names: &[String]| Some(list(names).unwrap_or_else(|| vec!["none".into()]));
     FitOptions {
         roles: RoleOptions {
-            costs: list(&roles.costs),
+            // That of a long table is its cost column.
+            costs: list(&roles.costs).filter(|_| roles.instances.is_empty()),
             time: Some(roles.time.clone().unwrap_or_else(|| "none".into())),
             decisions: or_none(&roles.decisions),
             forecasts: or_none(&roles.forecasts),
+            keys: or_none(&roles.keys),
             features: list(&roles.features),
             ignore: options.roles.ignore.clone(),
         },
@@ -143,29 +181,12 @@ fn with_roles(options: &FitOptions, roles: &TableRoles, settings: &FitSettings) 
     }
 }
 
-/// The settings that decide about results, for comparison.
-fn settings_table(text: &str) -> Option<toml::Table> {
-    let mut table = text.parse::<toml::Table>().ok()?;
-    for irrelevant in ["out", "title"] {
-        table.remove(irrelevant);
-    }
-    Some(table)
-}
-
 /// Refuses a folder with results of other settings.
 fn check_folder(folder: &Path, resolved: &FitOptions, context: &CommandContext) -> Result<()> {
-    if folder.exists() && !folder.is_dir() {
-        return Err(Error::Exists(folder.to_path_buf()));
-    }
-    let path = folder.join(SETTINGS_FILE_NAME);
-    if context.force || !path.exists() {
+    if context.force && (!folder.exists() || folder.is_dir()) {
         return Ok(());
     }
-    let written = settings_table(&settings::read_text(&path)?);
-    if written.is_none() || written != settings_table(&settings::text(resolved, "fit")?) {
-        return Err(Error::Exists(path));
-    }
-    Ok(())
+    check_settings(folder, &settings::text(resolved, "fit")?)
 }
 
 fn print_roles(table: &FitTable, settings: &FitSettings, context: &CommandContext) {
@@ -186,6 +207,16 @@ fn write(
     results.write(table, settings)?;
     let text = settings::text(resolved, "fit")?;
     write_text(&settings.folder.join(SETTINGS_FILE_NAME), &text, true)
+}
+
+/// The flags of the columns that name instances and items of a long table.
+fn instance_flags(roles: &TableRoles) -> String {
+    let flags = ["--instance-column", "--item-column"].into_iter();
+    let mut text = String::new();
+    for (flag, column) in flags.zip(&roles.instances) {
+        text += &format!(" {flag} {}", quoted(column));
+    }
+    text
 }
 
 fn quoted_path(path: &Path) -> String {
@@ -217,15 +248,16 @@ fn report(settings: &FitSettings, table: &FitTable, results: &FitResults) -> Res
     report.line(format!("page:  {}", page.display()));
     report.line(format!("card:  {}", folder.join(CARD_FILE_NAME).display()));
     report.line("next:");
-    let key = table.roles.time.as_deref();
-    let key = key.map_or_else(String::new, |time| format!(" --key {}", quoted(time)));
+    let key = table.key();
+    let key = key.map_or_else(String::new, |column| format!(" --key {}", quoted(column)));
     let [model, rows] = [model, folder.join(NEW_ROWS_FILE_NAME)].map(|path| quoted_path(&path));
     let decisions = quoted_path(&folder.join("new-decisions.csv"));
+    let columns = instance_flags(&table.roles);
     report.line(format!(
-        "  regretless decide --model {model} --data {rows}{key} --out {decisions}"
+        "  regretless decide --model {model} --data {rows}{columns}{key} --out {decisions}"
     ));
     report.line(format!(
-        "  regretless explain --model {model} --data {rows} --row 0"
+        "  regretless explain --model {model} --data {rows}{columns} --row 0"
     ));
     report.line("with your own rows instead of the one in new-rows.csv");
     Ok(report)

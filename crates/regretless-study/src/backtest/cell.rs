@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::fold_data::{FoldData, SplitData};
 use super::method::{BacktestMethod, GivenMethod, divide_columns};
-use super::production::ProductionModel;
 use super::runner::{Backtest, BacktestTable};
 use crate::experiment::{CellFiles, CellId, StoredCell, cell_key, shown_predictions};
 use regretless::baseline::mean_costs;
@@ -15,7 +14,7 @@ use regretless::evaluate::MissingPredictions;
 use regretless::label::LabeledDataset;
 use regretless::method::Method;
 use regretless::predict::{CostModel, PredictorSpec};
-use regretless::report::CandidateReport;
+use regretless::report::{CandidateReport, TrainReport};
 use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::solve::SolveStatus;
 use regretless::train::{TrainingContext, linear_fit};
@@ -25,7 +24,7 @@ use regretless_base::error::{Error, Result};
 use regretless_base::observer::Observer;
 
 /// Increased when the content or meaning of cell files changes.
-const FOLD_CELL_VERSION: u32 = 2;
+const FOLD_CELL_VERSION: u32 = 3;
 
 /// A cell and its outcome, as stored in a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,6 +40,9 @@ pub(super) struct FoldRecord {
     /// The candidates of `auto` that are part of its model: predictors and methods.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chosen: Vec<String>,
+    /// The epoch that the validation rows chose, where the training has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epochs: Option<usize>,
     /// The decided rows, in the order of the fold.
     pub rows: Vec<DecidedRow>,
 }
@@ -140,6 +142,8 @@ struct FoldPrediction {
     is_not_converged: bool,
     /// What `auto` chose.
     chosen: Vec<String>,
+    /// The epoch that the validation rows chose.
+    epochs: Option<usize>,
 }
 
 /// A model that was trained on a fold.
@@ -147,6 +151,7 @@ struct FoldFit {
     model: CostModel,
     is_not_converged: bool,
     chosen: Vec<String>,
+    epochs: Option<usize>,
 }
 
 impl CellRun<'_> {
@@ -174,6 +179,7 @@ impl CellRun<'_> {
             model_hash: predicted.model.as_ref().map(model_hash).transpose()?,
             is_not_converged: predicted.is_not_converged,
             chosen: predicted.chosen,
+            epochs: predicted.epochs,
             rows: self.decide(&predicted.costs, predicted.missing)?,
         };
         let model = predicted.model.filter(|_| keeps_model);
@@ -266,12 +272,9 @@ impl CellRun<'_> {
         Ok(self.predict()?.model)
     }
 
-    /// The model of the method for rows that nobody has seen, fitted to the whole history.
-    pub fn fit_history(&self) -> Result<ProductionModel> {
-        let of_closed_form = |model| ProductionModel {
-            model,
-            epochs: None,
-        };
+    /// The model of the method for rows that nobody has seen, fitted to the whole history: with
+    /// this number of epochs or, where the method has none, as in a fold.
+    pub fn fit_history(&self, epochs: Option<usize>) -> Result<CostModel> {
         let method = match self.method {
             BacktestMethod::Trained(method) => method,
             BacktestMethod::LeastSquares
@@ -279,30 +282,25 @@ impl CellRun<'_> {
             | BacktestMethod::LastPeriod
             | BacktestMethod::SeasonalNaive(_)
             | BacktestMethod::Given(_) => {
-                let model = linear_fit(&self.context(&self.data.whole), self.table.spec, 0.0)?;
-                return Ok(of_closed_form(model));
+                return linear_fit(&self.context(&self.data.whole), self.table.spec, 0.0);
             }
         };
         let trainer = self.trainer(method);
-        let trained = trainer.train(&self.context(&self.data.validated), self.table.spec, None)?;
-        let has_one_round = trained.report.rounds.len() == 1;
-        if !matches!(method, Method::Stages(_)) || !has_one_round {
-            return Ok(of_closed_form(trained.model));
-        }
-        // Epoch 0 has the initial parameters, which no second training is needed for.
-        let epochs = trained.report.best_epoch().max(1);
-        let settings = TrainingSettings {
-            epochs,
-            select: SelectionCriterion::Last,
-            patience: None,
-            ..self.backtest.training
+        let (trainer, part) = match epochs {
+            // Searches and methods of several rounds divide the rows themselves.
+            None => (trainer, &self.data.validated),
+            Some(epochs) => {
+                let settings = TrainingSettings {
+                    epochs,
+                    select: SelectionCriterion::Last,
+                    patience: None,
+                    ..self.backtest.training
+                };
+                (trainer.settings(settings), &self.data.whole)
+            }
         };
-        let whole = trainer.settings(settings);
-        let trained = whole.train(&self.context(&self.data.whole), self.table.spec, None)?;
-        Ok(ProductionModel {
-            model: trained.model,
-            epochs: Some(epochs),
-        })
+        let trained = trainer.train(&self.context(part), self.table.spec, None)?;
+        Ok(trained.model)
     }
 
     fn trainer(&self, method: &Method) -> Trainer {
@@ -328,6 +326,7 @@ impl CellRun<'_> {
                 return Ok(FoldPrediction {
                     is_not_converged: fit.is_not_converged,
                     chosen: fit.chosen,
+                    epochs: fit.epochs,
                     ..self.predict_by(fit.model)?
                 });
             }
@@ -363,6 +362,7 @@ impl CellRun<'_> {
             model: None,
             is_not_converged: false,
             chosen: Vec::new(),
+            epochs: None,
         })
     }
 
@@ -374,6 +374,7 @@ impl CellRun<'_> {
             model: Some(model),
             is_not_converged: false,
             chosen: Vec::new(),
+            epochs: None,
         })
     }
 
@@ -398,6 +399,7 @@ impl CellRun<'_> {
             .filter(|entry| entry.is_chosen);
         Ok(FoldFit {
             chosen: chosen.map(CandidateReport::name).collect(),
+            epochs: chosen_epochs(method, &trained.report),
             model: trained.model,
             is_not_converged: method.reports_convergence()
                 && trained.report.has_converged() == Some(false),
@@ -457,6 +459,14 @@ impl CellRun<'_> {
         }
         Ok(decided)
     }
+}
+
+/// The epoch that the validation rows of a training chose; none for searches, for methods of
+/// several rounds, whose rounds have epochs of their own, and where nothing was chosen: epoch 0
+/// has the initial parameters.
+fn chosen_epochs(method: &Method, report: &TrainReport) -> Option<usize> {
+    let has_one_round = matches!(method, Method::Stages(_)) && report.rounds.len() == 1;
+    has_one_round.then(|| report.best_epoch().max(1))
 }
 
 /// The file of a cell's model.

@@ -99,6 +99,18 @@ impl Periods {
         })
     }
 
+    /// Rows without times under names of their own, one for each row of the table.
+    #[must_use]
+    pub fn with_row_names(mut self, names: &[String]) -> Self {
+        for period in &mut self.periods {
+            let name = period.rows.first().and_then(|row| names.get(*row));
+            if let Some(name) = name {
+                period.name.clone_from(name);
+            }
+        }
+        self
+    }
+
     /// Whether periods follow each other in time.
     pub fn are_ordered(&self) -> bool {
         self.are_ordered

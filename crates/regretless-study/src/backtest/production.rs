@@ -4,6 +4,7 @@ use super::cell::CellRun;
 use super::fold_data::FoldData;
 use super::folds::BacktestFold;
 use super::method::BacktestMethod;
+use super::results::{BacktestResults, MethodHistory};
 use super::runner::{Backtest, BacktestTable};
 use regretless::predict::CostModel;
 use regretless_base::error::{Error, Result};
@@ -14,20 +15,21 @@ use regretless_base::observer::Observer;
 pub struct ProductionModel {
     /// The model.
     pub model: CostModel,
-    /// Epochs of its training, if a first training chose them by validation rows.
+    /// Epochs of its training: the median of those that the validation rows of the folds chose.
     pub epochs: Option<usize>,
 }
 
 impl Backtest {
-    /// Fits a method to all rows of a history. A first training holds the latest rows back to find
-    /// the best number of epochs, with which a second one trains on all rows; the searches of
-    /// `auto` and methods of several rounds divide the rows themselves.
+    /// Fits a method to all rows of a history, with the median of the epochs that its folds chose.
+    /// The searches of `auto` and methods of several rounds divide the rows themselves: the latest
+    /// ones choose between candidates or rounds.
     ///
     /// # Errors
     /// As [`Backtest::run`], and when the method is not one that is fitted.
     pub fn fit_history(
         &self,
         table: &BacktestTable<'_>,
+        results: &BacktestResults,
         method: &str,
         observer: &dyn Observer,
     ) -> Result<ProductionModel> {
@@ -36,6 +38,9 @@ impl Backtest {
         let method = fitted
             .find(|known| known.to_string() == method)
             .ok_or_else(|| Error::setting(format!("'{method}' is not fitted to rows")))?;
+        let name = method.to_string();
+        let compared = results.methods.iter().find(|known| known.name == name);
+        let epochs = compared.and_then(MethodHistory::median_epochs);
         let last = table.folds.last();
         let fold = BacktestFold {
             history: table.periods.rows_of(0..table.periods.len()),
@@ -52,6 +57,9 @@ impl Backtest {
             start: None,
             observer,
         };
-        cell.fit_history()
+        Ok(ProductionModel {
+            model: cell.fit_history(epochs)?,
+            epochs,
+        })
     }
 }

@@ -65,6 +65,8 @@ pub struct MethodHistory {
     pub not_converged: usize,
     /// What `auto` chose in each training; empty for other methods.
     pub chosen: Vec<ChosenCandidates>,
+    /// The epochs that the validation rows of the trainings chose, where there is one number.
+    pub epochs: Vec<usize>,
     /// Decisions that are better than the optimal ones of the user's solver, though it is said to
     /// be exact.
     pub negative_regrets: usize,
@@ -294,6 +296,11 @@ impl MethodHistory {
         let mut history = Self::new(method.name, decided.len(), &rows);
         history.is_given = method.has_given_decisions;
         history.chosen = chosen_candidates(&method.records, table);
+        history.epochs = method
+            .records
+            .iter()
+            .filter_map(|cell| cell.epochs)
+            .collect();
         history.negative_regrets = history.count_negative_regrets(table);
         let is_unfinished = |record: &&FoldRecord| record.is_not_converged;
         history.not_converged = method.records.iter().filter(is_unfinished).count();
@@ -309,6 +316,7 @@ impl MethodHistory {
             unproven: 0,
             not_converged: 0,
             chosen: Vec::new(),
+            epochs: Vec::new(),
             negative_regrets: 0,
             is_given: false,
         };
@@ -341,6 +349,13 @@ impl MethodHistory {
         let regrets: Vec<f64> = decisions().map(|decision| decision.regret).collect();
         let rows: Vec<usize> = decisions().map(|decision| decision.row).collect();
         negative_regrets(&regrets, table.data, &rows, table.oracle.problem().as_ref())
+    }
+
+    /// The median of the epochs of the trainings; the larger one of two in the middle.
+    pub fn median_epochs(&self) -> Option<usize> {
+        let mut epochs = self.epochs.clone();
+        epochs.sort_unstable();
+        epochs.get(epochs.len() / 2).copied()
     }
 
     /// Sum of the costs of all periods.

@@ -1,5 +1,7 @@
 //! The model card in Markdown: what a model is for, what it was fitted to, what is known of it.
 
+use regretless::method::Method;
+
 use super::{FitResults, FitSettings, FitTable};
 use crate::text::grouped;
 
@@ -22,8 +24,13 @@ impl FitResults {
         line(&format!("* method: {}", self.verdict.chosen));
         if let Some(epochs) = self.epochs {
             line(&format!(
-                "* epochs: {epochs}, chosen by validation rows, then trained on all rows"
+                "* epochs: {epochs}, the median of those that validation rows chose in the \
+                 folds; trained on all rows"
             ));
+        } else if self.verdict.chosen == Method::least_squares().to_string() {
+            line("* fitted to all rows");
+        } else {
+            line("* of all rows, some train its candidates and the others choose among them");
         }
         line(&format!("* seed: {}", settings.seed));
         line(&format!(

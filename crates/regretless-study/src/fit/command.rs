@@ -14,8 +14,14 @@ impl FitCommand {
     pub(super) fn with_role(&self, role: &str, columns: &str) -> String {
         match self {
             // Quotes keep the shell from replacing a pattern by names of files.
-            Self::Shell(line) => format!("{line} --{role} '{columns}'"),
-            Self::Python(start) => format!("{start}, {role}=\"{columns}\")"),
+            Self::Shell(line) => {
+                let quoted = columns.replace('\'', r"'\''");
+                format!("{line} --{role} '{quoted}'")
+            }
+            Self::Python(start) => {
+                let quoted = columns.replace('\\', r"\\").replace('"', "\\\"");
+                format!("{start}, {role}=\"{quoted}\")")
+            }
         }
     }
 

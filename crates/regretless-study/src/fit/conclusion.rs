@@ -46,7 +46,10 @@ impl FitVerdict {
                     "{}: decide by it, which needs no model",
                     of_rule.sentence()
                 ));
-            } else if chosen != reference {
+            } else {
+                remarks.push(of_rule.sentence());
+            }
+            if chosen != reference {
                 remarks.push(against_reference.sentence());
             }
         }

@@ -75,8 +75,12 @@ impl FitPlan {
                     .with_remedy("it must be above 0"),
             );
         }
-        let search = || Backtest::shared_search(folds.len(), settings.budget);
-        let method = settings.method.clone().unwrap_or_else(search);
+        let method = match &settings.method {
+            // The predictor is linear, so its MSE is least where least squares are.
+            Some(method) if *method == Method::mse().into() => Method::least_squares(),
+            Some(method) => method.clone(),
+            None => Backtest::shared_search(folds.len(), settings.budget),
+        };
         let mut methods = vec![method.clone()];
         methods.retain(|method| *method != Method::least_squares());
         let mut backtest = Backtest::new(methods);
@@ -90,5 +94,25 @@ impl FitPlan {
             method,
             description,
         })
+    }
+
+    /// What will be done, in one line: the folds, and the number of searches or trainings with the
+    /// most that a search may take. Candidates that are trained early leave some of a budget.
+    pub fn announcement(&self) -> String {
+        let folds = self.folds.len();
+        let work = match &self.method {
+            Method::Auto { budget, .. } => format!(
+                "{} searches of at most {} CPU seconds each, counted by work: {folds}, and one \
+                 for the model",
+                folds + 1,
+                budget.seconds
+            ),
+            Method::Stages(_) => format!("{} trainings: {folds}, and one for the model", folds + 1),
+            // In closed form: done at once.
+            Method::LeastSquares { .. } | Method::InvalidCombination(_) => {
+                return format!("{}: {}", self.method, self.description);
+            }
+        };
+        format!("{}: {}; {work}", self.method, self.description)
     }
 }

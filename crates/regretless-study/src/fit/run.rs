@@ -102,7 +102,7 @@ impl FitTable {
         let verdict = FitVerdict::of(&results, &plan);
         results.stated_verdict = Some(verdict.sentence.clone());
         results.remarks.clone_from(&verdict.remarks);
-        let production = backtest.fit_history(&table, &verdict.chosen, observer)?;
+        let production = backtest.fit_history(&table, &results, &verdict.chosen, observer)?;
         let model = Model::new(production.model, self.problem.clone())?;
         let page = BacktestPage {
             results: &results,

@@ -1,10 +1,12 @@
 //! The table of a fit: its roles, its rows, and what the user already has.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use regretless::data::{
-    ColumnProfile, DataCheck, Dataset, FindingKind, Layout, TableProfile, TableSource, WideColumns,
+    ColumnProfile, DataCheck, Dataset, FindingKind, Layout, LongColumns, TableProfile, TableSource,
+    WideColumns,
 };
 use regretless::job::{LabeledTable, MatchedTable, RowLabels};
 use regretless::label::LabelStore;
@@ -16,6 +18,7 @@ use regretless_base::error::{Error, Result};
 use regretless_base::observer::Observer;
 use regretless_base::text::{common_ends, first_names};
 
+use super::roles::WHICH_PROBLEM_PAGE;
 use super::{FitSettings, ProblemColumnNames, TableRoles};
 use crate::backtest::{GivenMethod, Periods};
 use crate::text::CsvText;
@@ -48,7 +51,7 @@ impl FitTable {
     /// When a role cannot be told (the remedy has a flag for each reading), or the table does not
     /// fit the problem.
     pub fn read(settings: &FitSettings) -> Result<Self> {
-        let source = source(settings, WideColumns::default());
+        let source = source(settings, Layout::Wide(WideColumns::default()));
         let in_file = |error: Error| error.in_file(&settings.file);
         let profile = source.profile()?;
         let names = problem_columns(settings)?;
@@ -56,7 +59,8 @@ impl FitTable {
         let roles = TableRoles::of(&profile, &names, stated, &settings.command);
         let mut roles = roles.map_err(in_file)?;
         let mut source = source_of(settings, &roles);
-        let (problem, mut data) = source.read_for(settings.problem.clone())?;
+        let read = source.read_for(settings.problem.clone());
+        let (problem, mut data) = read.map_err(|error| led_on(error, &profile, &roles))?;
         // Features that the user named are known when the decision is made.
         if stated.features.is_empty() {
             let leaking = leaking_features(&source, &data, roles.time.as_deref())?;
@@ -87,8 +91,20 @@ impl FitTable {
             Some(time) => Periods::read(&source, time)?,
             None => Periods::without_times(table.data().len(), u64::from(settings.seed))?,
         };
+        let rows = table.data().len();
+        let key = key_of(&roles, &periods, rows);
+        let periods = match key.filter(|_| !periods.are_ordered()) {
+            Some(key) => periods.with_row_names(&row_names(settings, &source, key)?),
+            None => periods,
+        };
+        let latest = LatestRows {
+            source: &source,
+            roles: &roles,
+            periods: &periods,
+            key,
+        };
         Ok(Self {
-            new_rows: new_rows(&profile, &roles)?,
+            new_rows: new_rows(&table, &latest)?,
             roles,
             problem,
             notes: table.notes().to_vec(),
@@ -101,6 +117,11 @@ impl FitTable {
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.table.data().len()
+    }
+
+    /// The column by which a row is found in decisions; those of a long table have their instance.
+    pub fn key(&self) -> Option<&str> {
+        key_of(&self.roles, &self.periods, self.rows())
     }
 
     /// The periods of the rows; rows without times are periods in random order.
@@ -187,22 +208,61 @@ impl FitTable {
     }
 }
 
-/// What deciding needs of the last row: its time, features and parameters.
-fn new_rows(profile: &TableProfile, roles: &TableRoles) -> Result<String> {
-    let is_needed = |column: &&ColumnProfile| {
-        let mut roles = [&roles.features, &roles.parameters].into_iter();
-        roles.any(|names| names.contains(&column.name))
-    };
-    let time = profile.columns.iter();
-    let time = time.filter(|column| Some(&column.name) == roles.time.as_ref());
-    let columns: Vec<&ColumnProfile> = time
-        .chain(profile.columns.iter().filter(is_needed))
-        .collect();
-    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-    let cells: Vec<&str> = columns.iter().map(|column| column.last.as_str()).collect();
+/// The time, where no two rows have the same one, or else the first key.
+fn key_of<'r>(roles: &'r TableRoles, periods: &Periods, rows: usize) -> Option<&'r str> {
+    if !roles.instances.is_empty() {
+        return None;
+    }
+    let time = roles.time.as_deref().filter(|_| periods.len() == rows);
+    time.or_else(|| roles.keys.first().map(String::as_str))
+}
+
+/// The cells of the key of every row.
+fn row_names(settings: &FitSettings, source: &TableSource, key: &str) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    let read = source.visit_rows(&[key.to_owned()], &mut |cells| {
+        names.push(cells[0].clone());
+        Ok(())
+    });
+    read.map_err(|error| error.in_file(&settings.file))?;
+    Ok(names)
+}
+
+/// What deciding needs of the latest instance. Rows of a table need not be in the order of time;
+/// without times the last instance is as good as any.
+fn new_rows(table: &MatchedTable, fit: &LatestRows<'_>) -> Result<String> {
+    let last = (0..fit.periods.len()).next_back();
+    let last = last.filter(|_| fit.periods.are_ordered());
+    let latest = last.and_then(|period| fit.periods.rows(period).last().copied());
+    let latest = latest.unwrap_or_else(|| table.data().len().saturating_sub(1));
+    let columns = fit.roles.columns_to_decide(fit.key);
+    let names: Vec<&str> = columns.iter().map(String::as_str).collect();
     let mut rows = CsvText::new(&names)?;
-    rows.row(&cells)?;
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let mut row = 0;
+    fit.source.visit_rows(&columns, &mut |cells| {
+        // The first column of a long table names the instance; they count by their first rows.
+        let instance = if fit.roles.instances.is_empty() {
+            row
+        } else {
+            let next = numbers.len();
+            *numbers.entry(cells[0].clone()).or_insert(next)
+        };
+        row += 1;
+        if instance == latest {
+            rows.row(cells)?;
+        }
+        Ok(())
+    })?;
     rows.finish()
+}
+
+/// What the latest rows of a table are found by.
+struct LatestRows<'a> {
+    source: &'a TableSource,
+    roles: &'a TableRoles,
+    periods: &'a Periods,
+    key: Option<&'a str>,
 }
 
 /// The features that look like costs in disguise.
@@ -224,15 +284,37 @@ fn leaking_features(
     Ok(columns)
 }
 
+/// The error of a table whose costs have gaps, with what can be done about them.
+fn led_on(error: Error, profile: &TableProfile, roles: &TableRoles) -> Error {
+    let has_gaps = |column: &&ColumnProfile| column.gaps > 0 && roles.costs.contains(&column.name);
+    if !profile.columns.iter().any(|column| has_gaps(&column)) {
+        return error;
+    }
+    let remedy = error.remedy().unwrap_or_else(|| "fill them in".into());
+    error.with_remedy(format!(
+        "{remedy}; where costs are missing by chance, leave these rows out; {WHICH_PROBLEM_PAGE}"
+    ))
+}
+
 /// The table with the columns of its costs and features.
 fn source_of(settings: &FitSettings, roles: &TableRoles) -> TableSource {
-    let columns = WideColumns {
-        features: roles.features.clone(),
-        costs: roles.costs.clone(),
-        ignore: Vec::new(),
-        options: settings.features.clone(),
-    };
-    source(settings, columns)
+    let options = settings.features.clone();
+    source(
+        settings,
+        match &settings.roles.long {
+            Some(long) => Layout::Long(LongColumns {
+                features: roles.features.clone(),
+                options,
+                ..long.clone()
+            }),
+            None => Layout::Wide(WideColumns {
+                features: roles.features.clone(),
+                costs: roles.costs.clone(),
+                ignore: Vec::new(),
+                options,
+            }),
+        },
+    )
 }
 
 /// The pattern of names that are alike.
@@ -242,10 +324,10 @@ fn common_pattern(names: &[String]) -> String {
     format!("{}*{}", &first[..start], &first[first.len() - end..])
 }
 
-fn source(settings: &FitSettings, columns: WideColumns) -> TableSource {
+fn source(settings: &FitSettings, layout: Layout) -> TableSource {
     TableSource::Csv {
         file: settings.file.clone(),
-        layout: Layout::Wide(columns),
+        layout,
         dialect: settings.dialect,
         parameters: settings.parameters.clone(),
     }

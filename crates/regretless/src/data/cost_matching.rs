@@ -1,8 +1,9 @@
 //! Matching of the costs of a table with those of a problem.
 //!
-//! Two lists of costs are compared: the actual ones and the expected ones. If both have names,
-//! costs are matched by name: the same set of names is reordered, different sets are refused. If
-//! only one list has names, costs are matched by position, with a warning.
+//! Two lists of costs are compared: the actual ones and the expected ones. Where both have names,
+//! costs are matched by name: the same set of names is reordered, and the actual names may all have
+//! one beginning and one end around the expected ones (`margin_fish` belongs to `fish`); other sets
+//! are refused. Where only one list has names, costs are matched by position, with a warning.
 //!
 //! Columns that belong to costs, such as weights and decisions, have names of their own: `w_beer`
 //! belongs to `profit_beer`. No other module matches costs.
@@ -203,6 +204,9 @@ fn order(
     if missing.is_empty() && order.len() == actual.len() {
         return Ok(order);
     }
+    if let Some(order) = order_within(&actual.to_vec(), &expected.to_vec()) {
+        return Ok(order);
+    }
     let mut used = vec![false; actual.len()];
     for index in &order {
         used[*index] = true;
@@ -224,6 +228,35 @@ fn order(
         differences.join(", ")
     ))
     .with_remedy("rename them, or choose the costs that belong together"))
+}
+
+/// For each expected name the index of the actual name that has it between one beginning and one
+/// end, the same for all. `None` where they do not, and for one name, which says nothing about its
+/// beginning and end.
+fn order_within(actual: &[String], expected: &[String]) -> Option<Vec<usize>> {
+    if actual.len() != expected.len() || actual.len() < 2 {
+        return None;
+    }
+    let indices: HashMap<&str, usize> = actual
+        .iter()
+        .enumerate()
+        .map(|(index, name)| (name.as_str(), index))
+        .collect();
+    let first = actual.first()?;
+    for name in expected {
+        for (start, _) in first.match_indices(name.as_str()) {
+            let (beginning, end) = (&first[..start], &first[start + name.len()..]);
+            let index = |name: &String| {
+                let wanted = format!("{beginning}{name}{end}");
+                indices.get(wanted.as_str()).copied()
+            };
+            let order: Option<Vec<usize>> = expected.iter().map(index).collect();
+            if order.is_some() {
+                return order;
+            }
+        }
+    }
+    None
 }
 
 /// The message for costs that are matched by position.
@@ -293,6 +326,7 @@ fn order_by_parts<T: AsRef<str>>(columns: &[String], names: &[T]) -> Option<Vec<
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::{CostMatching, NamedCosts, in_order_of_costs, matched_by_position};
     use crate::data::{CostNames, Dataset, FeatureShape, Features, Matrix};
@@ -445,5 +479,22 @@ mod tests {
             [11.0, 10.0, 21.0, 20.0]
         );
         assert_eq!(data.cost_names(), &names(&["a", "b"]));
+    }
+
+    #[test]
+    fn names_may_have_one_beginning_and_end_around_those_of_the_problem() {
+        let expected = names(&["fish", "milk", "bread"]);
+        let around = names(&["margin_milk_eur", "margin_fish_eur", "margin_bread_eur"]);
+        let found = matched(&around, &expected).expect("the names belong together");
+        assert_eq!(found.order(), Some(&[1, 0, 2][..]));
+        assert_eq!(found.names(), Some(&expected));
+        for other in [
+            ["margin_milk", "margin_fish", "cost_bread"],
+            ["margin_milk", "margin_fish", "margin_cake"],
+        ] {
+            assert!(matched(&names(&other), &expected).is_err(), "{other:?}");
+        }
+        // The other direction is refused: names of the problem are what is printed.
+        assert!(matched(&expected, &around).is_err());
     }
 }

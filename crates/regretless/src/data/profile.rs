@@ -40,8 +40,6 @@ pub struct ColumnProfile {
     pub has_negatives: bool,
     /// A hash of all cells in order: equal columns have equal ones.
     pub content: u64,
-    /// The cell of the last row; a number with a decimal point.
-    pub last: String,
 }
 
 impl ColumnProfile {
@@ -71,6 +69,25 @@ impl TableSource {
             Self::Csv { file, dialect, .. } => csv::profile(file, *dialect),
             Self::CsvPair { .. } | Self::Npy { .. } => Err(Error::setting(
                 "the columns of several files have their roles already",
+            )),
+        }
+    }
+
+    /// Passes the cells of some columns to a function, row by row. Numbers have a decimal point,
+    /// whatever precedes decimals in the file.
+    ///
+    /// # Errors
+    /// When the file cannot be read or lacks a column, for tables in two files or arrays, and those
+    /// of the function.
+    pub fn visit_rows(
+        &self,
+        columns: &[String],
+        visit: &mut dyn FnMut(&[String]) -> Result<()>,
+    ) -> Result<()> {
+        match self {
+            Self::Csv { file, dialect, .. } => csv::visit_rows(file, *dialect, columns, visit),
+            Self::CsvPair { .. } | Self::Npy { .. } => Err(Error::setting(
+                "the rows of several files are not read together",
             )),
         }
     }

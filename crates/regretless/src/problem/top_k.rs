@@ -2,9 +2,11 @@
 //!
 //! The smallest problem of this module, and an example for new ones.
 
+use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{self, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::family::{
@@ -43,6 +45,7 @@ pub struct TopK {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TopKFields {
+    #[serde(deserialize_with = "number_of_items")]
     items: usize,
     k: usize,
     #[serde(default)]
@@ -50,6 +53,27 @@ struct TopKFields {
     sense: Sense,
     #[serde(default)]
     present: Option<PresentList>,
+}
+
+/// A number; for a list of names, which other kinds have here, the error says where names are from.
+fn number_of_items<'de, D: Deserializer<'de>>(field: D) -> Result<usize, D::Error> {
+    struct NumberOfItems;
+    impl Visitor<'_> for NumberOfItems {
+        type Value = usize;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("the number of items (their names are those of the costs in the table)")
+        }
+
+        fn visit_i64<E: de::Error>(self, count: i64) -> Result<usize, E> {
+            usize::try_from(count).map_err(|_| E::invalid_value(Unexpected::Signed(count), &self))
+        }
+
+        fn visit_u64<E: de::Error>(self, count: u64) -> Result<usize, E> {
+            usize::try_from(count).map_err(|_| E::invalid_value(Unexpected::Unsigned(count), &self))
+        }
+    }
+    field.deserialize_any(NumberOfItems)
 }
 
 impl TryFrom<TopKFields> for TopK {

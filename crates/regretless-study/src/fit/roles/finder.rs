@@ -4,18 +4,15 @@ use std::collections::{BTreeMap, HashSet};
 
 use regretless::data::{ColumnProfile, TableProfile, ValueKind};
 use regretless_base::error::{Error, Result};
-use regretless_base::text::{common_ends, first_names, matches_pattern, plural};
+use regretless_base::text::{common_ends, distinct_parts, first_names, matches_pattern, plural};
 
 use super::names::{NameGroup, ends_of, is_any};
-use super::{NO_COLUMN, ProblemColumnNames, StatedRoles};
+use super::{NO_COLUMN, ProblemColumnNames, StatedRoles, WHICH_PROBLEM_PAGE};
 use crate::fit::FitCommand;
 
 /// Share of zeros from which amounts look like decisions: most items are not chosen. As in the data
 /// check.
 const MIN_ZERO_SHARE: f64 = 0.5;
-
-/// Beginnings and ends of names of columns that count or name rows.
-const KEY_WORDS: [&str; 5] = ["id", "key", "index", "row", "number"];
 
 /// Finds roles one after the other.
 pub(super) struct RoleFinder<'a> {
@@ -26,13 +23,13 @@ pub(super) struct RoleFinder<'a> {
 }
 
 impl RoleFinder<'_> {
-    fn name(&self, column: usize) -> &str {
+    pub(super) fn name(&self, column: usize) -> &str {
         &self.table.columns[column].name
     }
 
     /// The columns that names or patterns select: in the order in which they are named, those of a
     /// pattern in the order of the table.
-    fn selected(&self, patterns: &[String]) -> Vec<usize> {
+    pub(super) fn selected(&self, patterns: &[String]) -> Vec<usize> {
         let mut selected = Vec::new();
         for pattern in patterns {
             for (position, column) in self.table.columns.iter().enumerate() {
@@ -59,14 +56,11 @@ impl RoleFinder<'_> {
                 "{role}: {found} column{} for {wanted} costs",
                 plural(found)
             ))
-            .with_remedy("name one column for each cost, or none"));
+            .with_remedy(format!(
+                "name one column for each cost, or none; {WHICH_PROBLEM_PAGE}"
+            )));
         }
-        let stems: Vec<String> = costs
-            .stems(self.table)
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
-        let named = self.groups_named(&stems).into_iter();
+        let named = self.groups_like(costs).into_iter();
         let mut named = named.filter(|group| are_same(&group.columns, &selected));
         if let Some(group) = named.next() {
             return Ok(group.columns);
@@ -92,20 +86,23 @@ impl RoleFinder<'_> {
             ("forecasts", &self.stated.forecasts),
             ("features", &self.stated.features),
             ("ignore", &self.stated.ignore),
+            ("keys", &self.stated.keys),
         ];
         for (role, patterns) in lists {
             for pattern in patterns {
                 let is_found = |column: &ColumnProfile| matches_pattern(pattern, &column.name);
                 if pattern != NO_COLUMN && !self.table.columns.iter().any(is_found) {
-                    let names = self.table.columns.iter().map(|column| &column.name);
-                    return Err(
-                        Error::setting(format!("{role}: no column is called '{pattern}'"))
-                            .with_remedy(format!("the columns are {}", first_names(names))),
-                    );
+                    return Err(self.unknown_column(role, pattern));
                 }
             }
         }
         Ok(())
+    }
+
+    pub(super) fn unknown_column(&self, role: &str, name: &str) -> Error {
+        let names = self.table.columns.iter().map(|column| &column.name);
+        Error::setting(format!("{role}: no column is called '{name}'"))
+            .with_remedy(format!("the columns are {}", first_names(names)))
     }
 
     pub fn parameters(&self) -> Vec<usize> {
@@ -113,6 +110,9 @@ impl RoleFinder<'_> {
     }
 
     pub fn costs(&self) -> Result<NameGroup> {
+        if let Some(long) = &self.stated.long {
+            return Ok(self.group_of(vec![self.column("cost column", &long.cost)?]));
+        }
         if !self.stated.costs.is_empty() {
             let selected = self.selected(&self.stated.costs);
             return Ok(self
@@ -171,11 +171,12 @@ impl RoleFinder<'_> {
             (None, Some(count)) => format!("are {count} numbers with names that are alike"),
             (None, None) => "are numbers with names that are alike".into(),
         };
-        Error::setting(format!("no columns {wanted}")).with_remedy(format!(
-            "name them: {}; if only decisions were seen, or quantities are unknown, see \
-                 the page \"Which problem do I have?\"",
-            self.command.with_role("costs", "c_*")
-        ))
+        Error::setting(format!("no columns {wanted}"))
+            .with_remedy(format!(
+                "name them as below; where only decisions were seen, or quantities are unknown: \
+                 {WHICH_PROBLEM_PAGE}"
+            ))
+            .with_commands([self.command.with_role("costs", "c_*")])
     }
 
     /// Groups that have a column for each of these names, between the same beginning and end.
@@ -277,16 +278,27 @@ impl RoleFinder<'_> {
 
     /// Groups of other columns that have a column for each cost, in the order of the costs.
     fn named_after(&self, costs: &NameGroup, taken: &HashSet<usize>) -> Vec<NameGroup> {
-        let stems: Vec<String> = costs
-            .stems(self.table)
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
-        if stems.len() < 2 || stems.iter().any(String::is_empty) {
-            return Vec::new();
-        }
-        let mut groups = self.groups_named(&stems);
+        let mut groups = self.groups_like(costs);
         groups.retain(|group| !group.columns.iter().any(|column| taken.contains(column)));
+        groups
+    }
+
+    /// Groups that are named after the costs, themselves among them: by the names that the problem
+    /// has or, where these have a common beginning such as `margin_`, by what follows it.
+    fn groups_like(&self, costs: &NameGroup) -> Vec<NameGroup> {
+        let stems = costs.stems(self.table);
+        let mut groups: Vec<NameGroup> = Vec::new();
+        for parts in [stems.clone(), distinct_parts(&stems)] {
+            if parts.len() < 2 || parts.iter().any(|part| part.is_empty()) {
+                continue;
+            }
+            let parts: Vec<String> = parts.into_iter().map(str::to_owned).collect();
+            for group in self.groups_named(&parts) {
+                if groups.iter().all(|known| known.columns != group.columns) {
+                    groups.push(group);
+                }
+            }
+        }
         groups
     }
 
@@ -337,25 +349,15 @@ impl RoleFinder<'_> {
     pub fn time(&self, taken: &HashSet<usize>) -> Result<Option<usize>> {
         match self.stated.time.as_deref() {
             Some(NO_COLUMN) => return Ok(None),
-            Some(name) => {
-                let mut columns = 0..self.table.columns.len();
-                let found = columns.find(|column| self.name(*column) == name);
-                return match found {
-                    Some(column) => Ok(Some(column)),
-                    None => Err(Error::setting(format!(
-                        "time: no column is called '{name}'"
-                    ))),
-                };
-            }
+            Some(name) => return self.column("time", name).map(Some),
             None => {}
         }
         let is_time = |column: &usize| {
             let profile = &self.table.columns[*column];
-            // By name only: the pattern of all features does not turn the time into one.
-            let is_left_out = is_any(&self.stated.ignore, &profile.name)
-                || self.stated.features.contains(&profile.name);
+            // The only date is the time although it may be named as a feature, too: without a time,
+            // rows would be cross-validated, so that later rows are known to models of earlier ones.
             !taken.contains(column)
-                && !is_left_out
+                && !is_any(&self.stated.ignore, &profile.name)
                 && profile.kind == ValueKind::Date
                 && profile.gaps == 0
                 && profile.distinct > 1
@@ -375,6 +377,11 @@ impl RoleFinder<'_> {
         }
     }
 
+    /// Whether the user named this column as a feature; the pattern of all columns names none.
+    pub fn is_named_feature(&self, name: &str) -> bool {
+        self.stated.features.iter().any(|feature| feature == name)
+    }
+
     /// Why a column is no feature.
     pub fn reason_against_feature(&self, column: &ColumnProfile) -> Option<String> {
         if is_any(&self.stated.ignore, &column.name) {
@@ -390,28 +397,15 @@ impl RoleFinder<'_> {
         if column.is_constant() {
             return Some("constant".into());
         }
-        let name = column.name.to_lowercase();
-        let is_key = KEY_WORDS
-            .iter()
-            .any(|word| name == *word || name.ends_with(&format!("_{word}")));
-        let may_be_key = match column.kind {
-            ValueKind::Text => true,
-            ValueKind::Number => column.is_integral && is_key,
-            ValueKind::Date | ValueKind::Empty => false,
-        };
-        if may_be_key && column.names_rows {
-            return Some("names the rows".into());
-        }
         None
     }
 
     /// The error of a role that several columns could have, with the command of each reading.
     fn ambiguous(&self, what: &str, role: &str, values: impl Iterator<Item = String>) -> Error {
-        let commands: Vec<String> = values
-            .map(|value| self.command.with_role(role, &value))
-            .collect();
+        let commands = values.map(|value| self.command.with_role(role, &value));
         Error::setting(what.to_owned())
-            .with_remedy(format!("say which:\n  {}", commands.join("\n  ")))
+            .with_remedy(format!("say which ({WHICH_PROBLEM_PAGE}):"))
+            .with_commands(commands)
     }
 }
 

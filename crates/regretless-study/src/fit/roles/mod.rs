@@ -5,13 +5,14 @@
 //! for each of them.
 
 mod finder;
+mod keys;
 mod names;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use regretless::data::TableProfile;
+use regretless::data::{LongColumns, TableProfile};
 use regretless_base::error::{Error, Result};
 use regretless_base::text::{first_names, plural};
 use serde::Serialize;
@@ -45,10 +46,18 @@ pub struct StatedRoles {
     pub features: Vec<String>,
     /// Names or patterns of columns to leave out.
     pub ignore: Vec<String>,
+    /// Names or patterns of columns that name the rows, or `none`.
+    pub keys: Vec<String>,
+    /// The columns of a table with one row per instance and cost.
+    pub long: Option<LongColumns>,
 }
 
 /// The word by which a user says that a table has no column of a role.
 pub const NO_COLUMN: &str = "none";
+
+/// Where a user who does not find a role is led on, for errors.
+pub(super) const WHICH_PROBLEM_PAGE: &str =
+    "the page \"Which problem do I have?\" (docs/start/which-problem.md) leads on";
 
 /// The roles of the columns of a table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -64,6 +73,11 @@ pub struct TableRoles {
     pub decisions: Vec<String>,
     /// Columns that may be forecasts of the costs, one for each, in the order of the costs.
     pub forecasts: Vec<String>,
+    /// Of a long table, the columns that name the instance and the item of a row.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub instances: Vec<String>,
+    /// Columns that name the rows: each has another value in every row.
+    pub keys: Vec<String>,
     /// Columns that the problem file names.
     pub parameters: Vec<String>,
     /// What is predicted from.
@@ -107,6 +121,10 @@ impl TableRoles {
         taken.extend(&decisions);
         let time = finder.time(&taken)?;
         taken.extend(time);
+        let instances = finder.instances()?;
+        taken.extend(&instances);
+        let keys = finder.keys(&taken)?;
+        taken.extend(&keys);
         let forecasts = finder.forecasts(&costs, &taken)?;
         let names = |columns: &[usize]| -> Vec<String> {
             let names = columns.iter().map(|column| &table.columns[*column].name);
@@ -118,48 +136,64 @@ impl TableRoles {
             time: time.map(|column| table.columns[column].name.clone()),
             decisions: names(&decisions),
             forecasts: names(&forecasts),
+            instances: names(&instances),
+            keys: names(&keys),
             parameters: names(&parameters),
             features: Vec::new(),
             unused: Vec::new(),
         };
-        // Of equal columns the first is a feature; one that is equal to a cost is none at all.
-        let mut known: HashMap<u64, &str> = HashMap::new();
-        for position in &taken {
-            let column = &table.columns[*position];
-            known.insert(column.content, &column.name);
-        }
-        for (position, column) in table.columns.iter().enumerate() {
-            if taken.contains(&position) {
-                continue;
-            }
-            let equal = known.get(&column.content);
-            let equal = equal.filter(|_| stated.features.is_empty());
-            let reason = finder
-                .reason_against_feature(column)
-                .or_else(|| equal.map(|first| format!("equal to {first}")));
-            match reason {
-                None => {
-                    known.insert(column.content, &column.name);
-                    roles.features.push(column.name.clone());
-                }
-                // A parameter that is no feature has its role.
-                Some(_) if parameters.contains(&position) => {}
-                Some(reason) => roles.unused.push(UnusedColumn {
-                    name: column.name.clone(),
-                    reason,
-                }),
-            }
-        }
+        roles.assign_features(&finder, &taken, time);
         if roles.features.is_empty() {
-            return Err(
-                Error::setting("no column is left for the features").with_remedy(described(&roles))
-            );
+            return Err(Error::setting("no column is left for the features")
+                .with_remedy(format!("{}; {WHICH_PROBLEM_PAGE}", described(&roles))));
         }
         Ok(roles)
     }
 }
 
 impl TableRoles {
+    /// What is left becomes features, or unused for a reason.
+    fn assign_features(
+        &mut self,
+        finder: &RoleFinder<'_>,
+        taken: &HashSet<usize>,
+        time: Option<usize>,
+    ) {
+        let parameters = self.parameters.clone();
+        let is_parameter = |name: &String| parameters.contains(name);
+        // Of equal columns the first is a feature; one that is equal to a cost is none at all.
+        let mut known: HashMap<u64, &str> = HashMap::new();
+        for (position, column) in finder.table.columns.iter().enumerate() {
+            if taken.contains(&position) {
+                known.entry(column.content).or_insert(&column.name);
+            }
+        }
+        for (position, column) in finder.table.columns.iter().enumerate() {
+            // A time that is named as a feature is one, too; other roles have one only.
+            let is_named_time = time == Some(position) && finder.is_named_feature(&column.name);
+            if taken.contains(&position) && !is_named_time {
+                continue;
+            }
+            let equal = known.get(&column.content);
+            let equal = equal.filter(|_| finder.stated.features.is_empty());
+            let reason = finder
+                .reason_against_feature(column)
+                .or_else(|| equal.map(|first| format!("equal to {first}")));
+            match reason {
+                None => {
+                    known.insert(column.content, &column.name);
+                    self.features.push(column.name.clone());
+                }
+                // A parameter that is no feature has its role.
+                Some(_) if is_parameter(&column.name) => {}
+                Some(reason) => self.unused.push(UnusedColumn {
+                    name: column.name.clone(),
+                    reason,
+                }),
+            }
+        }
+    }
+
     /// Leaves features out for a reason.
     pub(super) fn leave_out(&mut self, columns: &[String], reason: &str) {
         self.features.retain(|name| !columns.contains(name));
@@ -168,6 +202,26 @@ impl TableRoles {
             reason: reason.to_owned(),
         });
         self.unused.extend(unused);
+    }
+
+    /// The columns of a table to decide on, each once: instances, the time, a key of the rows that
+    /// are printed, parameters and features.
+    pub(super) fn columns_to_decide(&self, key: Option<&str>) -> Vec<String> {
+        let key: Vec<String> = key.map(str::to_owned).into_iter().collect();
+        let mut columns: Vec<String> = Vec::new();
+        let lists = [
+            &self.instances,
+            self.time.as_slice(),
+            &key,
+            &self.parameters,
+            &self.features,
+        ];
+        for name in lists.into_iter().flatten() {
+            if !columns.contains(name) {
+                columns.push(name.clone());
+            }
+        }
+        columns
     }
 
     /// The roles in lines for people: the role, and the columns that have it.
@@ -180,6 +234,8 @@ impl TableRoles {
         };
         add("costs", &self.costs);
         add("time", self.time.as_slice());
+        add("instances", &self.instances);
+        add("keys", &self.keys);
         add("past decisions", &self.decisions);
         add("forecasts", &self.forecasts);
         add("row parameters", &self.parameters);

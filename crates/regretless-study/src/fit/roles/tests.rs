@@ -5,7 +5,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::{FitCommand, ProblemColumnNames, StatedRoles, TableRoles};
-use regretless::data::{ColumnProfile, TableProfile, ValueKind};
+use regretless::data::{ColumnProfile, LongColumns, TableProfile, ValueKind};
 use regretless_base::error::Result;
 
 fn number(name: &str) -> ColumnProfile {
@@ -20,7 +20,6 @@ fn number(name: &str) -> ColumnProfile {
         is_integral: false,
         has_negatives: false,
         content: hash_of(name),
-        last: String::new(),
     }
 }
 
@@ -94,7 +93,8 @@ fn a_history_with_past_decisions_a_date_and_a_forecast_needs_no_flag() {
     assert_eq!(roles.time.as_deref(), Some("date"));
     assert_eq!(roles.parameters, ["minutes"]);
     assert_eq!(roles.features, ["temperature", "minutes"]);
-    assert_eq!(roles.unused[0].reason, "names the rows");
+    assert_eq!(roles.keys, ["store_id"]);
+    assert!(roles.unused.is_empty());
 }
 
 #[test]
@@ -300,4 +300,110 @@ fn a_table_without_features_is_refused() {
         "{message}"
     );
     assert!(message.contains("not used: x: constant"), "{message}");
+}
+
+#[test]
+fn decisions_are_found_although_the_names_of_items_have_the_beginning_of_the_costs() {
+    let columns = [
+        number("x"),
+        number("margin_fish"),
+        number("margin_milk"),
+        decision("loaded_milk"),
+        decision("loaded_fish"),
+    ];
+    let problem = ProblemColumnNames {
+        costs: Some(names(&["margin_fish", "margin_milk"])),
+        ..ProblemColumnNames::default()
+    };
+    for decisions in [&[][..], &["loaded_*"]] {
+        let stated = StatedRoles {
+            decisions: names(decisions),
+            ..StatedRoles::default()
+        };
+        let roles = roles_of(&columns, &problem, &stated).unwrap();
+        assert_eq!(roles.decisions, ["loaded_fish", "loaded_milk"]);
+        assert_eq!(roles.features, ["x"]);
+    }
+}
+
+#[test]
+fn the_only_date_is_the_time_although_it_is_named_as_a_feature() {
+    let columns = [
+        of_kind("day", ValueKind::Date),
+        number("x"),
+        number("c1"),
+        number("c2"),
+    ];
+    let stated = |features: &[&str], time: Option<&str>| StatedRoles {
+        features: names(features),
+        time: time.map(str::to_owned),
+        ..StatedRoles::default()
+    };
+    let roles = roles_of(&columns, &items(2), &stated(&["x", "day"], None)).unwrap();
+    assert_eq!(roles.time.as_deref(), Some("day"));
+    assert_eq!(roles.features, ["day", "x"]);
+    let roles = roles_of(&columns, &items(2), &stated(&["day"], Some("none"))).unwrap();
+    assert_eq!((roles.time, roles.features), (None, names(&["day"])));
+}
+
+#[test]
+fn names_with_quotes_stay_within_the_words_of_a_command() {
+    let shell = FitCommand::Shell("regretless fit t.csv".into());
+    assert_eq!(
+        shell.with_role("time", "it's"),
+        r"regretless fit t.csv --time 'it'\''s'"
+    );
+    let python = FitCommand::Python("regretless.fit(problem, table".into());
+    assert_eq!(
+        python.with_role("time", "a\"b"),
+        r#"regretless.fit(problem, table, time="a\"b")"#
+    );
+}
+
+#[test]
+fn named_keys_are_no_features_and_have_another_value_in_every_row() {
+    let unique = ColumnProfile {
+        names_rows: true,
+        ..number("ticket")
+    };
+    let columns = [unique, number("x"), number("c1"), number("c2")];
+    let stated = |keys: &[&str]| StatedRoles {
+        keys: names(keys),
+        ..StatedRoles::default()
+    };
+    let roles = roles_of(&columns, &items(2), &StatedRoles::default()).unwrap();
+    assert_eq!(roles.features, ["ticket", "x"]);
+    let roles = roles_of(&columns, &items(2), &stated(&["ticket"])).unwrap();
+    assert_eq!(
+        (roles.keys, roles.features),
+        (names(&["ticket"]), names(&["x"]))
+    );
+    let refused = roles_of(&columns, &items(2), &stated(&["x"])).unwrap_err();
+    assert!(refused.to_string().contains("same value of x"), "{refused}");
+}
+
+#[test]
+fn a_long_table_has_a_column_of_instances_of_items_and_of_costs() {
+    let columns = [
+        of_kind("order", ValueKind::Text),
+        of_kind("item", ValueKind::Text),
+        number("x"),
+        number("eur"),
+    ];
+    let stated = |decisions: &[&str]| StatedRoles {
+        decisions: names(decisions),
+        long: Some(LongColumns {
+            instance: "order".into(),
+            item: Some("item".into()),
+            cost: "eur".into(),
+            ..LongColumns::default()
+        }),
+        ..StatedRoles::default()
+    };
+    let roles = roles_of(&columns, &items(5), &stated(&[])).unwrap();
+    assert_eq!(roles.costs, ["eur"]);
+    assert_eq!(roles.instances, ["order", "item"]);
+    assert_eq!(roles.features, ["x"]);
+    let refused = roles_of(&columns, &items(5), &stated(&["x"])).unwrap_err();
+    assert!(refused.to_string().contains("a long table"), "{refused}");
 }

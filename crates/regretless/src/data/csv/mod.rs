@@ -60,6 +60,19 @@ pub(super) fn profile(path: &Path, dialect: CsvDialect) -> Result<TableProfile> 
     profile::profile(table::CsvTable::open(path, dialect)?)
 }
 
+/// Passes the cells of some columns to a function, row by row; numbers have a decimal point.
+///
+/// # Errors
+/// When the file cannot be read or lacks a column, and those of the function.
+pub(super) fn visit_rows(
+    path: &Path,
+    dialect: CsvDialect,
+    columns: &[String],
+    visit: &mut dyn FnMut(&[String]) -> Result<()>,
+) -> Result<()> {
+    profile::visit_rows(table::CsvTable::open(path, dialect)?, columns, visit)
+}
+
 /// Reads features and costs from one file.
 ///
 /// # Errors

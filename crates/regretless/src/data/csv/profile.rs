@@ -7,7 +7,7 @@ use super::number;
 use super::table::CsvTable;
 use crate::data::encoding::is_gap;
 use crate::data::row_times::is_date;
-use crate::data::{ColumnProfile, TableProfile, ValueKind};
+use crate::data::{ColumnProfile, CsvDialect, TableProfile, ValueKind};
 use crate::error::Result;
 
 /// Most different cells of a column that are told apart: whether a column names its rows shows
@@ -30,7 +30,6 @@ struct ColumnCounter {
     counted: usize,
     /// All cells in order, numbers by their value.
     content: DefaultHasher,
-    last: String,
 }
 
 impl ColumnCounter {
@@ -47,12 +46,10 @@ impl ColumnCounter {
             seen: HashSet::new(),
             counted: 0,
             content: DefaultHasher::new(),
-            last: String::new(),
         }
     }
 
     fn add(&mut self, cell: &str, table: &CsvTable) {
-        self.last.clear();
         if self.seen.len() < MAX_COUNTED_VALUES {
             let mut hasher = DefaultHasher::new();
             cell.hash(&mut hasher);
@@ -65,7 +62,6 @@ impl ColumnCounter {
             "".hash(&mut self.content);
         } else if let Ok(value) = number::parse_f64(cell, table.dialect()) {
             value.to_bits().hash(&mut self.content);
-            self.last.push_str(&value.to_string());
             self.numbers += 1;
             self.zeros += usize::from(value == 0.0);
             self.ones += usize::from(value == 1.0);
@@ -73,7 +69,6 @@ impl ColumnCounter {
             self.whole += usize::from(value.fract() == 0.0);
         } else {
             cell.hash(&mut self.content);
-            self.last.push_str(cell);
             if is_date(cell) {
                 self.dates += 1;
             } else {
@@ -101,7 +96,6 @@ impl ColumnCounter {
             is_integral: self.whole == self.numbers,
             has_negatives: self.negatives > 0,
             content: self.content.finish(),
-            last: self.last.clone(),
         }
     }
 }
@@ -122,4 +116,27 @@ pub(in crate::data) fn profile(mut table: CsvTable) -> Result<TableProfile> {
         rows,
         columns: named.map(|(name, counter)| counter.profile(name)).collect(),
     })
+}
+
+/// Passes the cells of some columns to a function, row by row; numbers have a decimal point.
+pub(in crate::data) fn visit_rows(
+    mut table: CsvTable,
+    columns: &[String],
+    visit: &mut dyn FnMut(&[String]) -> Result<()>,
+) -> Result<()> {
+    let header = table.header();
+    let positions = columns.iter().map(|name| header.column(name));
+    let positions: Vec<usize> = positions.collect::<Result<_>>()?;
+    let mut cells = vec![String::new(); columns.len()];
+    while table.next_row()? {
+        for (cell, column) in cells.iter_mut().zip(&positions) {
+            let text = table.text(*column)?;
+            *cell = match number::parse_f64(text, table.dialect()) {
+                Ok(value) if table.dialect() != CsvDialect::default() => value.to_string(),
+                Ok(_) | Err(_) => text.to_owned(),
+            };
+        }
+        visit(&cells)?;
+    }
+    Ok(())
 }
