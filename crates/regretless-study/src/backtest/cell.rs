@@ -284,7 +284,8 @@ impl CellRun<'_> {
             }
         };
         let trainer = self.trainer(method);
-        let trained = trainer.train(&self.context(&self.data.validated), self.table.spec, None)?;
+        let part = self.trained_part(method);
+        let trained = trainer.train(&self.context(part), self.table.spec, None)?;
         let has_one_round = trained.report.rounds.len() == 1;
         if !matches!(method, Method::Stages(_)) || !has_one_round {
             return Ok(of_closed_form(trained.model));
@@ -303,6 +304,20 @@ impl CellRun<'_> {
             model: trained.model,
             epochs: Some(epochs),
         })
+    }
+
+    /// The rows that a method is fitted to: closed forms that are compared with least squares need
+    /// no validation rows either.
+    fn trained_part(&self, method: &Method) -> &SplitData {
+        match method {
+            Method::LeastSquares {
+                is_shared: true, ..
+            } => &self.data.whole,
+            Method::Auto { .. }
+            | Method::Stages(_)
+            | Method::LeastSquares { .. }
+            | Method::InvalidCombination(_) => &self.data.validated,
+        }
     }
 
     fn trainer(&self, method: &Method) -> Trainer {
@@ -374,7 +389,7 @@ impl CellRun<'_> {
 
     fn train(&self, method: &Method) -> Result<FoldFit> {
         let mut trainer = self.trainer(method);
-        let own = &self.data.validated;
+        let own = self.trained_part(method);
         let encoded;
         let part = match self.start {
             Some(start) => {

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use regretless::data::{
-    ColumnProfile, DataCheck, Dataset, FindingKind, Layout, TableProfile, TableSource, WideColumns,
+    ColumnProfile, CsvDialect, DataCheck, Dataset, FindingKind, Layout, TableProfile, TableSource,
+    WideColumns,
 };
 use regretless::job::{LabeledTable, MatchedTable, RowLabels};
 use regretless::label::LabelStore;
@@ -16,6 +17,8 @@ use regretless_base::error::{Error, Result};
 use regretless_base::observer::Observer;
 use regretless_base::text::{common_ends, first_names};
 
+use super::lags::{LaggedTable, add_lags};
+use super::per_cost::columns_of_costs;
 use super::{FitSettings, ProblemColumnNames, TableRoles};
 use crate::backtest::{GivenMethod, Periods};
 use crate::text::CsvText;
@@ -37,6 +40,8 @@ pub struct FitTable {
     pub(super) source: TableSource,
     pub(super) table: MatchedTable,
     pub(super) periods: Periods,
+    /// The table with the costs of earlier periods, if it has some.
+    pub(super) lagged: Option<LaggedTable>,
     /// A table to decide on, with one row.
     pub(super) new_rows: String,
 }
@@ -55,28 +60,27 @@ impl FitTable {
         let stated = &settings.roles;
         let roles = TableRoles::of(&profile, &names, stated, &settings.command);
         let mut roles = roles.map_err(in_file)?;
-        let mut source = source_of(settings, &roles);
+        let lagged = add_lags(&source, &profile, &mut roles, settings)?;
+        let mut source = source_of(settings, &roles, lagged.as_ref());
         let (problem, mut data) = source.read_for(settings.problem.clone())?;
+        let all: Vec<usize> = (0..data.len()).collect();
+        let mut encoded = data.clone().encoded(&all).map_err(in_file)?;
+        let read_features = roles.features.clone();
+        roles.describe_calendar(&encoded);
         // Features that the user named are known when the decision is made.
         if stated.features.is_empty() {
-            let leaking = leaking_features(&source, &data, roles.time.as_deref())?;
-            if !leaking.is_empty() {
-                roles.leave_out(&leaking, LEAKAGE);
-                if roles.features.is_empty() {
-                    return Err(in_file(
-                        Error::setting(format!(
-                            "every feature is almost perfectly correlated with a cost: {}",
-                            first_names(&leaking)
-                        ))
-                        .with_remedy(format!(
-                            "if they are known when the decision is made: {}",
-                            settings.command.with_role("features", "*")
-                        )),
-                    ));
-                }
-                source = source_of(settings, &roles);
-                data = source.read_for(settings.problem.clone())?.1;
+            let mut leaking = leaking_features(&source, &encoded, roles.time.as_deref())?;
+            // Costs of earlier periods are known, however similar they are.
+            leaking.retain(|column| !roles.lags.contains(column));
+            roles.leave_out(&leaking, LEAKAGE);
+            if roles.features.is_empty() {
+                return Err(in_file(no_feature_left(&leaking, settings)));
             }
+        }
+        if roles.features != read_features {
+            source = source_of(settings, &roles, lagged.as_ref());
+            data = source.read_for(settings.problem.clone())?.1;
+            encoded = data.clone().encoded(&all).map_err(in_file)?;
         }
         if let Some(names) = &roles.cost_names {
             data.rename_costs(names.clone().into()).map_err(in_file)?;
@@ -87,8 +91,13 @@ impl FitTable {
             Some(time) => Periods::read(&source, time)?,
             None => Periods::without_times(table.data().len(), u64::from(settings.seed))?,
         };
+        roles.cost_columns = columns_of_costs(&encoded, &periods);
         Ok(Self {
-            new_rows: new_rows(&profile, &roles)?,
+            new_rows: match &lagged {
+                Some(lagged) => lagged.next.clone(),
+                None => new_rows(&profile, &roles)?,
+            },
+            lagged,
             roles,
             problem,
             notes: table.notes().to_vec(),
@@ -121,7 +130,8 @@ impl FitTable {
             .with_heuristic(settings.heuristic)
             .and_then(|oracle| oracle.with_parameters(self.table.data().parameters()))
             .map_err(in_file)?;
-        let store = LabelStore::for_table(&settings.file);
+        let lagged = self.lagged.as_ref();
+        let store = LabelStore::for_table(lagged.map_or(&settings.file, |lagged| &lagged.file));
         let table = MatchedTable::new(self.table.data().clone());
         let labels = RowLabels::Stored(&store);
         let labeled = table.label(&self.problem, &oracle, labels, observer);
@@ -131,16 +141,8 @@ impl FitTable {
     /// What the user already has: decisions that were made, and columns that are forecasts. Reasons
     /// why some cannot be compared are in the second list.
     pub(super) fn given(&self, file: &Path) -> Result<(Vec<GivenMethod>, Vec<String>)> {
-        let (mut given, mut reasons) = (Vec::new(), Vec::new());
+        let (mut given, mut reasons) = (self.given_forecasts()?, Vec::new());
         let in_order = self.in_order_of_problem();
-        if !self.roles.forecasts.is_empty() {
-            let names = in_order(&self.roles.forecasts);
-            let values = self.source.read_features(&names)?;
-            given.push(GivenMethod::Predictions {
-                name: format!("columns {}", common_pattern(&self.roles.forecasts)),
-                costs: Arc::new(values.values().clone()),
-            });
-        }
         if !self.roles.decisions.is_empty() {
             if !self
                 .problem
@@ -174,7 +176,7 @@ impl FitTable {
     }
 
     /// Puts columns that belong to the costs of the table, one each, in the order of the problem.
-    fn in_order_of_problem(&self) -> impl Fn(&[String]) -> Vec<String> + '_ {
+    pub(super) fn in_order_of_problem(&self) -> impl Fn(&[String]) -> Vec<String> + '_ {
         let ordered = self.table.data().cost_names().to_vec();
         move |columns| {
             let mut found = Vec::with_capacity(columns.len());
@@ -193,11 +195,10 @@ fn new_rows(profile: &TableProfile, roles: &TableRoles) -> Result<String> {
         let mut roles = [&roles.features, &roles.parameters].into_iter();
         roles.any(|names| names.contains(&column.name))
     };
-    let time = profile.columns.iter();
-    let time = time.filter(|column| Some(&column.name) == roles.time.as_ref());
-    let columns: Vec<&ColumnProfile> = time
-        .chain(profile.columns.iter().filter(is_needed))
-        .collect();
+    let is_time = |column: &&ColumnProfile| Some(&column.name) == roles.time.as_ref();
+    let others = profile.columns.iter().filter(|column| !is_time(column));
+    let time = profile.columns.iter().filter(is_time);
+    let columns: Vec<&ColumnProfile> = time.chain(others.filter(is_needed)).collect();
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     let cells: Vec<&str> = columns.iter().map(|column| column.last.as_str()).collect();
     let mut rows = CsvText::new(&names)?;
@@ -205,38 +206,63 @@ fn new_rows(profile: &TableProfile, roles: &TableRoles) -> Result<String> {
     rows.finish()
 }
 
-/// The features that look like costs in disguise.
+/// The features that look like costs in disguise; the table is encoded by all rows.
 fn leaking_features(
     source: &TableSource,
-    data: &Dataset,
+    encoded: &Dataset,
     time: Option<&str>,
 ) -> Result<Vec<String>> {
-    let all: Vec<usize> = (0..data.len()).collect();
-    let encoded = data.clone().encoded(&all)?;
-    let findings = source.check(DataCheck::new(&encoded), time)?;
+    let findings = source.check(DataCheck::new(encoded), time)?;
     let leaks = findings
         .into_iter()
         .filter(|finding| finding.kind == FindingKind::Leak);
     let mut columns: Vec<String> = leaks.flat_map(|leak| leak.columns).collect();
     // Names of values of categories are no columns of the table.
-    let of_table = data.features().column_names();
+    let of_table = encoded.features().column_names();
     columns.retain(|name| of_table.contains(name));
     Ok(columns)
 }
 
+/// The error where every feature leaks.
+fn no_feature_left(leaking: &[String], settings: &FitSettings) -> Error {
+    let error = match leaking {
+        [] => Error::setting("no column is left for the features"),
+        leaking => Error::setting(format!(
+            "every feature is almost perfectly correlated with a cost: {}",
+            first_names(leaking)
+        )),
+    };
+    error.with_remedy(format!(
+        "if they are known when the decision is made: {}",
+        settings.command.with_role("features", "*")
+    ))
+}
+
 /// The table with the columns of its costs and features.
-fn source_of(settings: &FitSettings, roles: &TableRoles) -> TableSource {
+fn source_of(
+    settings: &FitSettings,
+    roles: &TableRoles,
+    lagged: Option<&LaggedTable>,
+) -> TableSource {
     let columns = WideColumns {
-        features: roles.features.clone(),
+        features: [roles.features.as_slice(), &roles.lags].concat(),
         costs: roles.costs.clone(),
         ignore: Vec::new(),
         options: settings.features.clone(),
     };
-    source(settings, columns)
+    match lagged {
+        None => source(settings, columns),
+        Some(lagged) => TableSource::Csv {
+            file: lagged.file.clone(),
+            layout: Layout::Wide(columns),
+            dialect: CsvDialect::default(),
+            parameters: Vec::new(),
+        },
+    }
 }
 
 /// The pattern of names that are alike.
-fn common_pattern(names: &[String]) -> String {
+pub(super) fn common_pattern(names: &[String]) -> String {
     let (start, end) = common_ends(names);
     let first = &names[0];
     format!("{}*{}", &first[..start], &first[first.len() - end..])

@@ -17,6 +17,7 @@ use regretless_base::text::{first_names, plural};
 use serde::Serialize;
 
 use super::FitCommand;
+use super::per_cost::group_patterns;
 use finder::RoleFinder;
 
 /// What the problem says about the columns of its table.
@@ -60,10 +61,21 @@ pub struct TableRoles {
     pub cost_names: Option<Vec<String>>,
     /// The column of times.
     pub time: Option<String>,
+    /// What the column of times becomes as a feature, or why it is none.
+    pub calendar: Option<String>,
+    /// Which costs of earlier periods are features, or why none are.
+    pub history: Option<String>,
+    /// Columns with costs of earlier periods, which are features beside the others.
+    pub lags: Vec<String>,
+    /// How many periods before.
+    pub lag_periods: Vec<usize>,
     /// Decisions that were made, one for each cost, in the order of the costs.
     pub decisions: Vec<String>,
-    /// Columns that may be forecasts of the costs, one for each, in the order of the costs.
+    /// Columns that may be forecasts of the costs: a group after the other, each with a column for
+    /// each cost in the order of the costs.
     pub forecasts: Vec<String>,
+    /// Groups of features with a column for each cost, in the order of the costs.
+    pub cost_columns: Vec<Vec<String>>,
     /// Columns that the problem file names.
     pub parameters: Vec<String>,
     /// What is predicted from.
@@ -116,40 +128,18 @@ impl TableRoles {
             cost_names: finder.problem_names(&costs),
             costs: names(&costs.columns),
             time: time.map(|column| table.columns[column].name.clone()),
+            calendar: None,
+            history: None,
+            lags: Vec::new(),
+            lag_periods: Vec::new(),
             decisions: names(&decisions),
             forecasts: names(&forecasts),
+            cost_columns: Vec::new(),
             parameters: names(&parameters),
             features: Vec::new(),
             unused: Vec::new(),
         };
-        // Of equal columns the first is a feature; one that is equal to a cost is none at all.
-        let mut known: HashMap<u64, &str> = HashMap::new();
-        for position in &taken {
-            let column = &table.columns[*position];
-            known.insert(column.content, &column.name);
-        }
-        for (position, column) in table.columns.iter().enumerate() {
-            if taken.contains(&position) {
-                continue;
-            }
-            let equal = known.get(&column.content);
-            let equal = equal.filter(|_| stated.features.is_empty());
-            let reason = finder
-                .reason_against_feature(column)
-                .or_else(|| equal.map(|first| format!("equal to {first}")));
-            match reason {
-                None => {
-                    known.insert(column.content, &column.name);
-                    roles.features.push(column.name.clone());
-                }
-                // A parameter that is no feature has its role.
-                Some(_) if parameters.contains(&position) => {}
-                Some(reason) => roles.unused.push(UnusedColumn {
-                    name: column.name.clone(),
-                    reason,
-                }),
-            }
-        }
+        roles.find_features(&finder, &taken, time, &parameters);
         if roles.features.is_empty() {
             return Err(
                 Error::setting("no column is left for the features").with_remedy(described(&roles))
@@ -160,6 +150,48 @@ impl TableRoles {
 }
 
 impl TableRoles {
+    /// The columns without another role that can be features, and the others with their reasons.
+    fn find_features(
+        &mut self,
+        finder: &RoleFinder<'_>,
+        taken: &HashSet<usize>,
+        time: Option<usize>,
+        parameters: &[usize],
+    ) {
+        // Of equal columns the first is a feature; one that is equal to a cost is none at all.
+        let mut known: HashMap<u64, &str> = HashMap::new();
+        for position in taken {
+            let column = &finder.table.columns[*position];
+            known.insert(column.content, &column.name);
+        }
+        let calendar = time.filter(|column| finder.is_calendar(*column));
+        for (position, column) in finder.table.columns.iter().enumerate() {
+            if calendar == Some(position) {
+                self.features.push(column.name.clone());
+            }
+            if taken.contains(&position) {
+                continue;
+            }
+            let equal = known.get(&column.content);
+            let equal = equal.filter(|_| finder.stated.features.is_empty());
+            let reason = finder
+                .reason_against_feature(column)
+                .or_else(|| equal.map(|first| format!("equal to {first}")));
+            match reason {
+                None => {
+                    known.insert(column.content, &column.name);
+                    self.features.push(column.name.clone());
+                }
+                // A parameter that is no feature has its role.
+                Some(_) if parameters.contains(&position) => {}
+                Some(reason) => self.unused.push(UnusedColumn {
+                    name: column.name.clone(),
+                    reason,
+                }),
+            }
+        }
+    }
+
     /// Leaves features out for a reason.
     pub(super) fn leave_out(&mut self, columns: &[String], reason: &str) {
         self.features.retain(|name| !columns.contains(name));
@@ -180,10 +212,16 @@ impl TableRoles {
         };
         add("costs", &self.costs);
         add("time", self.time.as_slice());
+        add("calendar", self.calendar.as_slice());
         add("past decisions", &self.decisions);
         add("forecasts", &self.forecasts);
         add("row parameters", &self.parameters);
         add("features", &self.features);
+        add("lags", self.history.as_slice());
+        add(
+            "of each cost",
+            group_patterns(&self.cost_columns).as_slice(),
+        );
         let mut by_reason: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for column in &self.unused {
             let names = by_reason.entry(&column.reason).or_default();

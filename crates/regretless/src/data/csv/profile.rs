@@ -7,7 +7,7 @@ use super::number;
 use super::table::CsvTable;
 use crate::data::encoding::is_gap;
 use crate::data::row_times::is_date;
-use crate::data::{ColumnProfile, TableProfile, ValueKind};
+use crate::data::{ColumnProfile, CsvDialect, TableProfile, ValueKind};
 use crate::error::Result;
 
 /// Most different cells of a column that are told apart: whether a column names its rows shows
@@ -122,4 +122,33 @@ pub(in crate::data) fn profile(mut table: CsvTable) -> Result<TableProfile> {
         rows,
         columns: named.map(|(name, counter)| counter.profile(name)).collect(),
     })
+}
+
+/// The cells of all columns, numbers with a decimal point.
+pub(in crate::data) fn texts(mut table: CsvTable) -> Result<Vec<Vec<String>>> {
+    let mut columns: Vec<Vec<String>> = vec![Vec::new(); table.header().names.len()];
+    while table.next_row()? {
+        for (column, cells) in columns.iter_mut().enumerate() {
+            cells.push(table.text(column)?.to_owned());
+        }
+    }
+    let dialect = table.dialect();
+    if dialect == CsvDialect::default() {
+        return Ok(columns);
+    }
+    for cells in &mut columns {
+        let number = |cell: &String| number::parse_f64(cell, dialect);
+        // Texts that look like numbers stay as they are where other cells do not.
+        if cells
+            .iter()
+            .all(|cell| is_gap(cell) || number(cell).is_ok())
+        {
+            for cell in cells.iter_mut() {
+                if let Ok(value) = number(cell) {
+                    *cell = value.to_string();
+                }
+            }
+        }
+    }
+    Ok(columns)
 }
