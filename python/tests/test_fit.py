@@ -55,17 +55,19 @@ def periods_of(folder, method):
 
 def test_roles_totals_and_interval_sign_are_those_of_an_independent_computation(tmp_path):
     frame = bakery(300)
-    result = rl.fit(problem(), frame, unit="EUR", budget=8.0, out=tmp_path)
+    result = rl.fit(problem(), frame, unit="EUR", budget=8.0, lags="none", out=tmp_path)
     assert result.roles["costs"] == [f"eur_{item}" for item in ITEMS]
     assert result.roles["decisions"] == [f"sold_{item}" for item in ITEMS]
     assert result.roles["time"] == "date"
-    assert set(result.roles["features"]) == {"temperature", "rain", "weekday"}
+    assert set(result.roles["features"]) == {"date", "temperature", "rain", "weekday"}
     # The folds: half of the table, then five steps.
     costs = frame[[f"eur_{item}" for item in ITEMS]].to_numpy().astype(np.float32).astype(float)
     rows = len(frame)
     first, step = rows // 2, -(-(rows - rows // 2) // 5)
+    # The calendar of the date is a feature, too.
+    days = pd.get_dummies(pd.to_datetime(frame["date"]).dt.dayofweek).to_numpy(float)
     weekday = pd.get_dummies(frame["weekday"]).to_numpy(float)
-    design = np.column_stack([np.ones(rows), frame[["temperature", "rain"]], weekday])
+    design = np.column_stack([np.ones(rows), frame[["temperature", "rain"]], weekday, days])
     totals = {"least squares": 0.0, "mean of history": 0.0, "last period": 0.0, "best": 0.0}
     for start in range(first, rows, step):
         test = range(start, min(rows, start + step))
@@ -182,3 +184,91 @@ def test_ambiguous_and_unknown_columns_are_refused():
         rl.fit(problem(), frame, costs="usd_*")
     with pytest.raises(TypeError, match="DataFrame"):
         rl.fit(problem(), np.ones((20, 6)))
+
+
+def prices(rows, seed=7):
+    """Return daily prices of six hours, with wind, load and gas of each hour."""
+    rng = np.random.default_rng(seed)
+    source = {name: rng.normal(size=(rows, 6)) for name in ("wind", "load", "gas")}
+    price = 50 - 8 * source["wind"] + 10 * source["load"] + 5 * source["gas"]
+    source["price"] = price + 6 * rng.normal(size=price.shape)
+    frame = pd.DataFrame(
+        {f"{name}_h{hour}": values[:, hour] for name, values in source.items() for hour in range(6)}
+    ).round(3)
+    dates = pd.date_range("2022-01-01", periods=rows)
+    frame.insert(0, "date", dates.strftime("%Y-%m-%d"))
+    return frame
+
+
+def test_a_shared_predictor_is_the_pooled_regression_and_better_on_new_rows(tmp_path):
+    frame = prices(300)
+    cheapest = rl.Problem.top_k(6, 2, sense="minimize")
+    result = rl.fit(cheapest, frame, costs="price_*", budget=4.0, lags="none", out=tmp_path)
+    assert [group[0] for group in result.roles["cost_columns"]] == ["wind_h0", "load_h0", "gas_h0"]
+    found = {method["name"]: method["total_regret"] for method in result.summary["methods"]}
+    assert found["shared least squares"] < 0.97 * found["least squares"]
+    # The regression with numpy: an intercept for each hour, and one set of slopes.
+    costs = frame[[f"price_h{hour}" for hour in range(6)]].to_numpy().astype(np.float32)
+    days = pd.get_dummies(pd.to_datetime(frame["date"]).dt.dayofweek).to_numpy(float)
+    own = np.stack(
+        [frame[[f"{name}_h{hour}" for hour in range(6)]] for name in ("wind", "load", "gas")], 2
+    )
+    rows, regret = len(frame), 0.0
+    for start in range(rows // 2, rows, rows // 10):
+        hours = np.broadcast_to(np.eye(6), (rows, 6, 6))
+        common = np.broadcast_to(days[:, None, :], (rows, 6, 7))
+        design = np.concatenate([own, hours, common], axis=2)
+        known = design[:start].reshape(-1, design.shape[2])
+        slopes = np.linalg.lstsq(known, costs[:start].ravel(), rcond=None)[0]
+        for row in range(start, min(rows, start + rows // 10)):
+            chosen = np.argsort(design[row] @ slopes)[:2]
+            regret += costs[row, chosen].sum() - np.sort(costs[row])[:2].sum()
+    assert found["shared least squares"] == pytest.approx(regret, rel=1e-4)
+    # New rows: the model is chosen by what it has seen, and is better than a wide regression.
+    new = prices(1200, seed=8)
+    wide = np.column_stack([np.ones(rows), own.reshape(rows, -1)])
+    slopes = np.linalg.lstsq(wide, costs, rcond=None)[0]
+    new_own = np.stack(
+        [new[[f"{name}_h{hour}" for hour in range(6)]] for name in ("wind", "load", "gas")], 2
+    )
+    predicted = np.column_stack([np.ones(len(new)), new_own.reshape(len(new), -1)]) @ slopes
+    actual = new[[f"price_h{hour}" for hour in range(6)]].to_numpy()
+
+    def total(costs):
+        chosen = np.argsort(costs, axis=1)[:, :2]
+        return np.take_along_axis(actual, chosen, 1).sum()
+
+    assert total(result.model.predict(new).to_numpy()) < total(predicted)
+
+
+def test_lags_are_the_same_in_both_interfaces_and_follow_a_longer_table(tmp_path):
+    frame = prices(300)
+    frame[:290].to_csv(tmp_path / "prices.csv", index=False)
+    (tmp_path / "k.toml").write_text('kind = "top_k"\nitems = 6\nk = 2\nsense = "minimize"\n')
+    words = ["fit", "prices.csv", "--problem", "k.toml", "--costs", "price_*", "--lags", "2,7"]
+    words += ["--horizon", "2", "--method", "MSE", "--out", "line"]
+    done = subprocess.run(
+        [sys.executable, "-m", "regretless", *words], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    result = rl.fit(
+        tmp_path / "k.toml",
+        tmp_path / "prices.csv",
+        costs="price_*",
+        lags=[2, 7],
+        horizon=2,
+        method="MSE",
+        out=tmp_path / "python",
+    )
+    for file in ("model.safetensors", "new-rows.csv", "lagged.csv", "periods.csv"):
+        line, python = ((tmp_path / folder / file).read_bytes() for folder in ("line", "python"))
+        assert line == python, file
+    next_day = result.new_rows.iloc[0]
+    assert next_day["date"] == frame["date"][291]
+    assert next_day["price_h3_lag2"] == pytest.approx(frame["price_h3"][289])
+    assert next_day["price_h3_lag7"] == pytest.approx(frame["price_h3"][284])
+    later = result.rows_after(frame[:295]).iloc[0]
+    assert later["price_h3_lag7"] == pytest.approx(frame["price_h3"][289])
+    assert len(result.model.decide(result.rows_after(frame[:295]))) == 1
+    with pytest.raises(ValueError, match="not known when the decision is made"):
+        rl.fit(tmp_path / "k.toml", frame, costs="price_*", lags=1, horizon=2)

@@ -71,7 +71,7 @@ fn a_history_needs_no_flag_and_its_model_decides() {
         |role: &str| -> Vec<String> { serde_json::from_value(roles[role].clone()).unwrap() };
     assert_eq!(names("costs"), ["cost_a", "cost_b", "cost_c", "cost_d"]);
     assert_eq!(names("decisions"), ["was_a", "was_b", "was_c", "was_d"]);
-    assert_eq!(names("features"), ["load", "wind", "region"]);
+    assert_eq!(names("features"), ["date", "load", "wind", "region"]);
     assert_eq!(roles["time"], "date");
     assert_eq!(names("keys"), ["order_id"]);
     let unused = roles["unused"].to_string();

@@ -29,6 +29,10 @@ struct FitCall {
     ignore: Vec<String>,
     budget: Option<f64>,
     season: Option<usize>,
+    lags: Vec<String>,
+    horizon: usize,
+    /// Whether only the rows of the next decision are written.
+    rows_only: bool,
     seed: u32,
     unit: Option<String>,
     title: Option<String>,
@@ -78,6 +82,8 @@ pub fn run_fit<'py>(
     }
     settings.budget = found.budget.unwrap_or(FitSettings::DEFAULT_BUDGET);
     settings.season = found.season;
+    settings.lags = FitSettings::lags_of(&found.lags).map_err(to_py_err)?;
+    settings.horizon = found.horizon;
     settings.seed = found.seed;
     settings.unit = found.unit;
     settings.title = found.title;
@@ -88,6 +94,10 @@ pub fn run_fit<'py>(
     settings.heuristic = heuristic.transpose().map_err(to_py_err)?;
     let table = py_call.run(py, |_| FitTable::read(&settings))?;
     raise_notes(py, problem, &table.notes)?;
+    if found.rows_only {
+        table.write_new_rows(&settings).map_err(to_py_err)?;
+        return Ok(py.None().into_bound(py));
+    }
     let plan = FitPlan::new(&table, &settings).map_err(to_py_err)?;
     let results = py_call.run(py, |observer| {
         let results = table.fit(&plan, &settings, observer)?;

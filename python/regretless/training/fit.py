@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import tempfile
@@ -26,6 +28,38 @@ __all__ = ["FitResult", "fit"]
 
 MODEL_FILE = "model.safetensors"
 """The model in the folder of a fit."""
+NEW_ROWS_FILE = "new-rows.csv"
+"""What a table to decide on looks like, in the folder of a fit."""
+
+
+@dataclass(frozen=True)
+class _Call:
+    """What a fit was called with."""
+
+    problem: Problem
+    settings: dict[str, Any]
+    solve: SolveOptions
+
+
+def _records(file: Path) -> Any:
+    """Return the rows of a file."""
+    with open(file, encoding="utf-8", newline="") as opened:
+        text = opened.read()
+    rows = list(csv.DictReader(io.StringIO(text)))
+    try:
+        import pandas as pd
+    except ImportError:
+        return rows
+    return pd.read_csv(io.StringIO(text))
+
+
+def _lag_words(lags: str | int | Sequence[int] | None) -> list[str]:
+    """Return lags as the command line takes them; an empty list means none."""
+    if lags is None:
+        return []
+    if isinstance(lags, (str, int)):
+        return [str(lags)]
+    return [str(lag) for lag in lags] or ["none"]
 
 
 @dataclass(frozen=True)
@@ -46,12 +80,16 @@ class FitResult(SavingsResult):
         Fitted to all rows.
     roles : dict of str
         The columns of the table by what they were taken for: ``costs``, ``time``, ``keys``,
-        ``decisions``, ``forecasts``, ``parameters``, ``features`` and ``unused``.
+        ``decisions``, ``forecasts``, ``parameters``, ``features``, ``lags`` and ``unused``;
+        ``calendar`` and ``history`` say what became of the time and of earlier costs.
     summary : dict
         Totals, savings with intervals and failures, as the command line writes them to
         ``summary.json``.
     methods : pandas.DataFrame or list of dict
         One row per method, as in `BacktestResult`.
+    new_rows : pandas.DataFrame or list of dict
+        What a table to decide on looks like: the last row or, with lags, the row of the next
+        period with the costs of earlier periods. `rows_after` makes that of a longer table.
     page : str
         The page that `report` writes.
     """
@@ -64,12 +102,52 @@ class FitResult(SavingsResult):
     roles: dict[str, Any]
     summary: dict[str, Any]
     methods: Any
+    new_rows: Any
     page: str
+    _call: _Call
+
+    def rows_after(self, table: Any) -> Any:
+        """Return what the model needs to decide after the last row of a table.
+
+        Parameters
+        ----------
+        table : path or DataFrame
+            The table of the fit with rows for the periods that are known by now. With lags, the
+            costs of its last rows are among the new columns.
+
+        Returns
+        -------
+        pandas.DataFrame or list of dict
+            Rows like `new_rows`, whose other features are those of the last row of the table:
+            replace them.
+        """
+        call = self._call
+        # Every role as it was found: a longer table must have the same columns.
+        chosen = {
+            role: _list(self.roles[role]) or ["none"]
+            for role in ("costs", "decisions", "forecasts")
+        }
+        settings = {
+            **call.settings,
+            **chosen,
+            "time": self.roles["time"] or "none",
+            "features": self.roles["features"],
+            "lags": _lag_words(self.roles["lag_periods"]),
+            "rows_only": True,
+        }
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            settings["folder"] = temporary
+            settings["file"] = os.fspath(_file_of(table, folder))
+            _run_fit(call.problem, None, json.dumps(settings), call.solve)
+            return _records(folder / NEW_ROWS_FILE)
 
     def _repr_html_(self) -> str:
         """Return verdict, roles and methods, for notebooks."""
         roles = [
-            [role, first_names(_names(columns))] for role, columns in self.roles.items() if columns
+            [role, first_names(_names(columns))]
+            for role, columns in self.roles.items()
+            if columns and role != "lag_periods"
         ]
         rows = method_rows(self.summary)
         header = [name.replace("_", " ") for name in rows[0]]
@@ -129,6 +207,8 @@ def fit(
     method: str | OwnLoss | None = None,
     budget: float | None = None,
     season: int | None = None,
+    lags: str | int | Sequence[int] | None = None,
+    horizon: int = 1,
     seed: int = 0,
     unit: str | None = None,
     title: str | None = None,
@@ -166,6 +246,11 @@ def fit(
         CPU seconds that all searches of `auto` may take together, counted by work.
     season : int, optional
         Periods of a season; the costs of a season before are then compared, too.
+    lags : int or list of int, optional
+        The costs of how many periods before are features, such as ``[1, 7]``, or ``"none"``; only
+        where times are regular. By default 1 and a season, if there are ten rows for each column.
+    horizon : int, default 1
+        Periods between a decision and the last period whose costs are known when it is made.
     seed : int, default 0
         Seed of folds, initial parameters and batches.
     unit : str, optional
@@ -206,6 +291,9 @@ def fit(
         "ignore": _list(ignore),
         "budget": budget,
         "season": season,
+        "lags": _lag_words(lags),
+        "horizon": horizon,
+        "rows_only": False,
         "seed": seed,
         "unit": unit,
         "title": title,
@@ -217,6 +305,7 @@ def fit(
         settings["file"] = os.fspath(_file_of(table, folder))
         chosen = None if method is None else as_method(method)
         found = _run_fit(problem, chosen, json.dumps(settings), solve)
+        new_rows = _records(folder / NEW_ROWS_FILE)
         model = Model.load(os.fspath(folder / MODEL_FILE))
     return FitResult(
         verdict=found["verdict"],
@@ -227,5 +316,7 @@ def fit(
         roles=found["roles"],
         summary=found["summary"],
         methods=frame_or_records(method_rows(found["summary"])),
+        new_rows=new_rows,
         page=found["page"],
+        _call=_Call(problem, settings, solve),
     )

@@ -58,6 +58,10 @@ pub struct FitOptions {
     /// Periods of a season, such as 7 for days; the costs of a season before are then compared too
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub season: Option<usize>,
+    /// Periods between a decision and the last period whose costs are known when it is made
+    /// [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Training")]
+    pub horizon: Option<usize>,
     /// Seed of folds, initial parameters and batches [default: 0]
     #[arg(long, value_name = "SEED", help_heading = "Training")]
     pub seed: Option<u32>,
@@ -65,6 +69,11 @@ pub struct FitOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub execution: ExecutionOptions,
+    /// Write new-rows.csv for the decision after the last row of the table, and stop: the model of
+    /// an earlier run decides it
+    #[arg(long, help_heading = "Output")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rows_only: bool,
     /// Unit of the costs, such as EUR, for the verdict and the page
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
     pub unit: Option<String>,
@@ -108,6 +117,11 @@ pub struct RoleOptions {
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
     #[serde(default, deserialize_with = "one_or_many")]
     pub features: Option<Vec<String>>,
+    /// Costs of how many periods before are features, such as 1,7, or none; only where times are
+    /// regular [default: 1 and a season, if there are ten rows for each column]
+    #[arg(long, value_delimiter = ',', value_name = "PERIODS")]
+    #[serde(default, deserialize_with = "one_or_many")]
+    pub lags: Option<Vec<String>>,
     /// Columns to ignore, by name or pattern
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
     #[serde(default, deserialize_with = "one_or_many")]

@@ -34,6 +34,9 @@ pub fn run(options: &FitOptions, context: &CommandContext) -> Result<CommandRepo
     check_folder(&settings.folder, &resolved, context)?;
     print_roles(&table, &settings, context);
     context.print_notes(&table.notes);
+    if options.rows_only {
+        return write_rows(&table, &settings);
+    }
     let plan = FitPlan::new(&table, &settings)?;
     context.warn(&plan.announcement());
     set_resumable();
@@ -116,6 +119,8 @@ fn fit_settings(options: &FitOptions, context: &CommandContext) -> Result<FitSet
         budget: options.budget.unwrap_or(FitSettings::DEFAULT_BUDGET),
         seed: options.seed.unwrap_or(0),
         season: options.season,
+        lags: FitSettings::lags_of(&list(&roles.lags))?,
+        horizon: options.horizon.unwrap_or(1),
         unit: options.unit.clone(),
         title: options.title.clone(),
         threads: options.execution.threads.unwrap_or(0),
@@ -169,8 +174,17 @@ fn with_roles(options: &FitOptions, roles: &TableRoles, settings: &FitSettings) 
             forecasts: or_none(&roles.forecasts),
             keys: or_none(&roles.keys),
             features: list(&roles.features),
+            lags: or_none(
+                &roles
+                    .lag_periods
+                    .iter()
+                    .map(usize::to_string)
+                    .collect::<Vec<_>>(),
+            ),
             ignore: options.roles.ignore.clone(),
         },
+        rows_only: false,
+        horizon: Some(settings.horizon),
         budget: Some(settings.budget),
         seed: Some(settings.seed),
         execution: ExecutionOptions {
@@ -195,6 +209,32 @@ fn print_roles(table: &FitTable, settings: &FitSettings, context: &CommandContex
     for (role, columns) in table.roles.lines() {
         context.warn(&format!("  {role:ROLE_WIDTH$}  {columns}"));
     }
+}
+
+/// Writes what the next decision needs, for a model that is there.
+fn write_rows(table: &FitTable, settings: &FitSettings) -> Result<CommandReport> {
+    let rows = table.write_new_rows(settings)?;
+    let mut report = CommandReport {
+        json: json!({ "rows": path_json(&rows) }),
+        ..CommandReport::default()
+    };
+    report.line(format!("rows: {}", rows.display()));
+    let model = settings.folder.join(MODEL_FILE_NAME);
+    report.line("next:");
+    // The decisions for the last period are replaced.
+    report.line(decide_line(table, settings, &model) + " --force");
+    Ok(report)
+}
+
+/// The command that decides on the rows that are written.
+fn decide_line(table: &FitTable, settings: &FitSettings, model: &Path) -> String {
+    let folder = &settings.folder;
+    let key = table.key();
+    let key = key.map_or_else(String::new, |column| format!(" --key {}", quoted(column)));
+    let [model, rows] = [model, &folder.join(NEW_ROWS_FILE_NAME)].map(quoted_path);
+    let decisions = quoted_path(&folder.join("new-decisions.csv"));
+    let columns = instance_flags(&table.roles);
+    format!("  regretless decide --model {model} --data {rows}{columns}{key} --out {decisions}")
 }
 
 /// Writes everything; results of an earlier run with the same settings are replaced.
@@ -248,17 +288,22 @@ fn report(settings: &FitSettings, table: &FitTable, results: &FitResults) -> Res
     report.line(format!("page:  {}", page.display()));
     report.line(format!("card:  {}", folder.join(CARD_FILE_NAME).display()));
     report.line("next:");
-    let key = table.key();
-    let key = key.map_or_else(String::new, |column| format!(" --key {}", quoted(column)));
-    let [model, rows] = [model, folder.join(NEW_ROWS_FILE_NAME)].map(|path| quoted_path(&path));
-    let decisions = quoted_path(&folder.join("new-decisions.csv"));
+    report.line(decide_line(table, settings, &model));
+    let rows = folder.join(NEW_ROWS_FILE_NAME);
+    let [model, rows] = [&model, &rows].map(|path| quoted_path(path));
     let columns = instance_flags(&table.roles);
-    report.line(format!(
-        "  regretless decide --model {model} --data {rows}{columns}{key} --out {decisions}"
-    ));
     report.line(format!(
         "  regretless explain --model {model} --data {rows}{columns} --row 0"
     ));
+    if !table.roles.lags.is_empty() {
+        let config = quoted_path(&folder.join(SETTINGS_FILE_NAME));
+        report.line(format!("  regretless fit --config {config} --rows-only"));
+        report.line(format!(
+            "the last one once the costs of the next period are in {}: it writes new-rows.csv \
+             for the period after",
+            settings.file.display()
+        ));
+    }
     report.line("with your own rows instead of the one in new-rows.csv");
     Ok(report)
 }

@@ -288,7 +288,7 @@ impl CellRun<'_> {
         let trainer = self.trainer(method);
         let (trainer, part) = match epochs {
             // Searches and methods of several rounds divide the rows themselves.
-            None => (trainer, &self.data.validated),
+            None => (trainer, self.trained_part(method)),
             Some(epochs) => {
                 let settings = TrainingSettings {
                     epochs,
@@ -301,6 +301,20 @@ impl CellRun<'_> {
         };
         let trained = trainer.train(&self.context(part), self.table.spec, None)?;
         Ok(trained.model)
+    }
+
+    /// The rows that a method is fitted to: closed forms that are compared with least squares need
+    /// no validation rows either.
+    fn trained_part(&self, method: &Method) -> &SplitData {
+        match method {
+            Method::LeastSquares {
+                is_shared: true, ..
+            } => &self.data.whole,
+            Method::Auto { .. }
+            | Method::Stages(_)
+            | Method::LeastSquares { .. }
+            | Method::InvalidCombination(_) => &self.data.validated,
+        }
     }
 
     fn trainer(&self, method: &Method) -> Trainer {
@@ -380,7 +394,7 @@ impl CellRun<'_> {
 
     fn train(&self, method: &Method) -> Result<FoldFit> {
         let mut trainer = self.trainer(method);
-        let own = &self.data.validated;
+        let own = self.trained_part(method);
         let encoded;
         let part = match self.start {
             Some(start) => {

@@ -2,6 +2,7 @@
 //! follows from that.
 
 use super::FitPlan;
+use super::per_cost::shared_least_squares;
 use crate::backtest::{BacktestResults, MethodHistory};
 use crate::verdict::{Significance, Verdict};
 
@@ -9,7 +10,7 @@ use crate::verdict::{Significance, Verdict};
 #[derive(Debug, Clone, PartialEq)]
 pub struct FitVerdict {
     /// The method that is fitted to all rows: the one that was tried, if it is better than least
-    /// squares, or else least squares.
+    /// squares, or else least squares, shared by all costs where that is better.
     pub chosen: String,
     /// The verdict, and which model follows from it.
     pub sentence: String,
@@ -33,13 +34,14 @@ impl FitVerdict {
         let against_best = results.verdict_against(&best, &tried);
         let against_reference = results.verdict_against(&reference, &tried);
         let is_better = |verdict: &Verdict| verdict.significance() == Significance::Better;
-        let chosen = if is_better(&against_reference) {
+        let simple = simple_model(results, &reference);
+        let chosen = if is_better(&results.verdict_against(&simple, &tried)) {
             tried
         } else {
-            reference.clone()
+            simple
         };
         let mut remarks = Vec::new();
-        if best != reference && !is_better(&against_best) {
+        if best != reference && best != chosen && !is_better(&against_best) {
             let of_rule = results.verdict_against(&chosen, &best);
             if is_better(&of_rule) {
                 remarks.push(format!(
@@ -59,5 +61,23 @@ impl FitVerdict {
             chosen,
             remarks,
         }
+    }
+}
+
+/// Least squares, or the one whose coefficients all costs share: it has fewer of them, so it need
+/// not be significantly better.
+fn simple_model(results: &BacktestResults, reference: &str) -> String {
+    let shared = shared_least_squares().to_string();
+    let total = |name: &str| {
+        let mut methods = results.methods.iter();
+        let found = methods.find(|method| method.name == name);
+        found.map_or(f64::INFINITY, |method| {
+            results.saving(method.total_cost(), 0.0)
+        })
+    };
+    if total(&shared) < total(reference) {
+        shared
+    } else {
+        reference.to_owned()
     }
 }

@@ -9,12 +9,15 @@
 //! of the method which the verdict is about, fitted again to all rows, or of least squares if no
 //! method is better.
 
+mod calendar;
 mod card;
 mod command;
 mod conclusion;
 mod example;
 mod folder;
 mod joined;
+mod lags;
+mod per_cost;
 mod plan;
 mod roles;
 mod run;
@@ -27,7 +30,10 @@ pub use folder::{SETTINGS_FILE_NAME, check_settings};
 pub use joined::{JOINED_TABLE_FILE_NAME, RowFile};
 pub use plan::FitPlan;
 pub use roles::{NO_COLUMN, ProblemColumnNames, StatedRoles, TableRoles, UnusedColumn};
-pub use run::{CARD_FILE_NAME, FitResults, MODEL_FILE_NAME, NEW_ROWS_FILE_NAME, PAGE_FILE_NAME};
+pub use run::{
+    CARD_FILE_NAME, FitResults, LAGGED_FILE_NAME, MODEL_FILE_NAME, NEW_ROWS_FILE_NAME,
+    PAGE_FILE_NAME,
+};
 pub use table::FitTable;
 
 use std::path::PathBuf;
@@ -63,6 +69,10 @@ pub struct FitSettings {
     pub seed: u32,
     /// Periods of a season; the costs of a season before are then compared, too.
     pub season: Option<usize>,
+    /// The costs of how many periods before are features: none for those that the table allows.
+    pub lags: Option<Vec<usize>>,
+    /// Periods between a decision and the last period whose costs are known.
+    pub horizon: usize,
     /// The unit of costs, such as EUR.
     pub unit: Option<String>,
     /// The title of the page.
@@ -95,6 +105,8 @@ impl FitSettings {
             budget: Self::DEFAULT_BUDGET,
             seed: 0,
             season: None,
+            lags: None,
+            horizon: 1,
             unit: None,
             title: None,
             folder,

@@ -52,13 +52,13 @@ impl FitPlan {
                 window: TrainingWindow::Expanding(Some(first)),
                 step: Some(step),
                 horizon: None,
-                gap: 0,
+                gap: settings.horizon.saturating_sub(1),
             };
             let folds = origin.folds(periods)?;
             let description = format!(
                 "{} trainings, each on all earlier periods; {} of {count} periods are decided",
                 folds.len(),
-                count - first
+                (count - first).saturating_sub(origin.gap)
             );
             (folds, description)
         } else {

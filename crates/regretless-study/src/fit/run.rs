@@ -1,5 +1,7 @@
 //! Runs the plan of a fit: labels, folds, verdict, model and page.
 
+use std::path::PathBuf;
+
 use regretless::Model;
 use regretless::data::{DataCheck, Finding, SplitIndices, SplitRule};
 use regretless::label::LabelReport;
@@ -7,6 +9,7 @@ use regretless::notes::Note;
 use regretless_base::error::{Error, Result};
 use regretless_base::observer::Observer;
 
+use super::per_cost::shared_least_squares;
 use super::{FitPlan, FitSettings, FitTable, FitVerdict};
 use crate::backtest::{BacktestHistory, BacktestResults, BacktestTable, GivenMethod, Periods};
 use crate::decision_page::{BacktestFacts, BacktestPage, DecisionPage};
@@ -37,6 +40,8 @@ pub struct FitResults {
 pub const MODEL_FILE_NAME: &str = "model.safetensors";
 /// The last row of the table without its costs: what a table to decide on looks like.
 pub const NEW_ROWS_FILE_NAME: &str = "new-rows.csv";
+/// The table with the costs of earlier periods.
+pub const LAGGED_FILE_NAME: &str = "lagged.csv";
 /// What the model is, for people.
 pub const CARD_FILE_NAME: &str = "model-card.md";
 /// The page.
@@ -55,8 +60,10 @@ impl FitResults {
         self.model
             .predictor()
             .save(&folder.join(MODEL_FILE_NAME), true)?;
-        let new_rows = &folder.join(NEW_ROWS_FILE_NAME);
-        write_text(new_rows, &table.new_rows, true)?;
+        table.write_new_rows(settings)?;
+        if let Some(lagged) = &table.lagged {
+            write_text(&folder.join(LAGGED_FILE_NAME), &lagged.text, true)?;
+        }
         let card = self.model_card(table, settings);
         write_text(&folder.join(CARD_FILE_NAME), &card, true)?;
         write_text(&folder.join(PAGE_FILE_NAME), &self.page.html, true)
@@ -64,6 +71,18 @@ impl FitResults {
 }
 
 impl FitTable {
+    /// Writes what the next decision needs, and returns the file.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write_new_rows(&self, settings: &FitSettings) -> Result<PathBuf> {
+        let folder = &settings.folder;
+        std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
+        let file = folder.join(NEW_ROWS_FILE_NAME);
+        write_text(&file, &self.new_rows, true)?;
+        Ok(file)
+    }
+
     /// Labels the rows, compares the methods of a plan, and fits the one that the verdict is about.
     ///
     /// # Errors
@@ -93,6 +112,10 @@ impl FitTable {
         let time = self.roles.time.as_deref();
         let check = |check: DataCheck<'_>| self.source.check(check, time);
         let mut backtest = plan.backtest.clone();
+        let shared = shared_least_squares();
+        if !self.roles.cost_columns.is_empty() && !backtest.methods.contains(&shared) {
+            backtest.methods.push(shared);
+        }
         let prepared = backtest.prepare(&history, &oracle, false, check)?;
         notes.extend(prepared.notes);
         let (given, mut reasons) = self.given(&settings.file)?;

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use regretless::data::{
-    ColumnProfile, DataCheck, Dataset, FindingKind, Layout, LongColumns, TableProfile, TableSource,
-    WideColumns,
+    ColumnProfile, CsvDialect, DataCheck, Dataset, FindingKind, Layout, LongColumns, TableProfile,
+    TableSource, WideColumns,
 };
 use regretless::job::{LabeledTable, MatchedTable, RowLabels};
 use regretless::label::LabelStore;
@@ -18,6 +18,8 @@ use regretless_base::error::{Error, Result};
 use regretless_base::observer::Observer;
 use regretless_base::text::{common_ends, first_names};
 
+use super::lags::{LaggedTable, add_lags};
+use super::per_cost::columns_of_costs;
 use super::roles::WHICH_PROBLEM_PAGE;
 use super::{FitSettings, ProblemColumnNames, TableRoles};
 use crate::backtest::{GivenMethod, Periods};
@@ -40,6 +42,8 @@ pub struct FitTable {
     pub(super) source: TableSource,
     pub(super) table: MatchedTable,
     pub(super) periods: Periods,
+    /// The table with the costs of earlier periods, if it has some.
+    pub(super) lagged: Option<LaggedTable>,
     /// A table to decide on, with one row.
     pub(super) new_rows: String,
 }
@@ -58,29 +62,28 @@ impl FitTable {
         let stated = &settings.roles;
         let roles = TableRoles::of(&profile, &names, stated, &settings.command);
         let mut roles = roles.map_err(in_file)?;
-        let mut source = source_of(settings, &roles);
+        let lagged = add_lags(&source, &profile, &mut roles, settings)?;
+        let mut source = source_of(settings, &roles, lagged.as_ref());
         let read = source.read_for(settings.problem.clone());
         let (problem, mut data) = read.map_err(|error| led_on(error, &profile, &roles))?;
+        let all: Vec<usize> = (0..data.len()).collect();
+        let mut encoded = data.clone().encoded(&all).map_err(in_file)?;
+        let read_features = roles.features.clone();
+        roles.describe_calendar(&encoded);
         // Features that the user named are known when the decision is made.
         if stated.features.is_empty() {
-            let leaking = leaking_features(&source, &data, roles.time.as_deref())?;
-            if !leaking.is_empty() {
-                roles.leave_out(&leaking, LEAKAGE);
-                if roles.features.is_empty() {
-                    return Err(in_file(
-                        Error::setting(format!(
-                            "every feature is almost perfectly correlated with a cost: {}",
-                            first_names(&leaking)
-                        ))
-                        .with_remedy(format!(
-                            "if they are known when the decision is made: {}",
-                            settings.command.with_role("features", "*")
-                        )),
-                    ));
-                }
-                source = source_of(settings, &roles);
-                data = source.read_for(settings.problem.clone())?.1;
+            let mut leaking = leaking_features(&source, &encoded, roles.time.as_deref())?;
+            // Costs of earlier periods are known, however similar they are.
+            leaking.retain(|column| !roles.lags.contains(column));
+            roles.leave_out(&leaking, LEAKAGE);
+            if roles.features.is_empty() {
+                return Err(in_file(no_feature_left(&leaking, settings)));
             }
+        }
+        if roles.features != read_features {
+            source = source_of(settings, &roles, lagged.as_ref());
+            data = source.read_for(settings.problem.clone())?.1;
+            encoded = data.clone().encoded(&all).map_err(in_file)?;
         }
         if let Some(names) = &roles.cost_names {
             data.rename_costs(names.clone().into()).map_err(in_file)?;
@@ -91,6 +94,7 @@ impl FitTable {
             Some(time) => Periods::read(&source, time)?,
             None => Periods::without_times(table.data().len(), u64::from(settings.seed))?,
         };
+        roles.cost_columns = columns_of_costs(&encoded, &periods);
         let rows = table.data().len();
         let key = key_of(&roles, &periods, rows);
         let periods = match key.filter(|_| !periods.are_ordered()) {
@@ -104,7 +108,11 @@ impl FitTable {
             key,
         };
         Ok(Self {
-            new_rows: new_rows(&table, &latest)?,
+            new_rows: match &lagged {
+                Some(lagged) => lagged.next.clone(),
+                None => new_rows(&table, &latest)?,
+            },
+            lagged,
             roles,
             problem,
             notes: table.notes().to_vec(),
@@ -142,7 +150,8 @@ impl FitTable {
             .with_heuristic(settings.heuristic)
             .and_then(|oracle| oracle.with_parameters(self.table.data().parameters()))
             .map_err(in_file)?;
-        let store = LabelStore::for_table(&settings.file);
+        let lagged = self.lagged.as_ref();
+        let store = LabelStore::for_table(lagged.map_or(&settings.file, |lagged| &lagged.file));
         let table = MatchedTable::new(self.table.data().clone());
         let labels = RowLabels::Stored(&store);
         let labeled = table.label(&self.problem, &oracle, labels, observer);
@@ -152,16 +161,8 @@ impl FitTable {
     /// What the user already has: decisions that were made, and columns that are forecasts. Reasons
     /// why some cannot be compared are in the second list.
     pub(super) fn given(&self, file: &Path) -> Result<(Vec<GivenMethod>, Vec<String>)> {
-        let (mut given, mut reasons) = (Vec::new(), Vec::new());
+        let (mut given, mut reasons) = (self.given_forecasts()?, Vec::new());
         let in_order = self.in_order_of_problem();
-        if !self.roles.forecasts.is_empty() {
-            let names = in_order(&self.roles.forecasts);
-            let values = self.source.read_features(&names)?;
-            given.push(GivenMethod::Predictions {
-                name: format!("columns {}", common_pattern(&self.roles.forecasts)),
-                costs: Arc::new(values.values().clone()),
-            });
-        }
         if !self.roles.decisions.is_empty() {
             if !self
                 .problem
@@ -195,7 +196,7 @@ impl FitTable {
     }
 
     /// Puts columns that belong to the costs of the table, one each, in the order of the problem.
-    fn in_order_of_problem(&self) -> impl Fn(&[String]) -> Vec<String> + '_ {
+    pub(super) fn in_order_of_problem(&self) -> impl Fn(&[String]) -> Vec<String> + '_ {
         let ordered = self.table.data().cost_names().to_vec();
         move |columns| {
             let mut found = Vec::with_capacity(columns.len());
@@ -265,21 +266,19 @@ struct LatestRows<'a> {
     key: Option<&'a str>,
 }
 
-/// The features that look like costs in disguise.
+/// The features that look like costs in disguise; the table is encoded by all rows.
 fn leaking_features(
     source: &TableSource,
-    data: &Dataset,
+    encoded: &Dataset,
     time: Option<&str>,
 ) -> Result<Vec<String>> {
-    let all: Vec<usize> = (0..data.len()).collect();
-    let encoded = data.clone().encoded(&all)?;
-    let findings = source.check(DataCheck::new(&encoded), time)?;
+    let findings = source.check(DataCheck::new(encoded), time)?;
     let leaks = findings
         .into_iter()
         .filter(|finding| finding.kind == FindingKind::Leak);
     let mut columns: Vec<String> = leaks.flat_map(|leak| leak.columns).collect();
     // Names of values of categories are no columns of the table.
-    let of_table = data.features().column_names();
+    let of_table = encoded.features().column_names();
     columns.retain(|name| of_table.contains(name));
     Ok(columns)
 }
@@ -296,29 +295,54 @@ fn led_on(error: Error, profile: &TableProfile, roles: &TableRoles) -> Error {
     ))
 }
 
+/// The error where every feature leaks.
+fn no_feature_left(leaking: &[String], settings: &FitSettings) -> Error {
+    let error = match leaking {
+        [] => Error::setting("no column is left for the features"),
+        leaking => Error::setting(format!(
+            "every feature is almost perfectly correlated with a cost: {}",
+            first_names(leaking)
+        )),
+    };
+    error.with_remedy(format!(
+        "if they are known when the decision is made: {}",
+        settings.command.with_role("features", "*")
+    ))
+}
+
 /// The table with the columns of its costs and features.
-fn source_of(settings: &FitSettings, roles: &TableRoles) -> TableSource {
+fn source_of(
+    settings: &FitSettings,
+    roles: &TableRoles,
+    lagged: Option<&LaggedTable>,
+) -> TableSource {
     let options = settings.features.clone();
-    source(
-        settings,
-        match &settings.roles.long {
-            Some(long) => Layout::Long(LongColumns {
-                features: roles.features.clone(),
-                options,
-                ..long.clone()
-            }),
-            None => Layout::Wide(WideColumns {
-                features: roles.features.clone(),
-                costs: roles.costs.clone(),
-                ignore: Vec::new(),
-                options,
-            }),
+    let layout = match &settings.roles.long {
+        Some(long) => Layout::Long(LongColumns {
+            features: roles.features.clone(),
+            options,
+            ..long.clone()
+        }),
+        None => Layout::Wide(WideColumns {
+            features: [roles.features.as_slice(), &roles.lags].concat(),
+            costs: roles.costs.clone(),
+            ignore: Vec::new(),
+            options,
+        }),
+    };
+    match lagged {
+        None => source(settings, layout),
+        Some(lagged) => TableSource::Csv {
+            file: lagged.file.clone(),
+            layout,
+            dialect: CsvDialect::default(),
+            parameters: Vec::new(),
         },
-    )
+    }
 }
 
 /// The pattern of names that are alike.
-fn common_pattern(names: &[String]) -> String {
+pub(super) fn common_pattern(names: &[String]) -> String {
     let (start, end) = common_ends(names);
     let first = &names[0];
     format!("{}*{}", &first[..start], &first[first.len() - end..])

@@ -46,6 +46,8 @@ pub(super) enum CandidateKind {
 pub(super) struct Candidate {
     pub(super) kind: CandidateKind,
     pub(super) predictor: PredictorSpec,
+    /// Whether all costs share the predictor.
+    pub(super) is_shared: bool,
     /// Its name in reports.
     pub(super) name: String,
     /// Planned seconds of training on one fold.
@@ -81,11 +83,21 @@ impl Candidate {
         Self {
             kind,
             predictor,
+            is_shared: false,
             name,
             planned_seconds,
             folds: Vec::new(),
             seconds: 0.0,
             has_failed: false,
+        }
+    }
+
+    /// The same with a predictor that all costs share.
+    pub(super) fn shared(self) -> Self {
+        Self {
+            is_shared: true,
+            name: format!("shared {}", self.name),
+            ..self
         }
     }
 

@@ -10,6 +10,7 @@ use crate::error::{Error, InputPlace, Result};
 pub mod atomic_write;
 mod check;
 mod construct;
+mod cost_columns;
 mod cost_gaps;
 mod cost_matching;
 pub mod csv;
@@ -42,6 +43,7 @@ use cost_gaps::CostGaps;
 
 pub use atomic_write::OutputFile;
 pub use check::{DataCheck, Finding, FindingKind};
+pub(crate) use cost_columns::CostColumnGroups;
 pub use cost_matching::{CostMatching, NamedCosts};
 pub(crate) use cost_matching::{in_order_of_costs, matched_by_position};
 pub use csv_dialect::CsvDialect;

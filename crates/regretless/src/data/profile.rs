@@ -67,9 +67,19 @@ impl TableSource {
     pub fn profile(&self) -> Result<TableProfile> {
         match self {
             Self::Csv { file, dialect, .. } => csv::profile(file, *dialect),
-            Self::CsvPair { .. } | Self::Npy { .. } => Err(Error::setting(
-                "the columns of several files have their roles already",
-            )),
+            Self::CsvPair { .. } | Self::Npy { .. } => Err(several_files()),
+        }
+    }
+
+    /// The cells of all columns as text, column by column in the order of the file; numbers have a
+    /// decimal point.
+    ///
+    /// # Errors
+    /// When the file cannot be read, and for tables in two files or arrays.
+    pub fn read_texts(&self) -> Result<Vec<Vec<String>>> {
+        match self {
+            Self::Csv { file, dialect, .. } => csv::texts(file, *dialect),
+            Self::CsvPair { .. } | Self::Npy { .. } => Err(several_files()),
         }
     }
 
@@ -91,4 +101,8 @@ impl TableSource {
             )),
         }
     }
+}
+
+fn several_files() -> Error {
+    Error::setting("the columns of several files have their roles already")
 }

@@ -121,7 +121,10 @@ impl Method {
 
     /// Linear regression in closed form.
     pub fn least_squares() -> Self {
-        Self::LeastSquares { penalty: 0.0 }
+        Self::LeastSquares {
+            penalty: 0.0,
+            is_shared: false,
+        }
     }
 
     /// Continues with the stages of another method, each starting from the model of the one before.

@@ -23,6 +23,8 @@ use crate::renamed;
 
 /// The name of linear regression in closed form.
 const LEAST_SQUARES: &str = "least squares";
+/// What names of predictors that all costs share begin with.
+pub(super) const SHARED: &str = "shared ";
 
 impl FromStr for Method {
     type Err = Error;
@@ -49,8 +51,16 @@ impl fmt::Display for Method {
                 }
                 Ok(())
             }
-            Self::LeastSquares { penalty: 0.0 } => f.write_str(LEAST_SQUARES),
-            Self::LeastSquares { penalty } => write!(f, "ridge({penalty})"),
+            Self::LeastSquares { penalty, is_shared } => {
+                if *is_shared {
+                    f.write_str(SHARED)?;
+                }
+                if *penalty == 0.0 {
+                    f.write_str(LEAST_SQUARES)
+                } else {
+                    write!(f, "ridge({penalty})")
+                }
+            }
             Self::InvalidCombination(name) => f.write_str(name),
             Self::Stages(stages) => write_stages(f, stages),
         }
@@ -59,8 +69,13 @@ impl fmt::Display for Method {
 
 /// Parses least squares or ridge regression; `None` for other methods.
 fn parse_closed_form(text: &str) -> Result<Option<Method>> {
+    let shared = text.strip_prefix(SHARED);
+    let (text, is_shared) = (shared.unwrap_or(text), shared.is_some());
     if text == LEAST_SQUARES {
-        return Ok(Some(Method::least_squares()));
+        return Ok(Some(Method::LeastSquares {
+            penalty: 0.0,
+            is_shared,
+        }));
     }
     let penalty = text
         .strip_prefix("ridge(")
@@ -70,7 +85,7 @@ fn parse_closed_form(text: &str) -> Result<Option<Method>> {
     };
     match penalty.trim().parse::<f64>() {
         Ok(penalty) if penalty.is_finite() && penalty > 0.0 => {
-            Ok(Some(Method::LeastSquares { penalty }))
+            Ok(Some(Method::LeastSquares { penalty, is_shared }))
         }
         _ => Err(
             Error::setting(format!("'{text}': the penalty must be a positive number"))

@@ -60,6 +60,9 @@ pub enum Method {
     LeastSquares {
         /// The weight of the squared coefficients, relative to the variance of a feature.
         penalty: f64,
+        /// Whether all costs share one set of coefficients, by which the columns of the own cost
+        /// and those that belong to none are multiplied.
+        is_shared: bool,
     },
     /// The name of a combination of `auto` or least squares with stages or settings, which they do
     /// not have; training refuses it.
@@ -233,6 +236,7 @@ fn find_candidate(name: &str, has_property: impl Fn(&Method) -> bool) -> Option<
     candidates.split("; ").find(|candidate| {
         // Without the predictor, which is named unless it is linear.
         let method = candidate.split(" (").next().unwrap_or_default();
+        let method = method.strip_prefix(grammar::SHARED).unwrap_or(method);
         method
             .parse::<Method>()
             .is_ok_and(|method| has_property(&method))

@@ -21,7 +21,11 @@ pub fn linear_fit(
     let output = context.turned_scaler(fit.output);
     let problem = serde_json::to_value(context.named_problem(problem)?);
     let metadata = ModelMetadata {
-        method: Method::LeastSquares { penalty }.to_string(),
+        method: Method::LeastSquares {
+            penalty,
+            is_shared: false,
+        }
+        .to_string(),
         problem_file_hash: context
             .oracle
             .problem()

@@ -30,10 +30,12 @@ mod fused;
 mod parallel_threshold;
 mod prepared_data;
 mod record;
+mod shared;
 mod step;
 mod weighting;
 
 pub use closed_form::linear_fit;
+pub(crate) use shared::SharedView;
 #[cfg(test)]
 pub(crate) use weighting::instance_costs;
 

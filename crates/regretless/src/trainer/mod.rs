@@ -19,7 +19,7 @@ use crate::problem::{ProblemKind, ProblemSpec};
 use crate::report::TrainReport;
 use crate::settings::{SelectionCriterion, TrainingSettings};
 use crate::text::first_names;
-use crate::train::{StagedTraining, TrainingContext, linear_fit};
+use crate::train::{SharedView, StagedTraining, TrainingContext, linear_fit};
 
 mod outcome;
 mod planned_solves;
@@ -305,7 +305,7 @@ impl Trainer {
                 };
                 training.run(context, checkpoints)
             }
-            Method::LeastSquares { penalty } => self.fit_least_squares(context, problem, *penalty),
+            Method::LeastSquares { .. } => self.fit_least_squares(context, problem),
             Method::InvalidCombination(name) => Err(Error::setting(format!(
                 "'{name}': auto and least squares have no stages and no settings of a stage"
             ))
@@ -333,7 +333,6 @@ impl Trainer {
         &self,
         context: &TrainingContext<'_>,
         problem: &ProblemSpec,
-        penalty: f64,
     ) -> Result<(CostModel, TrainReport)> {
         let name = &self.method;
         match &self.predictor {
@@ -354,7 +353,20 @@ impl Trainer {
             split: &self.settings.rows(context.split),
             ..*context
         };
-        let mut model = linear_fit(&context, problem, penalty)?;
+        let mut model = match self.method {
+            Method::LeastSquares {
+                penalty,
+                is_shared: true,
+            } => {
+                let view = SharedView::of_table(&context)?;
+                let view = view.ok_or_else(|| no_own_columns(name))?;
+                view.linear_fit(&context, problem, penalty)?
+            }
+            Method::LeastSquares { penalty, .. } => linear_fit(&context, problem, penalty)?,
+            Method::Auto { .. } | Method::Stages(_) | Method::InvalidCombination(_) => {
+                return Err(Error::setting(format!("{name} has no closed form")));
+            }
+        };
         model.metadata.seed = self.settings.seed;
         let report = TrainReport::new(Vec::new(), SolveCounts::default(), &timer);
         Ok((model, report))
@@ -385,4 +397,12 @@ impl Trainer {
         }
         select.epoch_remark(report.best_epoch(), last.epoch, initial, epochs)
     }
+}
+
+/// The error of a shared predictor of a table without columns for each cost.
+fn no_own_columns(name: &Method) -> Error {
+    Error::data(format!(
+        "{name} needs columns that belong to one cost each, and all costs in every row"
+    ))
+    .with_remedy("name them after the costs, such as forecast_a and price_a, or leave it out")
 }

@@ -324,10 +324,33 @@ impl RoleFinder<'_> {
                     columns.any(|column| self.table.columns[*column].gaps > 0)
                 };
                 groups.retain(|group| !self.are_decisions(&group.columns) && !has_gaps(group));
-                self.only_group("forecasts", "forecasts of the costs", &groups)
+                let mut columns: Vec<usize> = Vec::new();
+                for group in groups {
+                    if !group.columns.iter().any(|column| columns.contains(column)) {
+                        columns.extend(group.columns);
+                    }
+                }
+                Ok(columns)
             }
-            patterns => self.stated_for_each_cost("forecasts", patterns, costs),
+            patterns => self.stated_forecasts(patterns, costs),
         }
+    }
+
+    /// The columns of one or several forecasts that the user named: a pattern for each, or as many
+    /// names.
+    fn stated_forecasts(&self, patterns: &[String], costs: &NameGroup) -> Result<Vec<usize>> {
+        let count = costs.columns.len();
+        let of_pattern = |pattern: &String| self.selected(std::slice::from_ref(pattern)).len();
+        let size = if patterns.iter().all(|pattern| of_pattern(pattern) == count) {
+            1
+        } else {
+            count
+        };
+        let mut columns = Vec::new();
+        for group in patterns.chunks(size) {
+            columns.extend(self.stated_for_each_cost("forecasts", group, costs)?);
+        }
+        Ok(columns)
     }
 
     /// The columns of the only group that can have a role.
@@ -375,6 +398,13 @@ impl RoleFinder<'_> {
                 ))
             }
         }
+    }
+
+    /// Whether the column of times becomes features, too: dates do, unless the user says which
+    /// columns are features, or to ignore this one.
+    pub fn is_calendar(&self, time: usize) -> bool {
+        let column = &self.table.columns[time];
+        column.kind == ValueKind::Date && self.reason_against_feature(column).is_none()
     }
 
     /// Whether the user named this column as a feature; the pattern of all columns names none.

@@ -18,6 +18,7 @@ use regretless_base::text::{first_names, plural};
 use serde::Serialize;
 
 use super::FitCommand;
+use super::per_cost::group_patterns;
 use finder::RoleFinder;
 
 /// What the problem says about the columns of its table.
@@ -69,15 +70,26 @@ pub struct TableRoles {
     pub cost_names: Option<Vec<String>>,
     /// The column of times.
     pub time: Option<String>,
+    /// What the column of times becomes as a feature, or why it is none.
+    pub calendar: Option<String>,
+    /// Which costs of earlier periods are features, or why none are.
+    pub history: Option<String>,
+    /// Columns with costs of earlier periods, which are features beside the others.
+    pub lags: Vec<String>,
+    /// How many periods before.
+    pub lag_periods: Vec<usize>,
     /// Decisions that were made, one for each cost, in the order of the costs.
     pub decisions: Vec<String>,
-    /// Columns that may be forecasts of the costs, one for each, in the order of the costs.
+    /// Columns that may be forecasts of the costs: a group after the other, each with a column for
+    /// each cost in the order of the costs.
     pub forecasts: Vec<String>,
     /// Of a long table, the columns that name the instance and the item of a row.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub instances: Vec<String>,
     /// Columns that name the rows: each has another value in every row.
     pub keys: Vec<String>,
+    /// Groups of features with a column for each cost, in the order of the costs.
+    pub cost_columns: Vec<Vec<String>>,
     /// Columns that the problem file names.
     pub parameters: Vec<String>,
     /// What is predicted from.
@@ -134,10 +146,15 @@ impl TableRoles {
             cost_names: finder.problem_names(&costs),
             costs: names(&costs.columns),
             time: time.map(|column| table.columns[column].name.clone()),
+            calendar: None,
+            history: None,
+            lags: Vec::new(),
+            lag_periods: Vec::new(),
             decisions: names(&decisions),
             forecasts: names(&forecasts),
             instances: names(&instances),
             keys: names(&keys),
+            cost_columns: Vec::new(),
             parameters: names(&parameters),
             features: Vec::new(),
             unused: Vec::new(),
@@ -168,7 +185,12 @@ impl TableRoles {
                 known.entry(column.content).or_insert(&column.name);
             }
         }
+        let calendar = time.filter(|column| finder.is_calendar(*column));
         for (position, column) in finder.table.columns.iter().enumerate() {
+            if calendar == Some(position) {
+                self.features.push(column.name.clone());
+                continue;
+            }
             // A time that is named as a feature is one, too; other roles have one only.
             let is_named_time = time == Some(position) && finder.is_named_feature(&column.name);
             if taken.contains(&position) && !is_named_time {
@@ -236,10 +258,16 @@ impl TableRoles {
         add("time", self.time.as_slice());
         add("instances", &self.instances);
         add("keys", &self.keys);
+        add("calendar", self.calendar.as_slice());
         add("past decisions", &self.decisions);
         add("forecasts", &self.forecasts);
         add("row parameters", &self.parameters);
         add("features", &self.features);
+        add("lags", self.history.as_slice());
+        add(
+            "of each cost",
+            group_patterns(&self.cost_columns).as_slice(),
+        );
         let mut by_reason: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for column in &self.unused {
             let names = by_reason.entry(&column.reason).or_default();

@@ -232,7 +232,7 @@ fn columns_of_a_role_that_are_too_few_or_cannot_be_ordered_are_refused() {
 }
 
 #[test]
-fn two_groups_that_could_be_decisions_or_forecasts_are_refused() {
+fn two_groups_of_decisions_are_refused_and_two_of_forecasts_are_both_compared() {
     let mut columns = shuffled_decisions();
     columns.extend(["plan_a", "plan_b", "plan_c"].map(decision));
     let stated = StatedRoles {
@@ -251,10 +251,23 @@ fn two_groups_that_could_be_decisions_or_forecasts_are_refused() {
     }
     let mut columns = shuffled_decisions();
     columns.extend(["low_a", "low_b", "low_c", "high_a", "high_b", "high_c"].map(number));
-    let message = roles_of(&columns, &items(3), &stated)
-        .unwrap_err()
-        .to_string();
-    assert!(message.contains("--forecasts 'high_*'"), "{message}");
+    let roles = roles_of(&columns, &items(3), &stated).unwrap();
+    let mut groups: Vec<&[String]> = roles.forecasts.chunks(3).collect();
+    groups.sort();
+    assert_eq!(groups[0][0].split_once('_').unwrap().0, "high");
+    assert_eq!(groups[1][0].split_once('_').unwrap().0, "low");
+    // Named in full, as in a settings file, or by patterns.
+    for forecasts in [roles.forecasts.clone(), names(&["low_*", "high_*"])] {
+        let stated = StatedRoles {
+            forecasts,
+            ..stated.clone()
+        };
+        let mut found = roles_of(&columns, &items(3), &stated).unwrap().forecasts;
+        let mut expected = roles.forecasts.clone();
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected);
+    }
 }
 
 #[test]

@@ -90,6 +90,7 @@ impl AutoSearch<'_> {
     pub(super) fn least_squares(&self, num_folds: usize) -> Option<usize> {
         self.candidates.iter().position(|candidate| {
             candidate.kind == CandidateKind::ClosedForm { penalty: 0.0 }
+                && !candidate.is_shared
                 && candidate.folds.len() >= num_folds
         })
     }

@@ -114,6 +114,11 @@ impl AutoSearch<'_> {
     }
 
     fn fold_result(&mut self, index: usize, fold: usize) -> Result<FoldResult> {
+        let is_shared = self.candidates[index].is_shared;
+        if is_shared {
+            self.prepare_view(fold)?;
+        }
+        let view = self.view_of(fold).filter(|_| is_shared);
         let candidate = &self.candidates[index];
         let context = TrainingContext {
             split: &self.folds[fold].split,
@@ -121,7 +126,11 @@ impl AutoSearch<'_> {
         };
         let (model, rounds) = match &candidate.kind {
             CandidateKind::ClosedForm { penalty } => {
-                (linear_fit(&context, self.problem, *penalty)?, Vec::new())
+                let model = match view {
+                    Some(view) => view.linear_fit(&context, self.problem, *penalty)?,
+                    None => linear_fit(&context, self.problem, *penalty)?,
+                };
+                (model, Vec::new())
             }
             CandidateKind::Trained { stage, start } => {
                 let mut settings = self.settings;
@@ -142,13 +151,17 @@ impl AutoSearch<'_> {
                     start,
                     problem: self.problem,
                 };
-                let (model, report) = training.run(&context, None)?;
+                let (model, report) = match view {
+                    Some(view) => view.train(&training, &context)?,
+                    None => training.run(&context, None)?,
+                };
                 (model, report.rounds)
             }
         };
         if let CandidateKind::Trained { stage, .. } = &candidate.kind {
             let rows = context.split.train.len();
-            let arithmetic = self.time.arithmetic(stage, &candidate.predictor, rows);
+            let time = self.time_of(is_shared);
+            let arithmetic = time.arithmetic(stage, &candidate.predictor, rows);
             // Counted by the plan and not by the clock, so the same candidates are trained on every
             // machine.
             self.arithmetic_seconds += arithmetic;

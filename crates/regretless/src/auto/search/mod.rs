@@ -1,6 +1,7 @@
 //! The search of `auto`: successive halving over folds, then the average of the best candidates.
 
 use self::plan::{FoldPlan, Planner};
+use self::shared::SharedSearch;
 use super::candidate::{
     self, Candidate, CandidateKind, LOSSES_WITH_FEW_SOLVES, LearningSchedule, SENSITIVITY_LOSS,
 };
@@ -23,6 +24,7 @@ mod budget;
 mod halving;
 mod plan;
 mod reports;
+mod shared;
 mod solver_losses;
 
 /// Losses of a budget that allows only a few candidates.
@@ -60,6 +62,8 @@ pub(crate) struct AutoSearch<'a> {
     initial_counts: SolveCounts,
     initial_work: u64,
     failure: Option<Error>,
+    /// Predictors that all costs share, if the table has columns for them.
+    shared: Option<SharedSearch>,
 }
 
 impl<'a> AutoSearch<'a> {
@@ -126,6 +130,7 @@ impl<'a> AutoSearch<'a> {
             initial_counts,
             initial_work,
             failure: None,
+            shared: None,
         })
     }
 
@@ -173,6 +178,7 @@ impl<'a> AutoSearch<'a> {
         // In order of simplicity, since ties go to the earlier candidate.
         if self.predictors.contains(&PredictorSpec::Linear) {
             self.try_all(candidate::closed_forms())?;
+            self.try_shared()?;
         }
         let (schedule, time) = (self.schedule, &self.time);
         let candidates = if self.has_few_candidates {
@@ -199,7 +205,11 @@ impl<'a> AutoSearch<'a> {
             };
             let stage = candidate::with_longer_schedule(stage);
             let start = start.map(|index| (index, &self.candidates[index]));
-            let next = candidate::from_stage(stage, start, predictor, &self.time, rows);
+            let time = self.time_of(self.candidates[index].is_shared);
+            let mut next = candidate::from_stage(stage, start, predictor, time, rows);
+            if self.candidates[index].is_shared {
+                next = next.shared();
+            }
             if next.planned_seconds <= MAX_LONGER_SHARE * self.budget / self.folds.len() as f64 {
                 longer.push(next);
             }

@@ -4,7 +4,7 @@
 
 use super::statistics::{column_at, correlation, evenly_spaced, ranks, standardized};
 use super::{DataCheck, Finding, FindingKind};
-use crate::data::FeatureShape;
+use crate::data::{FeatureShape, FeatureSourceKind};
 use crate::text::first_names;
 
 /// Least correlation of a leak. Features of synthetic tables have at most 0.93 (degree 6, 50
@@ -100,8 +100,11 @@ pub(super) fn find(check: &DataCheck<'_>, findings: &mut Vec<Finding>) {
         }
     }
     let mut leaks = Vec::new();
+    let sources = features.sources();
     for (column, best) in best_of_features.iter().enumerate() {
-        if let Some(best) = best {
+        // The calendar is always known.
+        let is_date = sources[column].kind == FeatureSourceKind::Date;
+        if let Some(best) = best.as_ref().filter(|_| !is_date) {
             let target = best.target.name(check);
             leaks.push(leak(&features.names()[column], &target, best));
         }

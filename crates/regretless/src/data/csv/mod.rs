@@ -73,6 +73,14 @@ pub(super) fn visit_rows(
     profile::visit_rows(table::CsvTable::open(path, dialect)?, columns, visit)
 }
 
+/// The cells of all columns of a file, column by column; numbers have a decimal point.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(super) fn texts(path: &Path, dialect: CsvDialect) -> Result<Vec<Vec<String>>> {
+    profile::texts(table::CsvTable::open(path, dialect)?)
+}
+
 /// Reads features and costs from one file.
 ///
 /// # Errors

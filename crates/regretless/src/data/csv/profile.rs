@@ -140,3 +140,32 @@ pub(in crate::data) fn visit_rows(
     }
     Ok(())
 }
+
+/// The cells of all columns, numbers with a decimal point.
+pub(in crate::data) fn texts(mut table: CsvTable) -> Result<Vec<Vec<String>>> {
+    let mut columns: Vec<Vec<String>> = vec![Vec::new(); table.header().names.len()];
+    while table.next_row()? {
+        for (column, cells) in columns.iter_mut().enumerate() {
+            cells.push(table.text(column)?.to_owned());
+        }
+    }
+    let dialect = table.dialect();
+    if dialect == CsvDialect::default() {
+        return Ok(columns);
+    }
+    for cells in &mut columns {
+        let number = |cell: &String| number::parse_f64(cell, dialect);
+        // Texts that look like numbers stay as they are where other cells do not.
+        if cells
+            .iter()
+            .all(|cell| is_gap(cell) || number(cell).is_ok())
+        {
+            for cell in cells.iter_mut() {
+                if let Ok(value) = number(cell) {
+                    *cell = value.to_string();
+                }
+            }
+        }
+    }
+    Ok(columns)
+}
