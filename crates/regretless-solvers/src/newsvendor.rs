@@ -35,7 +35,10 @@ impl NewsvendorNumbers {
 
     /// The capacity that amounts take.
     pub fn load(&self, decision: &Decision) -> f64 {
-        decision.iter().map(|(item, amount)| self.weights[item] * amount).sum()
+        decision
+            .iter()
+            .map(|(item, amount)| self.weights[item] * amount)
+            .sum()
     }
 
     /// What is earned with these amounts under the true demands, which are negated: the margin of
@@ -59,7 +62,10 @@ impl NewsvendorNumbers {
             let weight = self.weights[item];
             (weight > 0.0).then(|| self.under_cost[item] / weight)
         };
-        let least = plan.iter().filter_map(earned_per_weight).fold(f64::INFINITY, f64::min);
+        let least = plan
+            .iter()
+            .filter_map(earned_per_weight)
+            .fold(f64::INFINITY, f64::min);
         if least.is_finite() {
             return least;
         }
@@ -90,9 +96,17 @@ impl NewsvendorSolver {
                 numbers.weights[*item as usize],
             );
             // An item without a margin is not ordered, whatever it weighs.
-            if under > 0.0 && weight == 0.0 { f64::INFINITY } else { under / weight.max(f64::MIN_POSITIVE) }
+            if under > 0.0 && weight == 0.0 {
+                f64::INFINITY
+            } else {
+                under / weight.max(f64::MIN_POSITIVE)
+            }
         };
-        order.sort_by(|a, b| earned_per_weight(b).total_cmp(&earned_per_weight(a)).then(a.cmp(b)));
+        order.sort_by(|a, b| {
+            earned_per_weight(b)
+                .total_cmp(&earned_per_weight(a))
+                .then(a.cmp(b))
+        });
         Self {
             amounts: vec![0.0; numbers.items()],
             numbers,
@@ -113,8 +127,13 @@ impl NewsvendorSolver {
             if under <= 0.0 || demand == 0.0 {
                 continue;
             }
-            let amount = if weight * demand <= free { demand } else { free / weight };
-            free = (free - weight * amount).max(0.0);
+            let amount = if weight * demand <= free {
+                free -= weight * demand;
+                demand
+            } else {
+                // Nothing is left, not even a rounding error for the next item.
+                std::mem::take(&mut free) / weight
+            };
             earned += under * amount;
             self.amounts[item] = amount;
         }
@@ -125,7 +144,10 @@ impl NewsvendorSolver {
 impl Solver for NewsvendorSolver {
     fn solve(&mut self, negated_demands: &[f64]) -> Result<Solution, SolveFailure> {
         let earned = self.plan(negated_demands);
-        Ok(Solution::optimal(Decision::from_dense(&self.amounts), -earned))
+        Ok(Solution::optimal(
+            Decision::from_dense(&self.amounts),
+            -earned,
+        ))
     }
 }
 
@@ -149,13 +171,18 @@ mod tests {
     #[test]
     fn the_capacity_goes_to_the_items_that_earn_most_per_unit_of_it() {
         let numbers = Arc::new(two_items(8.0));
-        let solution = NewsvendorSolver::new(Arc::clone(&numbers)).solve(&[-5.0, -4.0]).unwrap();
+        let solution = NewsvendorSolver::new(Arc::clone(&numbers))
+            .solve(&[-5.0, -4.0])
+            .unwrap();
         assert_eq!(solution.decision, Decision::from_dense(&[5.0, 1.5]));
         assert_eq!(solution.objective, -21.0);
         assert_eq!(numbers.objective(&solution.decision, &[-5.0, -4.0]), -21.0);
         assert_eq!(numbers.capacity_price(&solution.decision), 2.0);
         // One of the first item is left, 0.5 of the second demand are not met.
-        assert_eq!(numbers.objective(&solution.decision, &[-4.0, -2.0]), -(12.0 - 1.0 + 6.0));
+        assert_eq!(
+            numbers.objective(&solution.decision, &[-4.0, -2.0]),
+            -(12.0 - 1.0 + 6.0)
+        );
     }
 
     #[test]
@@ -165,7 +192,10 @@ mod tests {
         let plan = solver.solve(&[-5.0, 3.0]).unwrap().decision;
         assert_eq!(plan, Decision::from_dense(&[5.0, 0.0]));
         assert_eq!(numbers.capacity_price(&plan), 0.0);
-        let none = NewsvendorNumbers { capacity: 0.0, ..two_items(0.0) };
+        let none = NewsvendorNumbers {
+            capacity: 0.0,
+            ..two_items(0.0)
+        };
         assert_eq!(none.capacity_price(&Decision::from_dense(&[0.0, 0.0])), 3.0);
     }
 }

@@ -51,7 +51,9 @@ impl RowObjectives {
         };
         let mut quantities = Vec::new();
         values.read(row, &mut quantities);
-        problem.map_or(f64::NAN, |problem| problem.recourse().objective(decision, &quantities))
+        problem.map_or(f64::NAN, |problem| {
+            problem.recourse().objective(decision, &quantities)
+        })
     }
 
     /// Whether predicted values are quantities.

@@ -109,7 +109,11 @@ fn complete_costs(data: &mut Dataset, oracle: &Oracle, sense: Sense) -> Result<(
 fn unusable_quantities(values: &Matrix, oracle: &Oracle, row: usize) -> Option<String> {
     let mut quantities = Vec::new();
     values.read(row, &mut quantities);
-    oracle.row_problem(row).ok()?.recourse().unusable_values(&quantities)
+    oracle
+        .row_problem(row)
+        .ok()?
+        .recourse()
+        .unusable_values(&quantities)
 }
 
 /// Refuses the label of a row whose true costs have no optimum, such as a negative cycle of a

@@ -398,7 +398,13 @@ pub trait Recourse {
     /// to first order at the optimal decision under the true values: the duals of the labeled
     /// solve. In the units of the user, where a forecast of 3 for 5 is too low, also in a
     /// maximization.
-    fn error_prices(&self, _label: &Decision, _values: &[f64], under: &mut [f64], over: &mut [f64]) {
+    fn error_prices(
+        &self,
+        _label: &Decision,
+        _values: &[f64],
+        under: &mut [f64],
+        over: &mut [f64],
+    ) {
         self.plain_prices(under, over);
     }
 

@@ -50,8 +50,8 @@ pub use benchmark::Benchmark;
 pub use benchmark::paper_weights;
 pub(crate) use capabilities::ModelParts;
 pub use capabilities::{
-    Choices, CostNaming, DecisionGeometry, FailureReasons, KindCapabilities, Recourse,
-    RowProblems, Sensitivity, SolverTraits,
+    Choices, CostNaming, DecisionGeometry, FailureReasons, KindCapabilities, Recourse, RowProblems,
+    Sensitivity, SolverTraits,
 };
 pub(crate) use choice_fixing::{ChoiceFixing, FixedChoices};
 pub use cvrp::Cvrp;

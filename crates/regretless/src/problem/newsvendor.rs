@@ -87,7 +87,11 @@ impl TryFrom<NewsvendorFields> for Newsvendor {
             Some(ItemsField::Names(names)) => Some(names.len()),
             None => None,
         };
-        let lists = [Some(&fields.under_cost), Some(&fields.over_cost), fields.weights.as_ref()];
+        let lists = [
+            Some(&fields.under_cost),
+            Some(&fields.over_cost),
+            fields.weights.as_ref(),
+        ];
         let longest = lists.into_iter().flatten().map(|list| list.0.len()).max();
         let items = stated.or(longest).unwrap_or_default();
         let list = |name: &str, numbers: NumberOrList| match numbers.0.as_slice() {
@@ -226,7 +230,6 @@ over_cost = [{ones}]       # fill in: what a unit left costs, its price less wha
     template: TemplateRules {
         items_key: Some("items"),
         items_have_names: true,
-        has_items_field: true,
         listed_items: items_of_file,
         has_order_of_costs: true,
         ..TemplateRules::NEW
@@ -236,7 +239,9 @@ over_cost = [{ones}]       # fill in: what a unit left costs, its price less wha
 
 fn items_of_file(file: &Value) -> Option<usize> {
     let lists = ["under_cost", "over_cost", "weights"];
-    let mut lengths = lists.iter().filter_map(|name| file.get(name)?.as_array().map(Vec::len));
+    let mut lengths = lists
+        .iter()
+        .filter_map(|name| file.get(name)?.as_array().map(Vec::len));
     lengths.next()
 }
 

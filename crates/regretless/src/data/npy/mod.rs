@@ -23,8 +23,8 @@ mod write;
 use header::NpySource;
 
 pub(super) use parameters::ParameterArray;
-pub(crate) use write::{write_f64_rows, write_rows};
 pub use write::{write, write_predictions};
+pub(crate) use write::{write_f64_rows, write_rows};
 
 /// Where the values of a file are stored while they are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -19,8 +19,8 @@
 use std::cell::RefCell;
 
 use super::{
-    BaseError, CostSensitiveSpec, ErrorPrices, ErrorSide, MisleadingDirection, Normalization, RowProjections,
-    SinglePrecisionInput, misleading_directions, single_precision,
+    BaseError, CostSensitiveSpec, ErrorPrices, ErrorSide, MisleadingDirection, Normalization,
+    RowProjections, SinglePrecisionInput, misleading_directions, single_precision,
 };
 use crate::data::{self, Matrix};
 use crate::error::Result;
@@ -297,7 +297,10 @@ impl Loss for CostSensitiveLoss {
                 directions,
                 free_errors,
                 prices: prices.map_or([&[], &[]], |prices| {
-                    [prices.under.row(input.instance), prices.over.row(input.instance)]
+                    [
+                        prices.under.row(input.instance),
+                        prices.over.row(input.instance),
+                    ]
                 }),
             };
             if self.spec.normalization == Normalization::None {

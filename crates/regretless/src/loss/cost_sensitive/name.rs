@@ -128,8 +128,14 @@ fn side(component: &str, name: &str) -> Result<Option<ErrorSide>> {
         "D" => return Ok(Some(ErrorSide::DualWeighted(None))),
         _ => {}
     }
-    if let Some(share) = component.strip_prefix("D(").and_then(|rest| rest.strip_suffix(')')) {
-        let share = share.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
+    if let Some(share) = component
+        .strip_prefix("D(")
+        .and_then(|rest| rest.strip_suffix(')'))
+    {
+        let share = share
+            .parse::<f64>()
+            .ok()
+            .filter(|share| (0.0..=1.0).contains(share));
         let fixed = |share| ErrorSide::DualWeighted(Some(share));
         return share.map(fixed).map(Some).ok_or_else(|| {
             Error::setting(format!("loss '{name}': D(a) takes a number from 0 to 1"))

@@ -66,10 +66,17 @@ impl ErrorPrices {
             under.extend(prices.under.iter().map(|price| *price as f32));
             over.extend(prices.over.iter().map(|price| *price as f32));
         }
-        let total: f64 = under.iter().chain(&over).map(|price| f64::from(*price)).sum();
+        let total: f64 = under
+            .iter()
+            .chain(&over)
+            .map(|price| f64::from(*price))
+            .sum();
         let mean = total / (2 * rows * outputs).max(1) as f64;
         let mean = if mean > 0.0 { mean } else { 1.0 };
-        let (under, over) = (Matrix::new(rows, outputs, under)?, Matrix::new(rows, outputs, over)?);
+        let (under, over) = (
+            Matrix::new(rows, outputs, under)?,
+            Matrix::new(rows, outputs, over)?,
+        );
         // Minimized quantities are negated ones, whose directions are swapped.
         let [under, over] = if oracle.problem().sense().is_maximize() {
             [over, under]
@@ -104,7 +111,9 @@ impl ShrunkPrices {
     }
 
     fn read(&mut self, data: &LabeledDataset, oracle: &Oracle, row: usize) -> Result<()> {
-        let problem = oracle.row_problem(row).map_err(|failure| Error::solver(row, failure))?;
+        let problem = oracle
+            .row_problem(row)
+            .map_err(|failure| Error::solver(row, failure))?;
         let recourse = problem.recourse();
         data.data().costs().read(row, &mut self.values);
         let label = data.optimal_decision(row);
