@@ -52,9 +52,10 @@ pub fn duration(seconds: f64) -> String {
 const MAX_NAMES_SHOWN: usize = 8;
 
 /// What to do about a quantity in a constraint that is unknown when deciding, such as a demand.
-pub const UNKNOWN_QUANTITY_REMEDY: &str = "unknown quantities in constraints, such as a \
-     demand, are not predicted: make the quantities that can be ordered the offers of a \
-     multiple-choice knapsack, each with its cost at the demand that occurred";
+pub const UNKNOWN_QUANTITY_REMEDY: &str = "unknown demands are predicted by the kind \
+     newsvendor (how much of each item to order); of other quantities in constraints, make the \
+     levels that can be chosen the options of a multiple-choice knapsack, each with its cost at \
+     the quantity that occurred";
 
 /// The first of some names, and the number of the others: "a, b and 3 more".
 pub fn first_names<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {

@@ -72,7 +72,10 @@ impl CostSensitiveSpec {
     fn tau(&self) -> Option<Vec<f64>> {
         match &self.spec.side {
             ErrorSide::Pinball(taus) => Some(taus.clone()),
-            ErrorSide::Both | ErrorSide::OneSided | ErrorSide::Sensitive(_) => None,
+            ErrorSide::Both
+            | ErrorSide::OneSided
+            | ErrorSide::Sensitive(_)
+            | ErrorSide::DualWeighted(_) => None,
         }
     }
 

@@ -29,6 +29,7 @@ pub mod knapsack;
 pub mod linear;
 pub mod multiple_choice;
 pub mod network_flow;
+pub mod newsvendor;
 mod pruning;
 pub mod relaxation;
 mod rounding;

@@ -9,7 +9,7 @@ pub use regretless_solvers::{
 
 pub(crate) use regretless_solvers::{
     assignment, check_not_stopped, complete_graph, cone, graph_path, grid_path, knapsack,
-    multiple_choice, network_flow, spanning_tree, storage, top_k, tsp,
+    multiple_choice, network_flow, newsvendor, spanning_tree, storage, top_k, tsp,
 };
 #[cfg(feature = "highs")]
 pub(crate) use regretless_solvers::{cvrp, highs, linear};

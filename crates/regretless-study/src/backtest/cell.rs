@@ -80,7 +80,7 @@ impl DecidedRow {
         complete: &Decision,
         is_proven: bool,
     ) -> Self {
-        let objective = data.data().costs().objective_of(decision, row);
+        let objective = data.objective_of(decision, row);
         Self {
             cost: data.stated_objective(decision, row),
             regret: objective - data.optimal_objective(row),

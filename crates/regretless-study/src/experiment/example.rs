@@ -142,7 +142,7 @@ pub(crate) fn example_decisions(
     for (position, row) in example_rows(data, rows).iter().enumerate() {
         if let Some(Ok((solution, complete))) = solutions.get(position) {
             let decision = &solution.decision;
-            let objective = data.data().costs().objective_of(decision, *row);
+            let objective = data.objective_of(decision, *row);
             examples.push(ExampleDecision {
                 row: *row,
                 regret: objective - data.optimal_objective(*row),

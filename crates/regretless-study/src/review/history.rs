@@ -205,12 +205,16 @@ fn reviewed_rows<'a>(
     }
 }
 
-/// Regret by cost, over all decided rows.
+/// Regret by cost, over all decided rows; none where quantities are predicted, whose regret is no
+/// sum over them.
 fn sources(
     method: &MethodHistory,
     results: &BacktestResults,
     data: &LabeledDataset,
 ) -> Option<super::RegretSources> {
+    if data.has_quantities() {
+        return None;
+    }
     let costs = data.data().costs();
     let mut sums = SourceSums::new(results.sense);
     for decision in &method.decisions {

@@ -269,7 +269,8 @@ impl<'a> TestComparison<'a> {
     }
 }
 
-/// Regret by cost, over all test rows.
+/// Regret by cost, over all test rows; none where quantities are predicted, whose regret is no sum
+/// over them.
 fn sources(
     model: &CostModel,
     context: &TrainingContext<'_>,
@@ -280,6 +281,9 @@ fn sources(
         observer,
         split,
     } = *context;
+    if data.has_quantities() {
+        return Ok(None);
+    }
     let table = data.data();
     let mut sums = SourceSums::new(data.sense());
     for chunk in split.test.chunks(rows_per_chunk(data, oracle)) {

@@ -175,7 +175,7 @@ impl RegretScorer {
                 let mut regrets = Vec::with_capacity(rows.len());
                 for (row, result) in rows.iter().zip(results) {
                     let solution = result.map_err(|failure| Error::solver(*row, failure))?;
-                    let objective = data.data().costs().objective_of(&solution.decision, *row);
+                    let objective = data.objective_of(&solution.decision, *row);
                     regrets.push(objective - optimal_objectives.get(row).copied().unwrap_or(0.0));
                 }
                 Ok(regrets)

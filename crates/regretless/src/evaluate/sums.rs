@@ -31,8 +31,7 @@ impl DecidedRows {
         let mut rows = Self::default();
         for (instance, result) in instances.iter().zip(results) {
             let solution = result.map_err(|failure| Error::solver(*instance, failure))?;
-            let costs = data.data().costs();
-            let objective = costs.objective_of(&solution.decision, *instance);
+            let objective = data.objective_of(&solution.decision, *instance);
             rows.regrets
                 .push(objective - data.optimal_objective(*instance));
             let stated = data.stated_objective(&solution.decision, *instance);

@@ -30,6 +30,7 @@ pub(crate) fn unambiguous_regrets(
     /// Relative difference of predicted objectives that counts as a tie, and the relative size
     /// of the perturbation: larger than rounding errors, smaller than real differences.
     const TIE_TOLERANCE: f64 = 1e-6;
+    oracle.require_costs("unambiguous regret", "use regret")?;
     let decider = match missing {
         MissingPredictions::Refused => TrainingOracle::exact(oracle),
         MissingPredictions::LeftOut => {

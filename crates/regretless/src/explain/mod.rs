@@ -208,6 +208,8 @@ impl CostModel {
             return Err(Error::data(message));
         }
         let in_solve = Error::single_solve;
+        let remedy = "solve for other quantities and compare the decisions";
+        oracle.require_costs("an explanation", remedy)?;
         let matching = self.match_problem(oracle.problem().as_ref())?;
         let mut predicted = Vec::new();
         let costs = self.predict_matched(features, &matching)?;

@@ -65,9 +65,8 @@ impl LabeledDataset {
     /// By how much the label of another row is better for a row than its own, relative to the sizes
     /// of their terms, which may cancel.
     fn relative_gain(&self, row: usize, other: usize) -> f64 {
-        let costs = self.data.costs();
         let (own, other) = (self.optimal_decision(row), self.optimal_decision(other));
-        let gain = costs.objective_of(own, row) - costs.objective_of(other, row);
+        let gain = self.objective_of(own, row) - self.objective_of(other, row);
         let scale = self
             .size_of_terms(own, row)
             .max(self.size_of_terms(other, row));

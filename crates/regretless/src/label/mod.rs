@@ -15,6 +15,7 @@ mod label_counts;
 mod label_key;
 mod labeled_split;
 mod no_choice;
+mod objectives;
 mod segments;
 mod shard;
 mod solving;
@@ -28,6 +29,7 @@ pub use data_split::{DataPart, DataSplit, Row};
 pub(crate) use knn_robust::KnnRobustCosts;
 pub use label_counts::LabelCounts;
 pub use labeled_split::LabeledSplit;
+pub(crate) use objectives::RowObjectives;
 pub use shard::Shard;
 pub use store::{LabelReport, LabelStore};
 pub(crate) use training::TrainingLabels;
@@ -42,6 +44,7 @@ pub struct LabeledDataset {
     labels: Vec<Solution>,
     /// Rows without a label, sorted; their entries in `labels` are empty decisions.
     failed: Vec<usize>,
+    objectives: RowObjectives,
     /// Measured seconds of one solve, if rows were solved just now. Never part of a result.
     solve_seconds: Option<f64>,
 }
@@ -86,6 +89,7 @@ impl LabeledDataset {
                 sense,
                 labels: self.labels.clone(),
                 failed: self.failed.clone(),
+                objectives: RowObjectives::new(oracle, self.len()),
                 solve_seconds: self.solve_seconds,
             }),
         }
@@ -121,6 +125,7 @@ impl LabeledDataset {
             failed: positions
                 .filter(|place| !self.has_label(rows[*place]))
                 .collect(),
+            objectives: self.objectives.select_rows(rows),
             solve_seconds: self.solve_seconds,
         }
     }
@@ -200,8 +205,18 @@ impl LabeledDataset {
 
     /// The objective of an instance's label, recomputed from the table.
     pub fn optimal_objective(&self, instance: usize) -> f64 {
-        self.data
-            .costs()
-            .objective_of(self.optimal_decision(instance), instance)
+        self.objective_of(self.optimal_decision(instance), instance)
+    }
+
+    /// The objective of a decision under the true values of an instance, minimized: after recourse
+    /// where these are quantities.
+    pub fn objective_of(&self, decision: &Decision, instance: usize) -> f64 {
+        let values = self.data.costs();
+        self.objectives.of_decision(decision, values, instance)
+    }
+
+    /// Whether the true values are quantities, such as demands, and not costs.
+    pub fn has_quantities(&self) -> bool {
+        self.objectives.are_after_recourse()
     }
 }

@@ -153,7 +153,8 @@ impl LabeledDataset {
             && problem.solver_traits().has_exact_solver()
             && problem.model_parts().fixed_cost().is_some()
             && problem.model_parts().auxiliary_names().is_empty()
-            && oracle.heuristic().is_none();
+            && oracle.heuristic().is_none()
+            && !oracle.predicts_quantities();
         let mut found = CheckedRows {
             checked: 0,
             without_choice: 0,

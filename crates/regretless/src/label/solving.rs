@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::LabeledDataset;
+use super::{LabeledDataset, RowObjectives};
 use crate::data::{CostMatching, Dataset, Matrix, NamedCosts};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -104,6 +104,17 @@ fn complete_costs(data: &mut Dataset, oracle: &Oracle, sense: Sense) -> Result<(
     data.complete_costs(known, present)
 }
 
+/// Why the true quantities of a row cannot be used, if that is so.
+fn unusable_quantities(values: &Matrix, oracle: &Oracle, row: usize) -> Option<String> {
+    let mut quantities = Vec::new();
+    values.read(row, &mut quantities);
+    oracle
+        .row_problem(row)
+        .ok()?
+        .recourse()
+        .unusable_values(&quantities)
+}
+
 /// Refuses the label of a row whose true costs have no optimum, such as a negative cycle of a
 /// shortest path, and names the constraints of a problem without a feasible decision.
 pub(super) fn refuse_unusable_costs(
@@ -112,6 +123,12 @@ pub(super) fn refuse_unusable_costs(
     row: usize,
     result: &mut SolveResult,
 ) {
+    if oracle.predicts_quantities()
+        && let Some(reason) = unusable_quantities(costs, oracle, row)
+    {
+        *result = Err(SolveFailure::UnusableCosts(reason));
+        return;
+    }
     match result {
         Err(SolveFailure::UnboundedAlong(reason)) => {
             let reason = format!("the objective is unbounded: {reason}");
@@ -152,6 +169,7 @@ impl LabeledDataset {
             labels.push(result.map_err(|failure| Error::solver(instance, failure))?);
         }
         Ok(Self {
+            objectives: RowObjectives::new(oracle, labels.len()),
             data,
             sense,
             labels,
@@ -171,10 +189,10 @@ impl LabeledDataset {
         oracle: &Oracle,
         observer: &dyn Observer,
     ) -> Result<(Self, Vec<(usize, SolveFailure)>)> {
-        let sense = Self::prepare_costs(&mut data, oracle)?;
+        Self::prepare_costs(&mut data, oracle)?;
         let (results, solve_seconds) = solve_rows(&data, oracle, observer)?;
         let mut failed = Vec::new();
-        let mut labeled = Self::from_partial_results(data, sense, results, &mut failed)?;
+        let mut labeled = Self::from_partial_results(data, oracle, results, &mut failed)?;
         labeled.solve_seconds = solve_seconds;
         Ok((labeled, failed))
     }
@@ -183,7 +201,7 @@ impl LabeledDataset {
     /// to `failed`.
     pub(super) fn from_partial_results(
         data: Dataset,
-        sense: Sense,
+        oracle: &Oracle,
         results: Vec<SolveResult>,
         failed: &mut Vec<(usize, SolveFailure)>,
     ) -> Result<Self> {
@@ -201,8 +219,9 @@ impl LabeledDataset {
             return Err(Error::all_failed(labels.len(), failure.clone()));
         }
         Ok(Self {
+            objectives: RowObjectives::new(oracle, labels.len()),
             data,
-            sense,
+            sense: oracle.problem().sense(),
             labels,
             failed: failed.iter().map(|(row, _)| *row).collect(),
             solve_seconds: None,
@@ -232,6 +251,7 @@ impl LabeledDataset {
                 .map_err(invalid)?;
         }
         Ok(Self {
+            objectives: RowObjectives::new(oracle, labels.len()),
             data,
             sense,
             labels,

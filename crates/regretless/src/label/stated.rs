@@ -12,7 +12,7 @@ impl LabeledDataset {
 
     /// The objective of a decision of a row.
     pub fn stated_objective(&self, decision: &Decision, row: usize) -> f64 {
-        self.turned(self.data.costs().objective_of(decision, row))
+        self.turned(self.objective_of(decision, row))
     }
 
     /// The objective of a decision of a row with this regret.

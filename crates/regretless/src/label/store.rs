@@ -116,7 +116,7 @@ impl LabelStore {
         oracle: &Oracle,
         observer: &dyn Observer,
     ) -> Result<(LabeledDataset, LabelReport)> {
-        let sense = LabeledDataset::prepare_costs(&mut data, oracle)?;
+        LabeledDataset::prepare_costs(&mut data, oracle)?;
         let mut labeling = self.label_rows(&data, problem, oracle, Shard::ALL_ROWS, observer)?;
         labeling
             .report
@@ -130,7 +130,7 @@ impl LabelStore {
         let results: Vec<SolveResult> = labeling.results.into_iter().flatten().collect();
         let mut report = labeling.report;
         let mut labeled =
-            LabeledDataset::from_partial_results(data, sense, results, &mut report.failed)?;
+            LabeledDataset::from_partial_results(data, oracle, results, &mut report.failed)?;
         labeled.solve_seconds = labeling.solve_seconds;
         Ok((labeled, report))
     }

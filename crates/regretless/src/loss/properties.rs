@@ -29,6 +29,9 @@ pub struct LossProperties {
     pub is_unbounded: bool,
     /// The loss is a mean over the costs of an instance: those that do not exist are left out.
     pub is_mean_over_costs: bool,
+    /// The loss compares predicted with true values and uses nothing else that only costs have, so
+    /// that it can train predictions of quantities, too.
+    pub compares_values: bool,
     /// Before training, the gradient is compared with differences of values on a few rows, and a
     /// wrong one is refused. For custom losses.
     pub checks_gradient: bool,
@@ -47,6 +50,7 @@ impl LossProperties {
         is_scale_invariant: false,
         is_unbounded: false,
         is_mean_over_costs: false,
+        compares_values: false,
         checks_gradient: false,
         weighting: InstanceWeighting::Equal,
     };

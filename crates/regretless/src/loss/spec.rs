@@ -75,6 +75,10 @@ impl LossSpec {
     /// # Errors
     /// When it lacks something, which the error names.
     pub fn check_problem(&self, oracle: &Oracle) -> Result<()> {
+        if !self.properties().compares_values {
+            let remedy = "use MAE(D), MSE(D), MAE(tau=0.7), MAE, MSE, least squares or auto";
+            oracle.require_costs(&format!("'{self}'"), remedy)?;
+        }
         self.0
             .check_problem(oracle)
             .map_err(|error| error.for_method(&self.to_string()))

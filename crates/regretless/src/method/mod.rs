@@ -198,7 +198,7 @@ impl Method {
         let spec = last.and_then(|stage| stage.loss.downcast_ref::<CostSensitiveSpec>());
         spec.is_some_and(|spec| match spec.side {
             ErrorSide::OneSided | ErrorSide::Sensitive(_) => true,
-            ErrorSide::Both | ErrorSide::Pinball(_) => false,
+            ErrorSide::Both | ErrorSide::Pinball(_) | ErrorSide::DualWeighted(_) => false,
         })
     }
 

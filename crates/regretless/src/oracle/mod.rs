@@ -23,6 +23,7 @@ use crate::size_limits::MAX_ABS_COST;
 use crate::solve::{SearchLimits, Solution, SolveFailure};
 
 mod counts;
+mod recourse;
 mod row_problems;
 mod sensitivity;
 mod settings;
@@ -69,6 +70,8 @@ pub struct Oracle {
     idle: Mutex<Vec<WorkerSolver>>,
     /// Whether a canceled search returns its incumbent.
     keeps_incumbents: bool,
+    /// Whether predicted values are quantities; kept, since every solve asks.
+    predicts_quantities: bool,
     /// Why a problem without row parameters has no feasible decision, once that was asked for.
     infeasibility: OnceLock<Option<String>>,
 }
@@ -87,6 +90,7 @@ impl Oracle {
     /// An oracle on the calling thread with the default limits.
     pub fn new(problem: Arc<dyn ProblemKind>) -> Self {
         Self {
+            predicts_quantities: problem.recourse().predicts_quantities(),
             problem,
             limits: SearchLimits::default(),
             heuristic: None,

@@ -35,6 +35,8 @@ pub struct KindCapabilities<'a> {
     pub choices: &'a dyn Choices,
     /// The parts of a model that are not predicted.
     pub model_parts: &'a dyn ModelParts,
+    /// Predicted quantities, and what a decision costs once they are known.
+    pub recourse: &'a dyn Recourse,
 }
 
 impl KindCapabilities<'static> {
@@ -48,6 +50,7 @@ impl KindCapabilities<'static> {
         geometry: &NoCapability,
         choices: &NoCapability,
         model_parts: &NoCapability,
+        recourse: &NoCapability,
     };
 }
 
@@ -78,6 +81,7 @@ impl Sensitivity for NoCapability {}
 impl DecisionGeometry for NoCapability {}
 impl Choices for NoCapability {}
 impl ModelParts for NoCapability {}
+impl Recourse for NoCapability {}
 
 /// The names of the costs of a problem.
 pub trait CostNaming {
@@ -399,5 +403,49 @@ pub trait ModelParts {
     /// The same problem with fixed costs of 0; none if they are 0.
     fn without_fixed_costs(&self) -> Option<Arc<dyn ProblemKind>> {
         None
+    }
+}
+
+/// Predicted quantities, such as demands, and what a decision costs once they are known.
+///
+/// Predicted values are mostly objective coefficients, and the objective of a decision is their
+/// inner product. Where they are quantities, a decision is made for predicted quantities, the true
+/// ones become known, and the decision is corrected at a price: its objective is the cost after
+/// this recourse, and the solver minimizes the same cost under the predicted quantities. Numbers
+/// are minimized, as everywhere inside the library.
+pub trait Recourse {
+    /// Whether the predicted values are quantities and not objective coefficients.
+    fn predicts_quantities(&self) -> bool {
+        false
+    }
+
+    /// The objective of a decision once the true values are known.
+    fn objective(&self, decision: &Decision, values: &[f64]) -> f64 {
+        decision.dot(values)
+    }
+
+    /// Why true values cannot be used, as a sentence, if that is so: a negative demand.
+    fn unusable_values(&self, _values: &[f64]) -> Option<String> {
+        None
+    }
+
+    /// What a quantity that is predicted too low (`under`) or too high (`over`) by one unit costs,
+    /// to first order at the optimal decision under the true values: the duals of the labeled
+    /// solve. In the units of the user, where a forecast of 3 for 5 is too low, also in a
+    /// maximization.
+    fn error_prices(
+        &self,
+        _label: &Decision,
+        _values: &[f64],
+        under: &mut [f64],
+        over: &mut [f64],
+    ) {
+        self.plain_prices(under, over);
+    }
+
+    /// The same if nothing coupled the quantities: the prices of a unit short and of a unit left.
+    fn plain_prices(&self, under: &mut [f64], over: &mut [f64]) {
+        under.fill(1.0);
+        over.fill(1.0);
     }
 }

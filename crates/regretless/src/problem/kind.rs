@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Sense;
 use super::capabilities::{
-    Choices, CostNaming, DecisionGeometry, FailureReasons, KindCapabilities, ModelParts,
+    Choices, CostNaming, DecisionGeometry, FailureReasons, KindCapabilities, ModelParts, Recourse,
     RowProblems, Sensitivity, SolverTraits,
 };
 use crate::data::{CostMatching, NamedCosts};
@@ -163,6 +163,11 @@ impl dyn ProblemKind {
     /// The parts of a model that are not predicted.
     pub fn model_parts(&self) -> &dyn ModelParts {
         self.capabilities().model_parts
+    }
+
+    /// Predicted quantities, and what a decision costs once they are known.
+    pub fn recourse(&self) -> &dyn Recourse {
+        self.capabilities().recourse
     }
 
     /// Whether some costs may not exist in some rows.

@@ -28,6 +28,7 @@ mod linear;
 mod min_cost_flow;
 mod model_problem;
 mod multiple_choice_knapsack;
+mod newsvendor;
 mod parametric;
 mod restriction;
 mod row_place;
@@ -49,7 +50,7 @@ pub use benchmark::Benchmark;
 pub use benchmark::paper_weights;
 pub(crate) use capabilities::ModelParts;
 pub use capabilities::{
-    Choices, CostNaming, DecisionGeometry, FailureReasons, KindCapabilities, RowProblems,
+    Choices, CostNaming, DecisionGeometry, FailureReasons, KindCapabilities, Recourse, RowProblems,
     Sensitivity, SolverTraits,
 };
 pub(crate) use choice_fixing::{ChoiceFixing, FixedChoices};
@@ -89,6 +90,7 @@ problem_kinds! {
     Assignment(assignment::Assignment) = assignment::FAMILY,
     MultipleChoiceKnapsack(multiple_choice_knapsack::MultipleChoiceKnapsack)
         = multiple_choice_knapsack::FAMILY,
+    Newsvendor(newsvendor::Newsvendor) = newsvendor::FAMILY,
     MinCostFlow(min_cost_flow::MinCostFlow) = min_cost_flow::FAMILY,
     Transport(transport::Transport) = transport::FAMILY,
     Linear(LinearFile) = linear::file::FAMILY,

@@ -274,10 +274,10 @@ mod tests {
 
     #[test]
     fn problems_with_unknown_demand_have_a_remedy_of_their_own() {
-        for kind in ["newsvendor", "multi_item_newsvendor", "inventory"] {
+        for kind in ["newsboy", "multi_item_newsvendor", "inventory"] {
             let error = ProblemSpec::from_toml(&format!("kind = '{kind}'")).unwrap_err();
             let message = error.to_string();
-            for words in ["not predicted", "multiple-choice knapsack"] {
+            for words in ["kind newsvendor", "multiple-choice knapsack"] {
                 assert!(message.contains(words), "{message}");
             }
         }

@@ -37,6 +37,7 @@ mod methods;
 mod model_files;
 mod multiple_choice_knapsack;
 mod name_patterns;
+mod newsvendor;
 mod notes;
 mod present;
 mod problem_of_model;

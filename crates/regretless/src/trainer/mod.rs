@@ -23,6 +23,7 @@ use crate::train::{SharedView, StagedTraining, TrainingContext, linear_fit};
 
 mod outcome;
 mod planned_solves;
+mod shrinkage;
 
 pub use outcome::TrainingOutcome;
 
@@ -296,6 +297,9 @@ impl Trainer {
         match &self.method {
             Method::Stages(stages) => {
                 self.method.check_problem(context.oracle)?;
+                if let Some(best) = self.fit_shrinkage(stages, context, problem)? {
+                    return Ok(best);
+                }
                 let training = StagedTraining {
                     stages,
                     predictor: self.predictor.as_ref().unwrap_or(&PredictorSpec::Linear),

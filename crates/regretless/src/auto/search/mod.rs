@@ -28,7 +28,7 @@ mod shared;
 mod solver_losses;
 
 /// Losses of a budget that allows only a few candidates.
-const FEW_LOSSES: [&str; 3] = ["MSE", "MAE(O,S)", "MSE(O,S)"];
+const FEW_LOSSES: [&str; 4] = ["MSE", "MAE(O,S)", "MSE(O,S)", "MAE(D(0.25))"];
 /// Maximum and minimum number of epochs of the shorter schedule. With a decaying learning rate,
 /// more than 20 change little on most tables; the longer schedule shows whether they do.
 const MAX_EPOCHS: usize = 20;
@@ -299,8 +299,9 @@ impl<'a> AutoSearch<'a> {
 /// nothing else is part of the objective.
 fn has_scale_invariant_decisions(context: &TrainingContext<'_>) -> bool {
     let rows = context.split.train.iter();
-    // Known costs do not scale with the predictions.
-    !context.oracle.problem().row_problems().has_known_costs()
+    // Known costs do not scale with the predictions, and decisions scale with quantities.
+    !context.data.has_quantities()
+        && !context.oracle.problem().row_problems().has_known_costs()
         && rows
             .map(|row| context.data.optimal_decision(*row))
             .all(|decision| decision.fixed() == 0.0)

@@ -321,7 +321,8 @@ impl UnlabeledTable<'_> {
             .map_err(|failure| failure.to_string())
             .and_then(|problem| problem.check(&label.decision))
             .map_err(|reason| format!("instance {row}: {reason}"))?;
-        if self.costs.objective_of(&label.decision, row) != label.objective {
+        let objective = self.oracle.objective_of(&label.decision, self.costs, row);
+        if objective != label.objective {
             return Err(format!(
                 "instance {row}: the objective does not match the costs"
             ));

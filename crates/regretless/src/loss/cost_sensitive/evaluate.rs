@@ -19,8 +19,8 @@
 use std::cell::RefCell;
 
 use super::{
-    BaseError, CostSensitiveSpec, ErrorSide, MisleadingDirection, Normalization, RowProjections,
-    SinglePrecisionInput, misleading_directions, single_precision,
+    BaseError, CostSensitiveSpec, ErrorPrices, ErrorSide, MisleadingDirection, Normalization,
+    RowProjections, SinglePrecisionInput, misleading_directions, single_precision,
 };
 use crate::data::{self, Matrix};
 use crate::error::Result;
@@ -43,6 +43,8 @@ pub struct CostSensitiveLoss {
     typical_norm: f64,
     /// Limits of the ranges of all costs, one row per instance; with O_S only.
     limits: Option<Matrix>,
+    /// The weights of errors; with D only.
+    prices: Option<ErrorPrices>,
 }
 
 thread_local! {
@@ -76,6 +78,8 @@ struct InstanceErrorMask<'a> {
     directions: &'a [MisleadingDirection],
     /// Largest free error of each cost; with O_S only.
     free_errors: &'a [f64],
+    /// Weights of under- and overpredictions; with D only.
+    prices: [&'a [f32]; 2],
 }
 
 impl CostSensitiveLoss {
@@ -88,6 +92,7 @@ impl CostSensitiveLoss {
             projections: None,
             typical_norm: 1.0,
             limits: None,
+            prices: None,
         }
     }
 
@@ -135,6 +140,12 @@ impl CostSensitiveLoss {
         self
     }
 
+    /// The same with the weights of errors of D.
+    pub(super) fn with_prices(mut self, prices: ErrorPrices) -> Self {
+        self.prices = Some(prices);
+        self
+    }
+
     /// The same with the two directions of the pinball loss swapped.
     pub(super) fn with_pinball_swapped(mut self) -> Self {
         if let ErrorSide::Pinball(taus) = &mut self.spec.side {
@@ -178,6 +189,10 @@ impl CostSensitiveLoss {
             ErrorSide::Sensitive(_) => f64::from(u8::from(
                 mask.directions[j].counts(error, mask.free_errors[j]),
             )),
+            ErrorSide::DualWeighted(_) => {
+                let [under, over] = mask.prices;
+                f64::from(if error <= 0.0 { under[j] } else { over[j] })
+            }
             ErrorSide::Pinball(taus) => {
                 let tau = if taus.len() == 1 { taus[0] } else { taus[j] };
                 if error <= 0.0 { tau } else { 1.0 - tau }
@@ -277,9 +292,16 @@ impl Loss for CostSensitiveLoss {
                 None => input.costs,
             };
             self.compute_free_errors(input, costs, free_errors);
+            let prices = self.prices.as_ref();
             let mask = InstanceErrorMask {
                 directions,
                 free_errors,
+                prices: prices.map_or([&[], &[]], |prices| {
+                    [
+                        prices.under.row(input.instance),
+                        prices.over.row(input.instance),
+                    ]
+                }),
             };
             if self.spec.normalization == Normalization::None {
                 return self.evaluate_plain(input, &mask, gradient);
@@ -306,7 +328,8 @@ impl Loss for CostSensitiveLoss {
         input: &SinglePrecisionInput<'_>,
         gradient: &mut [f32],
     ) -> Option<f64> {
-        if self.bounds == VariableBounds::Binary && self.row_bounds.is_empty() {
+        let is_known = self.row_bounds.is_empty() && self.prices.is_none();
+        if self.bounds == VariableBounds::Binary && is_known {
             single_precision::evaluate(&self.spec, input, gradient)
         } else {
             None
@@ -321,7 +344,7 @@ impl Loss for CostSensitiveLoss {
             ..
         } = &self.spec;
         // Kernels that read which variables a label selects know binary variables alone.
-        if !self.row_bounds.is_empty() {
+        if !self.row_bounds.is_empty() || matches!(side, ErrorSide::DualWeighted(_)) {
             return None;
         }
         let projection = match &self.projections {
@@ -341,6 +364,9 @@ impl Loss for CostSensitiveLoss {
     /// errors, with the entries of a unit vector.
     fn rescaling(&self, costs: usize) -> f64 {
         let d = costs as f64;
+        if let Some(prices) = &self.prices {
+            return d / prices.mean;
+        }
         match (self.spec.normalization, self.spec.error) {
             (Normalization::None, _) => d,
             (_, BaseError::Absolute) => d * self.typical_norm,

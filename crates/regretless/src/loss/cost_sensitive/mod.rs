@@ -27,6 +27,8 @@
 //! * **C** (instance costs) and its variants **W(w)**, **IC(k)**, **EIC(k)**: weights per instance
 //!   from a baseline trained with the other components (`train/weighting.rs`).
 //! * **tau=t** (pinball): weight t for underprediction and 1−t for overprediction.
+//! * **D** (dual-weighted), for predicted quantities such as demands: a unit too few weighs what it
+//!   costs at the labeled optimum, a unit too many likewise (`prices.rs`).
 //!
 //! Solves per evaluation: none. O needs the labels, O_S one relaxed solve and C one exact solve per
 //! instance, all before training. Use `MAE(O,S)` first: it is the strongest loss that needs no
@@ -61,6 +63,7 @@
 
 mod evaluate;
 mod name;
+mod prices;
 mod projection;
 mod sensitivity;
 mod single_precision;
@@ -69,6 +72,7 @@ pub use evaluate::CostSensitiveLoss;
 pub(crate) use projection::NormalizingProjection;
 pub use single_precision::SinglePrecisionInput;
 
+use self::prices::ErrorPrices;
 use self::projection::RowProjections;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
@@ -100,6 +104,10 @@ pub enum ErrorSide {
     OneSided,
     /// Only errors that leave the range within which the relaxed decision stays optimal.
     Sensitive(CostRangeKind),
+    /// Both directions of predicted quantities, each by what a unit costs at the labeled optimum,
+    /// moved by this share towards what it costs if nothing couples the quantities; `None` where
+    /// the share is chosen by validation.
+    DualWeighted(Option<f64>),
 }
 
 /// What is done to predicted and true costs before they are compared.
@@ -196,6 +204,16 @@ impl CostSensitiveSpec {
         }
     }
 
+    /// Whether it can train predictions of quantities: their scale matters, and a decision says
+    /// nothing about the direction of an error.
+    fn compares_values(&self) -> bool {
+        let has_values_side = match self.side {
+            ErrorSide::Both | ErrorSide::Pinball(_) | ErrorSide::DualWeighted(_) => true,
+            ErrorSide::OneSided | ErrorSide::Sensitive(_) => false,
+        };
+        has_values_side && self.normalization == Normalization::None
+    }
+
     /// The same with instances weighted.
     #[must_use]
     pub fn weighted(self, weighting: InstanceWeighting) -> Self {
@@ -235,6 +253,7 @@ impl LossDefinition for CostSensitiveSpec {
                 Normalization::UnitNorm | Normalization::EqualityInvariant => true,
             },
             is_mean_over_costs: true,
+            compares_values: self.compares_values(),
             ..LossProperties::SOLVER_FREE
         }
     }
@@ -245,6 +264,7 @@ impl LossDefinition for CostSensitiveSpec {
         }
         match self.side {
             ErrorSide::Sensitive(kind) => oracle.require_ranges(kind),
+            ErrorSide::DualWeighted(_) => oracle.require_quantities("D"),
             ErrorSide::Both | ErrorSide::OneSided | ErrorSide::Pinball(_) => Ok(()),
         }
     }
@@ -271,6 +291,9 @@ impl LossDefinition for CostSensitiveSpec {
         if let ErrorSide::Sensitive(kind) = self.side {
             let limits = sensitivity::limits(data, oracle, kind, &self.to_string(), observer)?;
             loss = loss.with_limits(limits);
+        }
+        if let ErrorSide::DualWeighted(shrinkage) = self.side {
+            loss = loss.with_prices(ErrorPrices::new(data, oracle, shrinkage)?);
         }
         Ok(Box::new(loss))
     }

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::solve::relaxation::CostRangeKind;
 
 /// Components as they may be typed, for error messages.
-const COMPONENT_NAMES: [&str; 10] = [
+const COMPONENT_NAMES: [&str; 11] = [
     "C",
     "O",
     "S",
@@ -20,6 +20,7 @@ const COMPONENT_NAMES: [&str; 10] = [
     "IC(k)",
     "EIC(k)",
     "tau=t",
+    "D or D(a) with a from 0 to 1, for quantities",
 ];
 
 /// Rounds of IC and EIC by default: more rounds take more time and update the weights more often.
@@ -40,6 +41,8 @@ impl fmt::Display for CostSensitiveSpec {
             ErrorSide::OneSided => components.push("O".into()),
             ErrorSide::Sensitive(CostRangeKind::Basis) => components.push("O_S".into()),
             ErrorSide::Sensitive(CostRangeKind::Exact) => components.push("O_S(exact)".into()),
+            ErrorSide::DualWeighted(None) => components.push("D".into()),
+            ErrorSide::DualWeighted(Some(shrinkage)) => components.push(format!("D({shrinkage})")),
             ErrorSide::Pinball(taus) => {
                 let taus: Vec<String> = taus.iter().map(f64::to_string).collect();
                 components.push(format!("tau={}", taus.join(":")));
@@ -122,7 +125,21 @@ fn side(component: &str, name: &str) -> Result<Option<ErrorSide>> {
         "O" => return Ok(Some(ErrorSide::OneSided)),
         "O_S" | "O_S(BASIS)" => return Ok(Some(ErrorSide::Sensitive(CostRangeKind::Basis))),
         "O_S(EXACT)" => return Ok(Some(ErrorSide::Sensitive(CostRangeKind::Exact))),
+        "D" => return Ok(Some(ErrorSide::DualWeighted(None))),
         _ => {}
+    }
+    if let Some(share) = component
+        .strip_prefix("D(")
+        .and_then(|rest| rest.strip_suffix(')'))
+    {
+        let share = share
+            .parse::<f64>()
+            .ok()
+            .filter(|share| (0.0..=1.0).contains(share));
+        let fixed = |share| ErrorSide::DualWeighted(Some(share));
+        return share.map(fixed).map(Some).ok_or_else(|| {
+            Error::setting(format!("loss '{name}': D(a) takes a number from 0 to 1"))
+        });
     }
     let Some(values) = component.strip_prefix("TAU=") else {
         return Ok(None);
@@ -205,6 +222,8 @@ mod tests {
             "MSE(E)",
             "MAE(C,O,E)",
             "MSE(O_S,E)",
+            "MAE(D)",
+            "MSE(C,D(0.25))",
         ] {
             assert_eq!(name.parse::<CostSensitiveSpec>().unwrap().to_string(), name);
         }
@@ -231,6 +250,8 @@ mod tests {
             "MSE(C,W(1))",
             "MSE(S,E)",
             "MSE(E,E)",
+            "MAE(D(2))",
+            "MAE(O,D)",
         ] {
             let message = name.parse::<CostSensitiveSpec>().unwrap_err().to_string();
             assert!(message.contains(name), "{message}");

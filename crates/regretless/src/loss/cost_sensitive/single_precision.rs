@@ -58,7 +58,9 @@ pub(super) fn evaluate(
     let one_sided = match &spec.side {
         ErrorSide::Both => false,
         ErrorSide::OneSided => true,
-        ErrorSide::Sensitive(_) | ErrorSide::Pinball(_) => return None,
+        ErrorSide::Sensitive(_) | ErrorSide::Pinball(_) | ErrorSide::DualWeighted(_) => {
+            return None;
+        }
     };
     let scale_invariant = match spec.normalization {
         Normalization::None => false,

@@ -341,7 +341,9 @@ impl<'a> OracleWorker<'a> {
             self.problem()
                 .check(&self.solution.decision)
                 .map_err(SolveFailure::InvalidSolution)?;
-            self.solution.objective = self.solution.decision.dot(costs);
+            self.solution.objective =
+                self.oracle
+                    .objective(self.problem(), &self.solution.decision, costs);
         }
         Ok(())
     }

@@ -185,6 +185,7 @@ impl ProblemKind for ParametricProblem {
             geometry: self,
             choices: base.choices,
             model_parts: base.model_parts,
+            recourse: base.recourse,
         }
     }
 }

@@ -134,7 +134,7 @@ pub(super) fn fused<'a>(
 fn needs_decision_bits(side: &ErrorSide) -> bool {
     match side {
         ErrorSide::OneSided | ErrorSide::Sensitive(_) => true,
-        ErrorSide::Both | ErrorSide::Pinball(_) => false,
+        ErrorSide::Both | ErrorSide::Pinball(_) | ErrorSide::DualWeighted(_) => false,
     }
 }
 
@@ -206,7 +206,8 @@ impl<'a> FusedContext<'a> {
             None => TargetCosts::plain(costs, separable.limits),
         };
         let mask = match separable.side {
-            ErrorSide::Both => ErrorMask::All,
+            // Losses with weights of their own per row are not separable.
+            ErrorSide::Both | ErrorSide::DualWeighted(_) => ErrorMask::All,
             ErrorSide::OneSided => ErrorMask::OneSided,
             ErrorSide::Pinball(_) => ErrorMask::Pinball,
             ErrorSide::Sensitive(_) => ErrorMask::Sensitive,
