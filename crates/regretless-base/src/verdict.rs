@@ -93,7 +93,7 @@ impl Verdict {
         }
     }
 
-    /// Whether a saving is hardly worth a model in the place of a reference with this regret.
+    /// Whether a saving is hardly worth a model instead of a reference with this regret.
     pub fn is_negligible(saving: f64, reference_regret: f64) -> bool {
         saving <= MAX_NEGLIGIBLE_SAVING * reference_regret
     }

@@ -201,7 +201,7 @@ fn two_readings_are_refused_with_a_flag_for_each() {
     workspace.write("problem.toml", PROBLEM);
     let refused = workspace.run(COMMAND);
     assert_eq!(refused.code, 2, "{}", refused.err);
-    // Each command is a line of its own, so that it can be copied.
+    // Each command is a line of its own, so it can be copied.
     for flag in ["--costs 'buy_*'", "--costs 'sell_*'"] {
         let line = format!("  regretless {COMMAND} {flag}");
         assert!(refused.err.lines().any(|l| l == line), "{}", refused.err);

@@ -338,7 +338,7 @@ def backtest(
     time : str or array_like of shape (n,)
         A column of X, or the times of the rows: dates, date-times or numbers. Rows of one time are
         one period.
-    methods : sequence of str or losses of one's own, or str, optional
+    methods : sequence of str or custom losses, or str, optional
         Methods that are trained, or their names in one text, separated by semicolons; by default
         "auto", whose searches take 20 CPU seconds together, but at least one each. Least squares is
         always compared.

@@ -140,7 +140,7 @@ class FineTuning:
         training, validation = self.split(X)
         self._progress_bar = Progress() if self.progress else None
         try:
-            # No training row has them, so that they have no prediction.
+            # No training row has them, so they have no prediction.
             self.unobserved = unobserved_costs(training.costs)
             base = unwrap_booster(self.base)
             if base is None:
@@ -278,7 +278,7 @@ class FineTuning:
         is_counted = exists | ~exists.any(axis=0)
 
         def derivatives(predictions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            # Half the square as in XGBoost, so that its penalty on leaves has its usual weight.
+            # Half the square as in XGBoost, so its penalty on leaves has its usual weight.
             error = np.where(exists, predictions - training.costs, 0)
             return error, is_counted.astype(error.dtype)
 

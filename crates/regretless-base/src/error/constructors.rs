@@ -16,7 +16,7 @@ impl Error {
         self
     }
 
-    /// The same error with commands below its remedy, each on a line of its own so that it can be
+    /// The same error with commands below its remedy, each on a line of its own, so it can be
     /// copied.
     #[must_use]
     pub fn with_commands(mut self, commands: impl IntoIterator<Item = String>) -> Self {

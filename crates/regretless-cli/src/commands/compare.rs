@@ -287,7 +287,7 @@ fn facts(options: &CompareOptions) -> ComparisonFacts {
 }
 
 /// Reads and labels the data. Where the user did not choose the methods or how epochs are selected,
-/// the options get what is affordable. They also get the names of the features, so that the
+/// the options get what is affordable. They also get the names of the features, so the
 /// settings that are written do not depend on the columns of the table.
 fn comparison_of(
     options: &mut CompareOptions,

@@ -173,7 +173,7 @@ impl Backtest {
         let seconds = budget / (trainings + 1) as f64;
         Method::Auto {
             budget: AutoBudget {
-                // Whole tenths, so that the name of the method is short.
+                // Whole tenths, so the name of the method is short.
                 seconds: (10.0 * seconds).round().max(1.0) / 10.0,
                 solve_seconds: None,
             },

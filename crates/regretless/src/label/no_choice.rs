@@ -52,7 +52,7 @@ fn no_choice_text(checked: usize, oracle: &Oracle) -> String {
     };
     format!(
         "the rows leave no choice: in all {checked} rows that were checked, every feasible \
-         decision costs the same, so that any prediction has regret 0 and nothing can be \
+         decision costs the same, so any prediction has regret 0 and nothing can be \
          learned{hint}"
     )
 }

@@ -103,7 +103,7 @@ impl Default for Method {
 
 impl Method {
     /// MAE(O,S), the method of the paper for its benchmarks: the strongest loss that needs no solve
-    /// beyond the labels. It is their default, so that their published numbers are reproduced.
+    /// beyond the labels. It is their default, so their published numbers are reproduced.
     pub fn of_paper() -> Self {
         Self::mae().one_sided().scale_invariant().into()
     }

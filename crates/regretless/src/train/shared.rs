@@ -5,7 +5,7 @@
 //! its own group, centered by their means over the training rows, the common columns, and the mean
 //! of the cost. On the long table, least squares is the fixed-effects regression of panel data
 //! (Mundlak 1961): costs have intercepts of their own. A linear predictor of the long table is one
-//! of the wide table in which columns of other costs have the weight 0, so that the result is a
+//! of the wide table in which columns of other costs have the weight 0, so the result is a
 //! model like any other.
 
 use super::{StagedTraining, TrainingContext, linear_fit};

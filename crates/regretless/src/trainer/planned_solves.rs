@@ -76,7 +76,7 @@ impl Trainer {
     /// Selects epochs by validation loss instead of validation regret where the solves of the
     /// latter would take more than a minute and longer than those of all labels; returns what to
     /// tell the user then. For settings that the user did not choose. The times are counted work,
-    /// so that the choice is the same on every machine; methods whose loss needs solves are left as
+    /// so the choice is the same on every machine; methods whose loss needs solves are left as
     /// they are. Solvers that do not count, such as functions of the user's, are left as they are
     /// too, but the user is told if their measured times are long.
     pub(crate) fn select_affordably(&mut self, context: &TrainingContext<'_>) -> Option<String> {

@@ -203,7 +203,7 @@ impl<'a> SeriesRows<'a> {
             text.row(&cells)?;
         }
         let text = text.finish()?;
-        // The name has the content, so that no table of another run is overwritten.
+        // The name has the content, so no table of another run is overwritten.
         let hash = blake3::hash(text.as_bytes()).to_hex();
         let folder = settings.folder.join("cells");
         std::fs::create_dir_all(&folder).map_err(Error::io(&folder))?;

@@ -378,7 +378,7 @@ impl RoleFinder<'_> {
         let is_time = |column: &usize| {
             let profile = &self.table.columns[*column];
             // The only date is the time although it may be named as a feature, too: without a time,
-            // rows would be cross-validated, so that later rows are known to models of earlier ones.
+            // rows would be cross-validated, so later rows are known to models of earlier ones.
             !taken.contains(column)
                 && !is_any(&self.stated.ignore, &profile.name)
                 && profile.kind == ValueKind::Date

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
 use crate::oracle::Oracle;
 
-/// The shrinkages that are tried. The least is above 0, so that no gradient vanishes: on the coupled
+/// The shrinkages that are tried. The least is above 0, so no gradient vanishes: on the coupled
 /// newsvendor with a tight capacity the regret relative to MSE was 0.66 with pure duals and 0.64
 /// with 5 % of the plain prices.
 const TRIED_SHRINKAGES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 1.0];
