@@ -135,7 +135,8 @@ def test_rows_in_another_order_and_rows_of_two_parts_are_refused():
             X.to_numpy(),
             C.to_numpy(),
             split=(range(10), range(10, 20), range(9, 30)),
-            method="MAE(O,S)", epochs=1,
+            method="MAE(O,S)",
+            epochs=1,
         )
 
 

@@ -670,7 +670,8 @@ def test_a_predictor_of_items_serves_more_of_them():
         rng.normal(size=(ROWS, 7, 3)),
         case.costs,
         parameters=case.parameters,
-        method="MAE(O,S)", epochs=2,
+        method="MAE(O,S)",
+        epochs=2,
     )
     features, offered = rng.normal(size=(5, 9, 3)), np.ones((5, 9))
     offered[1, 3] = 0.0

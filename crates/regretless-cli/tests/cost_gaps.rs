@@ -73,7 +73,7 @@ fn an_unknown_quantity_in_a_constraint_has_a_way_out() {
     let output = workspace.run(train);
     for words in [
         "cannot be a cost and a parameter",
-        "not predicted",
+        "newsvendor",
         "multiple-choice knapsack",
     ] {
         assert!(output.err.contains(words), "{}", output.err);

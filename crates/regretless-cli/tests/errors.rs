@@ -6,7 +6,7 @@ mod common;
 
 use common::TestWorkspace;
 
-const TRAIN: &str = "train --method MAE(O,S) --data table.csv --costs c* --problem problem.toml ";
+const TRAIN: &str = "train --data table.csv --costs c* --problem problem.toml ";
 
 /// Trains on this table and problem, which must fail without writing a file.
 fn refused(table: &str, problem: &str, code: i32, words: &[&str]) {

@@ -179,15 +179,10 @@ pub fn run_comparison<'py>(
     };
     let table = study_table(problem, X, C, parameters)?;
     let is_split_given = split.is_some() || folds.is_some();
+    let rows = table.data().len();
     let splits = match folds {
-        Some(folds) => splits_by_rows(&folds, table.data().len())?,
-        None => splits_of(
-            split,
-            times.as_deref(),
-            table.data().len(),
-            seeds,
-            plan.seed,
-        )?,
+        Some(folds) => splits_by_rows(&folds, rows)?,
+        None => splits_of(split, times.as_deref(), rows, seeds, plan.seed)?,
     };
     let given = given_methods(problem, &predictions, plan.seed, table.data().cost_names())?;
     let call = PyCall::new(options.progress);

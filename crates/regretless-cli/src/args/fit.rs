@@ -13,8 +13,8 @@ use super::values::{one_or_many, one_or_many_paths};
 /// Options of `fit`.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct FitOptions {
-    /// The table: CSV, also compressed, or Parquet, with a row per decision; several tables with the
-    /// same columns are joined, one after the other
+    /// The table: CSV, also compressed, or Parquet, with a row per decision; several tables with
+    /// the same columns are joined, one after the other
     #[arg(value_name = "TABLE")]
     #[serde(default, deserialize_with = "one_or_many_paths")]
     pub table: Option<Vec<PathBuf>>,

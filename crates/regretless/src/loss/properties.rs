@@ -29,8 +29,8 @@ pub struct LossProperties {
     pub is_unbounded: bool,
     /// The loss is a mean over the costs of an instance: those that do not exist are left out.
     pub is_mean_over_costs: bool,
-    /// The loss compares predicted with true values and uses nothing else that only costs have, so
-    /// that it can train predictions of quantities, too.
+    /// The loss compares predicted with true values and uses nothing that only costs have:
+    /// it can train predictions of quantities, too.
     pub compares_values: bool,
     /// Before training, the gradient is compared with differences of values on a few rows, and a
     /// wrong one is refused. For custom losses.

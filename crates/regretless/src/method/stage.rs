@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::label::{LabeledDataset, TrainingLabels};
-use crate::loss::LossSpec;
+use crate::loss::{CostSensitiveSpec, LossSpec};
 use crate::observer::Observer;
 use crate::oracle::{Heuristic, Oracle, OracleSettings, TrainingOracle};
 
@@ -46,6 +46,30 @@ impl<L: Into<LossSpec>> From<L> for TrainingStage {
 }
 
 impl TrainingStage {
+    /// The same stages with each of the tried shrinkages; empty where no stage leaves it open.
+    pub(crate) fn with_shrinkages(stages: &[Self]) -> Vec<Vec<Self>> {
+        let shrinkages_of = |stage: &Self| {
+            let spec = stage.loss.downcast_ref::<CostSensitiveSpec>();
+            spec.map_or_else(Vec::new, CostSensitiveSpec::shrinkages)
+        };
+        let tried = stages.iter().map(|stage| shrinkages_of(stage).len()).max();
+        let mut variants = Vec::new();
+        for position in 0..tried.unwrap_or_default() {
+            let mut variant = Vec::with_capacity(stages.len());
+            for stage in stages {
+                variant.push(match shrinkages_of(stage).get(position) {
+                    Some(spec) => Self {
+                        loss: spec.clone().into(),
+                        ..stage.clone()
+                    },
+                    None => stage.clone(),
+                });
+            }
+            variants.push(variant);
+        }
+        variants
+    }
+
     /// Roughly how many solves per training row the stage takes, with this many epochs unless it
     /// overrides them.
     pub fn estimated_solves_per_row(&self, epochs: usize) -> f64 {

@@ -1,5 +1,5 @@
-//! Problems whose predicted values are quantities: objectives after recourse, and what such problems
-//! do not have.
+//! Problems whose predicted values are quantities: objectives after recourse, and what such
+//! problems do not have.
 
 use super::Oracle;
 use crate::data::Matrix;
@@ -14,8 +14,8 @@ impl Oracle {
         self.predicts_quantities
     }
 
-    /// Checks that predicted values are objective coefficients; `what` needs them, and `remedy` does
-    /// not.
+    /// Checks that predicted values are objective coefficients; `what` needs them, and `remedy`
+    /// does not.
     ///
     /// # Errors
     /// When they are quantities.

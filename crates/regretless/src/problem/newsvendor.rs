@@ -221,7 +221,8 @@ over_cost = [{ones}]       # fill in: what a unit left costs, its price less wha
                 margin (`under_cost`) of every unit that is sold less `over_cost` for every unit \
                 that is left, under the true demands.",
         examples: &[
-            ">>> problem = rl.Problem.newsvendor([3, 4], over_cost=[1, 2], weights=[1, 2], capacity=8)",
+            ">>> weights = [1, 2]",
+            ">>> problem = rl.Problem.newsvendor([3, 4], [1, 2], weights=weights, capacity=8)",
             ">>> problem.solve([5, 4]).decision",
             "array([5. , 1.5], dtype=float32)",
         ],

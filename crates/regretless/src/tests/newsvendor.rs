@@ -266,7 +266,8 @@ fn what_needs_costs_is_refused_by_name() {
 #[test]
 fn rows_with_capacities_of_their_own_and_negative_demands() {
     let toml = "kind = \"newsvendor\"\nitems = [\"a\", \"b\"]\nunder_cost = [3.0, 4.0]\n\
-        over_cost = [1.0, { column = \"left\" }]\nweights = [1.0, 2.0]\ncapacity = { column = \"van\" }\n";
+        over_cost = [1.0, { column = \"left\" }]\nweights = [1.0, 2.0]\n\
+        capacity = { column = \"van\" }\n";
     let problem = ProblemSpec::from_toml(toml).unwrap().build().unwrap();
     let values = |van: f64, left: f64| {
         let names: Vec<String> = problem

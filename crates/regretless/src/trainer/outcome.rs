@@ -145,9 +145,9 @@ impl TrainingOutcome {
         })
     }
 
-    /// What the model of `auto` saves against least squares on the rows that its search scored; none
-    /// where it is that of least squares, and for other methods. On other rows, such as those of a
-    /// backtest, models of other trainings are compared.
+    /// What the model of `auto` saves against least squares on the rows that its search scored;
+    /// none if it is that of least squares, and for other methods. On other rows, such as those of
+    /// a backtest, models of other trainings are compared.
     pub fn search_verdict(&self) -> Option<Verdict> {
         let search = self.report.search.as_ref()?;
         let least_squares = search.least_squares_regret?;

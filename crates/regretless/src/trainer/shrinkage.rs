@@ -6,7 +6,6 @@
 use super::Trainer;
 use crate::error::{Error, Result};
 use crate::evaluate::Evaluation;
-use crate::loss::CostSensitiveSpec;
 use crate::method::{Method, TrainingStage};
 use crate::observer::InterruptOnlyObserver;
 use crate::parallel::Timer;
@@ -14,30 +13,6 @@ use crate::predict::CostModel;
 use crate::problem::ProblemSpec;
 use crate::report::TrainReport;
 use crate::train::TrainingContext;
-
-/// The same stages with each of the tried shrinkages; empty where no stage leaves it open.
-fn stages_with_shrinkages(stages: &[TrainingStage]) -> Vec<Vec<TrainingStage>> {
-    let shrinkages_of = |stage: &TrainingStage| {
-        let spec = stage.loss.downcast_ref::<CostSensitiveSpec>();
-        spec.map_or_else(Vec::new, CostSensitiveSpec::shrinkages)
-    };
-    let tried = stages.iter().map(|stage| shrinkages_of(stage).len()).max();
-    let mut variants = Vec::new();
-    for position in 0..tried.unwrap_or_default() {
-        let mut variant = Vec::with_capacity(stages.len());
-        for stage in stages {
-            variant.push(match shrinkages_of(stage).get(position) {
-                Some(spec) => TrainingStage {
-                    loss: spec.clone().into(),
-                    ..stage.clone()
-                },
-                None => stage.clone(),
-            });
-        }
-        variants.push(variant);
-    }
-    variants
-}
 
 impl Trainer {
     /// The best of the trainings with the tried shrinkages; `None` where no stage leaves the
@@ -51,14 +26,15 @@ impl Trainer {
         context: &TrainingContext<'_>,
         problem: &ProblemSpec,
     ) -> Result<Option<(CostModel, TrainReport)>> {
-        let variants = stages_with_shrinkages(stages);
+        let variants = TrainingStage::with_shrinkages(stages);
         if variants.is_empty() {
             return Ok(None);
         }
         let rows = &context.split.validation;
         if rows.is_empty() || self.settings.train_on_validation {
             return Err(Error::setting(format!(
-                "'{}' chooses its shrinkage by the regret on validation rows, and none are held out",
+                "'{}' chooses its shrinkage by the regret on validation rows, of which there are \
+                 none",
                 self.method
             ))
             .with_remedy("hold out validation rows, or state the shrinkage, such as D(0.25)"));

@@ -109,7 +109,7 @@ fn auto_parses_and_prints_as_itself() {
     ] {
         assert_eq!(name.parse::<Method>().unwrap().to_string(), name);
     }
-    assert_eq!("auto 60".parse::<Method>().unwrap(), Method::auto());
+    assert_eq!("auto 20".parse::<Method>().unwrap(), Method::auto());
     assert!(
         "auto soon"
             .parse::<Method>()

@@ -29,7 +29,8 @@ fn train_candidates(fixture: &TrainingFixture, method: Method) -> Result<Trainin
 }
 
 fn train_auto(fixture: &TrainingFixture) -> TrainingOutcome {
-    let auto: Method = "auto".parse().unwrap();
+    // Long enough for all folds of the slowest fixture.
+    let auto: Method = "auto 60s".parse().unwrap();
     train_candidates(fixture, auto).unwrap()
 }
 
