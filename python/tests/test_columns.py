@@ -145,6 +145,7 @@ def test_the_command_line_trains_and_decides_the_same(tmp_path):
     (tmp_path / "problem.toml").write_text("kind = 'top_k'\nitems = 3\nk = 1\nsense = 'minimize'\n")
     command = [sys.executable, "-m", "regretless", "train", "--data", "table.csv", "--costs"]
     command += ["a,b,c", "--problem", "problem.toml", "--split", "120,40,40", "--epochs", "3"]
+    command += ["--method", "MAE(O,S)"]
     subprocess.run([*command, "--categories", "shop"], cwd=tmp_path, check=True)
     other = rl.Model.load(tmp_path / "model.safetensors")
     assert other.feature_names == model.feature_names

@@ -311,5 +311,5 @@ def test_the_deviation_of_the_test_regret_is_in_the_table(table):
 
 
 def test_predictors_of_ones_own_are_refused_with_a_way_to_compare_them(table):
-    with pytest.raises(TypeError, match="compare takes the names of predictors; a module of your"):
+    with pytest.raises(TypeError, match="compare takes the names of predictors; a custom module"):
         rl.compare(*table, predictor=object())

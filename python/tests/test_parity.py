@@ -75,6 +75,8 @@ def test_tables_are_the_same_bytes(shop, table):
         ),
         (
             [
+                "--method",
+                "MAE(O,S)",
                 "--profile",
                 "paper",
                 "--optimizer",
@@ -87,6 +89,7 @@ def test_tables_are_the_same_bytes(shop, table):
                 0.01,
             ],
             {
+                "method": "MAE(O,S)",
                 "profile": "paper",
                 "optimizer": "sgd:momentum=0.9",
                 "select": "last",

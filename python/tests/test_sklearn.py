@@ -116,9 +116,14 @@ def test_labels_save_solves_and_change_nothing():
 
 
 def test_a_problem_may_be_a_name_or_a_dict():
-    by_name = DecisionFocusedRegressor("KS12", epochs=5, random_state=0).fit(X, C)
-    by_dict = DecisionFocusedRegressor(KS.to_dict(), epochs=5, random_state=0).fit(X, C)
-    assert by_name.model_ == by_dict.model_ == fitted().model_
+    settings = {"method": "MAE(O,S)", "epochs": 5, "random_state": 0}
+    by_name = DecisionFocusedRegressor("KS12", **settings).fit(X, C)
+    by_dict = DecisionFocusedRegressor(KS.to_dict(), **settings).fit(X, C)
+    assert (
+        by_name.model_
+        == by_dict.model_
+        == DecisionFocusedRegressor(KS, **settings).fit(X, C).model_
+    )
 
 
 def test_a_table_too_narrow_for_the_problem_is_refused():

@@ -215,6 +215,11 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
         has_problem = self.problem_ is not None
         if has_problem:
             warn_if_transformed(costs)
+        searches = self.method is None or str(self.method).startswith("auto")
+        if has_problem and searches and len(costs) == 1:
+            raise ValueError(
+                "1 sample is too few to choose a method: some rows validate the others"
+            )
         self.model_, self.report_ = rl.train(
             _empty_problem(costs.shape[1]) if self.problem_ is None else self.problem_,
             X,

@@ -103,6 +103,16 @@ class KindConstructors:
         present: Any = None,
     ) -> Self: ...
     @classmethod
+    def newsvendor(
+        cls,
+        under_cost: Any,
+        over_cost: Any,
+        *,
+        weights: Any = None,
+        capacity: Any = None,
+        items: int | Sequence[str] | None = None,
+    ) -> Self: ...
+    @classmethod
     def min_cost_flow(
         cls,
         arcs: Any,

@@ -320,6 +320,8 @@ impl Trainer {
             }
             Method::Auto { budget, candidates } => {
                 self.method.check_problem(context.oracle)?;
+                // Candidates that fail are left out, so wrong settings would pass unnoticed.
+                self.settings.check(context.split)?;
                 let (predictor, settings) = (self.predictor.as_ref(), self.settings);
                 // A row of weight 0 is in no fold.
                 let context = &TrainingContext {
