@@ -298,8 +298,8 @@ fn rows_of_one_time_have_the_history_of_their_series() {
         .map(|line| line.split(',').collect())
         .collect();
     for pair in rows[1..].chunks(2).collect::<Vec<_>>().windows(2) {
-        for shop in 0..2 {
-            assert_eq!(pair[1][shop][7..], pair[0][shop][3..7]);
+        for (later, earlier) in pair[1].iter().zip(pair[0]) {
+            assert_eq!(later[7..], earlier[3..7]);
         }
     }
     let new = with_shops.read("result/new-rows.csv");

@@ -194,7 +194,7 @@ fn a_shard_that_does_not_exist_is_refused() {
 /// The bytes of the model after this number of kills, and the number of kills that hit a running
 /// program.
 fn trained(workspace: &TestWorkspace, words: &[String], kills: u64) -> (Vec<u8>, u64) {
-    let common = "train --method MAE(O,S) \
+    let common = "train \
         --data table.csv --costs c* --problem problem.toml --out m.safetensors \
         --checkpoint-interval 0";
     let words: Vec<String> = common

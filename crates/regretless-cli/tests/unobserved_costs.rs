@@ -37,8 +37,7 @@ fn workspace(rows_with_d: std::ops::Range<usize>) -> TestWorkspace {
     workspace
 }
 
-const TRAIN: &str = "train --method MAE(O,S) \
-    --data table.csv --costs c_* --problem problem.toml --split order \
+const TRAIN: &str = "train --data table.csv --costs c_* --problem problem.toml --split order \
                      --out model.safetensors";
 const DECIDE: &str = "decide --model model.safetensors --out decisions.csv --force";
 

@@ -577,7 +577,7 @@ fn a_method_that_sees_the_true_costs_saves_and_equal_methods_do_not() {
     let alone = history.run(&backtest, &folds);
     let sentence = alone.verdict().sentence();
     assert!(
-        sentence.starts_with("no compared method beats least squares: least squares gains ")
+        sentence.starts_with("no compared method beats least squares: `least squares` gains ")
             && sentence.contains("; 80 periods from 40 to 119)")
             && sentence.ends_with("; compared with these, a linear regression is enough"),
         "{sentence}"

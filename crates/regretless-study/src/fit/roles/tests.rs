@@ -92,7 +92,7 @@ fn a_history_with_past_decisions_a_date_and_a_forecast_needs_no_flag() {
     assert_eq!(roles.decisions, ["was_bread", "was_rolls", "was_cake"]);
     assert_eq!(roles.time.as_deref(), Some("date"));
     assert_eq!(roles.parameters, ["minutes"]);
-    assert_eq!(roles.features, ["temperature", "minutes"]);
+    assert_eq!(roles.features, ["date", "temperature", "minutes"]);
     assert_eq!(roles.keys, ["store_id"]);
     assert!(roles.unused.is_empty());
 }
