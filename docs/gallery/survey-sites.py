@@ -86,7 +86,7 @@ gallery.write_csv("before.csv", HEADER, [row for row in table if row[0] < float(
 gallery.regretless(
     f"train --data before.csv {COLUMNS} --problem survey.toml --method 'MAE(O,S)' --ignore month "
     f"--split order:0.2,0.1 --epochs {EPOCHS} --out survey.safetensors --force",
-    show=["validation regret", "test regret"],
+    show=["validation regret", "test regret", "training mean"],
 )
 gallery.explain(f"--model survey.safetensors --data counts.csv {COLUMNS} --key month={month}")
 

@@ -48,6 +48,7 @@ mod tsp;
 pub use crate::sense::Sense;
 pub use benchmark::Benchmark;
 pub use benchmark::paper_weights;
+#[cfg(feature = "highs")]
 pub(crate) use capabilities::ModelParts;
 pub use capabilities::{
     Choices, CostNaming, DecisionGeometry, FailureReasons, KindCapabilities, Recourse, RowProblems,

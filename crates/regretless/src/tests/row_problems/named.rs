@@ -1,6 +1,8 @@
 //! Parameters from columns that are matched by their names.
 
-use super::{Fixture, plan_file, table};
+#[cfg(feature = "highs")]
+use super::plan_file;
+use super::{Fixture, table};
 use regretless::Decision;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix, RowParameters, SplitIndices};
 use regretless::label::LabeledDataset;
