@@ -144,7 +144,7 @@ const MAX_FILE_NAME_PART_CHARS: usize = 64;
 /// Checks a name that will become the name of a file or folder: it must not leave its folder.
 ///
 /// # Errors
-/// When the name is empty, longer than [`MAX_NAME_BYTES`] bytes, consists of dots, or contains a
+/// When the name is empty, longer than `MAX_NAME_BYTES` bytes, consists of dots, or contains a
 /// path separator, a colon (a drive on Windows) or a control character. `what` is the owner of the
 /// name, for the message.
 pub fn check_name(what: &str, name: &str) -> Result<()> {

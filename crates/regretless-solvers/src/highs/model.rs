@@ -29,7 +29,7 @@ pub struct LinearModel {
     pub rows: Arc<SparseVectors>,
 }
 
-/// Bounds rounded inward to integers; a bound within [`FEASIBILITY_TOLERANCE`] of an integer means
+/// Bounds rounded inward to integers; a bound within `FEASIBILITY_TOLERANCE` of an integer means
 /// that integer.
 pub fn integer_bounds([lower, upper]: [f64; 2]) -> [f64; 2] {
     // An integral bound is unchanged, including the sign of a zero: hashes of labels depend on it.

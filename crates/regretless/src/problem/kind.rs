@@ -176,7 +176,7 @@ impl dyn ProblemKind {
     }
 
     /// Checks a decision with the values of all other columns, in the order of
-    /// [`ModelParts::auxiliary_names`]: every constraint, and the fixed cost of the decision.
+    /// `ModelParts::auxiliary_names`: every constraint, and the fixed cost of the decision.
     ///
     /// # Errors
     /// The first violated constraint, as a message.
