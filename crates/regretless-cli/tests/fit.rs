@@ -591,3 +591,37 @@ fn keys_label_the_rows_of_tables_without_dates() {
         refused.err
     );
 }
+
+#[test]
+fn unknown_demands_are_fitted_and_no_explanation_is_offered() {
+    let workspace = TestWorkspace::new();
+    let mut table = "temperature,bread,cake\n".to_owned();
+    for row in 0..120 {
+        let temperature = (row * 7) % 23;
+        let [bread, cake] = [
+            20 + temperature + (row * 5) % 9,
+            30 - temperature + (row * 3) % 7,
+        ];
+        table += &format!("{temperature},{bread},{cake}\n");
+    }
+    workspace.write("sales.csv", &table);
+    workspace.write(
+        "shop.toml",
+        "kind = 'newsvendor'\nitems = ['bread', 'cake']\nunder_cost = [2.0, 3.0]\n\
+         over_cost = [1.0, 1.0]\ncapacity = 50.0\n",
+    );
+    let fitted = workspace.run("fit sales.csv --problem shop.toml --budget 2 --out result");
+    let output = fitted.succeeded();
+    assert!(output.out.contains("regretless decide"), "{}", output.out);
+    assert!(!output.out.contains("explain"), "{}", output.out);
+    let decide = "decide --model result/model.safetensors --data result/new-rows.csv --out d.csv";
+    workspace.run(decide).succeeded();
+    let decided = workspace.read("d.csv");
+    let row = decided.lines().nth(1).unwrap();
+    let ordered: f64 = row
+        .split(',')
+        .skip(3)
+        .map(|cell| cell.parse::<f64>().unwrap())
+        .sum();
+    assert!((49.0..=50.0001).contains(&ordered), "{decided}");
+}

@@ -292,9 +292,12 @@ fn report(settings: &FitSettings, table: &FitTable, results: &FitResults) -> Res
     let rows = folder.join(NEW_ROWS_FILE_NAME);
     let [model, rows] = [&model, &rows].map(|path| quoted_path(path));
     let columns = instance_flags(&table.roles);
-    report.line(format!(
-        "  regretless explain --model {model} --data {rows}{columns} --row 0"
-    ));
+    // Explanations are about costs.
+    if !table.problem.kind().recourse().predicts_quantities() {
+        report.line(format!(
+            "  regretless explain --model {model} --data {rows}{columns} --row 0"
+        ));
+    }
     if !table.roles.lags.is_empty() {
         let config = quoted_path(&folder.join(SETTINGS_FILE_NAME));
         report.line(format!("  regretless fit --config {config} --rows-only"));
