@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import regretless as rl
+from regretless.pyepo import as_pyepo
 
 UNDER, OVER = np.array([4.0, 1.0, 6.0, 2.0]), np.array([1.0, 3.0, 2.0, 0.5])
 WEIGHTS, CAPACITY = np.array([1.0, 2.0, 3.0, 1.5]), 110.0
@@ -65,6 +66,11 @@ def test_methods_for_costs_and_negative_demands_are_refused():
     demand[3, 1] = -2
     labels = rl.label(newsvendor(), demand)
     assert list(labels.failed) == [3]
+
+
+def test_models_for_pyepo_are_refused():
+    with pytest.raises(ValueError, match="predicts quantities"):
+        as_pyepo(newsvendor())
 
 
 @pytest.mark.filterwarnings("ignore")

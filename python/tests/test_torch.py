@@ -824,3 +824,17 @@ def test_torch_operations_notice_predictions_without_the_scale_of_costs_once():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cost_sensitive_loss(predicted, costs, loss="MAE")
+
+
+def test_layers_and_losses_without_a_problem_refuse_predicted_quantities():
+    problem = rl.Problem.newsvendor([3, 4], [1, 2])
+    with pytest.raises(ValueError, match="DecisionLoss with MAE"):
+        DecisionLayer(problem)
+    demands = torch.tensor([[5.0, 4.0], [3.0, 2.0]])
+    with pytest.raises(ValueError, match="regretless.torch.DecisionLoss"):
+        cost_sensitive_loss(demands, demands, loss="MAE(D(0.5))")
+    predicted = (demands - 1).requires_grad_()
+    value = DecisionLoss(problem, demands.numpy(), "MAE(D)")(predicted, torch.arange(2))
+    value.backward()
+    # Without a capacity a unit short costs its margin: (3 + 4) / 2.
+    assert float(value.detach()) == pytest.approx(3.5) and bool((predicted.grad < 0).all())

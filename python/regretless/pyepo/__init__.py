@@ -184,6 +184,8 @@ def as_pyepo(problem: Problem) -> Any:
     columns, and ``c_pred_index`` those with predicted costs, as in PyEPO's own models with partly
     predicted costs.
     """
+    if problem._predicts_quantities:
+        raise ValueError("losses of PyEPO are about costs, and the problem predicts quantities")
     from regretless.pyepo._model import as_model
 
     return as_model(problem)

@@ -8,6 +8,8 @@ and can be differentiated twice. Names are parsed by the compiled library.
 
 from __future__ import annotations
 
+import re
+
 import torch
 from torch import Tensor
 
@@ -42,6 +44,11 @@ def parse_loss(name: str) -> CostSensitiveSpec:
         raise ValueError(
             f"'{name}' depends on the equality constraints of a problem: use "
             "regretless.torch.DecisionLoss, or S instead of E"
+        )
+    if re.search(r"\bD\b", spec.name):
+        raise ValueError(
+            f"'{name}' depends on the optimal decisions of a problem: use "
+            "regretless.torch.DecisionLoss"
         )
     supported = (
         not spec.sensitivity_based

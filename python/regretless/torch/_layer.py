@@ -85,6 +85,11 @@ class DecisionLayer(nn.Module):
             raise ValueError(f"width is a finite number above 0, not {width}")
         if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 1:
             raise ValueError(f"samples is an integer of at least 1, not {samples!r}")
+        if problem._predicts_quantities:
+            raise ValueError(
+                "a DecisionLayer differentiates decisions by costs, and the problem predicts "
+                "quantities: use DecisionLoss with MAE(D)"
+            )
         self.problem, self.gradient, self.samples = problem, gradient, int(samples)
         self.width = width if width is not None else (10.0 if gradient == "DBB" else 1.0)
         self.sign = 1.0 if problem.sense == "minimize" else -1.0

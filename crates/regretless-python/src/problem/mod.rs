@@ -256,6 +256,13 @@ impl Problem {
         node_parameters(self)
     }
 
+    /// Whether quantities are predicted, and not costs.
+    #[getter]
+    #[pyo3(name = "_predicts_quantities")]
+    fn predicts_quantities(&self) -> bool {
+        self.problem.recourse().predicts_quantities()
+    }
+
     /// The objective sense: "minimize" or "maximize".
     #[getter]
     pub fn sense(&self) -> &'static str {
