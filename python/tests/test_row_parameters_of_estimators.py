@@ -127,27 +127,12 @@ def test_the_backends_of_a_cluster_get_parameters(tmp_path):
     direct = rl.label(case.problem, case.costs, parameters=case.parameters)
     np.testing.assert_array_equal(labels.decisions, direct.decisions)
     runs = [{"method": "MAE(O,S)", "epochs": 1}]
-    reports = cluster.sweep(
-        case.problem,
-        X,
-        case.costs,
-        runs,
-        backend="local",
-        folder=tmp_path / "sweep",
-        parameters=case.parameters,
-    )
+    where = {"backend": "local", "folder": tmp_path / "sweep"}
+    reports = cluster.sweep(case.problem, X, case.costs, runs, parameters=case.parameters, **where)
     _, report = rl.train(case.problem, X, case.costs, parameters=case.parameters, **runs[0])
     assert reports[0].test.regret == report.test.regret
     other = {"cap": case.parameters["cap"] + 4.0}
-    changed = cluster.sweep(
-        case.problem,
-        X,
-        case.costs,
-        runs,
-        backend="local",
-        folder=tmp_path / "sweep",
-        parameters=other,
-    )
+    changed = cluster.sweep(case.problem, X, case.costs, runs, parameters=other, **where)
     assert changed[0].test.regret != report.test.regret
 
 

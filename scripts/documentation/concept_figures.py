@@ -300,15 +300,8 @@ def pool():
 
 
 FIGURES = {
-    "concept-pipeline": pipeline,
-    "concept-accurate": accurate,
-    "concept-O": error_side,
-    "concept-O_S": cost_range,
-    "concept-S": scale,
-    "concept-E": equality,
-    "concept-C": weights,
-    "method-surrogates": surrogates,
-    "method-cones": cones,
-    "method-pool": pool,
+    "concept-pipeline": pipeline, "concept-accurate": accurate, "concept-O": error_side,
+    "concept-O_S": cost_range, "concept-S": scale, "concept-E": equality, "concept-C": weights,
+    "method-surrogates": surrogates, "method-cones": cones, "method-pool": pool,
     "concept-which-method": which_method,
-}
+}  # fmt: skip

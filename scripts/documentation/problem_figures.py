@@ -260,17 +260,9 @@ def linear():
 
 
 FIGURES = {
-    "problem-grid-path": grid_path,
-    "problem-graph-path": graph_path,
-    "problem-knapsack": knapsack,
-    "problem-top-k": top_k,
-    "problem-assignment": assignment,
-    "problem-multiple-choice-knapsack": multiple_choice,
-    "problem-min-cost-flow": min_cost_flow,
-    "problem-transport": transport,
-    "problem-tsp": tsp,
-    "problem-cvrp": cvrp,
-    "problem-spanning-tree": spanning_tree,
-    "problem-storage": storage,
-    "problem-linear": linear,
-}
+    "problem-grid-path": grid_path, "problem-graph-path": graph_path, "problem-knapsack": knapsack,
+    "problem-top-k": top_k, "problem-assignment": assignment,
+    "problem-multiple-choice-knapsack": multiple_choice, "problem-min-cost-flow": min_cost_flow,
+    "problem-transport": transport, "problem-tsp": tsp, "problem-cvrp": cvrp,
+    "problem-spanning-tree": spanning_tree, "problem-storage": storage, "problem-linear": linear,
+}  # fmt: skip
