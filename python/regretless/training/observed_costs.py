@@ -30,14 +30,7 @@ __all__ = [
 def observed_costs(problem: Any, C: Any, given: Any) -> np.ndarray:
     """Return costs in the order of the problem; NaN where they do not exist.
 
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    C : array_like or DataFrame of shape (n, d)
-        True costs.
-    given : list of tuple or None
-        Parameters of the rows, as ``plain_parameters`` returns them.
+    ``given`` has the parameters of the rows, as ``plain_parameters`` returns them.
     """
     costs = costs_in_order(problem, C)
     present = _present_costs(problem, plain_table(C, "C"), given)
