@@ -32,7 +32,18 @@ STUB = ast.parse((pathlib.Path(rl.__file__).parent / "_core.pyi").read_text())
 
 
 def public(thing):
-    return {name: value for name, value in vars(thing).items() if not name.startswith("_")}
+    """Public names of a module, or of a class and of its bases that are in Python."""
+    parts = [thing]
+    if inspect.isclass(thing):
+        bases = [base for base in thing.__mro__[1:] if base.__module__.startswith("regretless.")]
+        parts += [base for base in bases if base.__module__ != "regretless._core"]
+    names = {name: value for part in reversed(parts) for name, value in vars(part).items()}
+    return {name: value for name, value in names.items() if not name.startswith("_")}
+
+
+def extends_compiled(cls):
+    """Whether a class inherits from one of the compiled module."""
+    return any(base.__module__ == "regretless._core" for base in cls.__mro__[1:])
 
 
 def stubbed(body):
@@ -156,7 +167,7 @@ def test_public_functions_have_numpydoc_sections():
     methods = [
         (f"{name}.{method}", getattr(thing, method))
         for name, thing in exported
-        if inspect.isclass(thing) and thing.__base__.__module__ == "regretless._core"
+        if inspect.isclass(thing) and extends_compiled(thing)
         for method in public(thing)
     ]
     assert len(methods) > 30
