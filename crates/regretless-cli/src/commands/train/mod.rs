@@ -16,7 +16,7 @@ use regretless_study::review::{DecisionReview, ReviewOptions};
 use regretless_study::table_report::{EncodingReport, TableReport};
 
 use super::data_split::{DataSource, LabeledSplits, standard_split};
-use super::{CommandContext, GivenOptions, decision_page, oracle};
+use super::{CommandContext, GivenOptions, decision_page, json, oracle};
 use crate::args::{PageOptions, ProblemOptions, Profile, TrainOptions};
 use crate::output::{CommandReport, set_resumable};
 use crate::settings;
@@ -25,7 +25,7 @@ use crate::shell::command_line;
 mod outputs;
 mod report;
 
-use outputs::TrainOutputs;
+use outputs::{FinishedRun, TrainOutputs, WrittenRun};
 use report::TrainText;
 
 /// Model file unless `--out` is given.
@@ -34,9 +34,6 @@ const DEFAULT_MODEL_FILE: &str = "model.safetensors";
 pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandReport> {
     let resolved = resolve(options.clone())?;
     check_names(&resolved.options)?;
-    let page = &resolved.page;
-    decision_page::check(page, resolved.options.unit.as_deref(), context)?;
-    decision_page::check_coordinates(page)?;
     let run_description = run_description(&resolved.options)?;
     let interval = CheckpointFolder::DEFAULT_CHECKPOINT_INTERVAL;
     let interval = resolved.options.execution.checkpoint_interval(interval);
@@ -46,7 +43,17 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
         run: &run_description,
         force: context.force,
     };
-    let lock = resolved.out.lock(&results, context)?;
+    let page = &resolved.page;
+    let finished = if context.force {
+        None
+    } else {
+        resolved.out.finished(&results)
+    };
+    let is_own_page = finished.as_ref().is_some_and(|run| run.wrote_page(page));
+    let unit = resolved.options.unit.as_deref();
+    decision_page::check(page, unit, is_own_page, context)?;
+    decision_page::check_coordinates(page)?;
+    let lock = resolved.out.lock(&results, finished.as_ref())?;
     set_resumable();
     if !resolved.given.method && resolved.options.problem.benchmark.is_some() {
         let method = &resolved.trainer.method;
@@ -54,7 +61,7 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
             "note: {method} is the method of the paper for its benchmarks; --method auto searches"
         ));
     }
-    let mut report = train(resolved, &results, context)?;
+    let mut report = train(resolved, &results, finished, context)?;
     report.end = Some(Box::new(move || checkpoints.remove(lock)));
     Ok(report)
 }
@@ -63,6 +70,7 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
 fn train(
     resolved: ResolvedTraining,
     results: &ResultFiles<'_>,
+    finished: Option<FinishedRun>,
     context: &CommandContext,
 ) -> Result<CommandReport> {
     let ResolvedTraining {
@@ -91,6 +99,14 @@ fn train(
         epochs_setting: "--epochs",
         ..TrainingJob::new(rows, oracle, &methods, &context.progress)
     };
+    let identity = identity(&job, &options, results)?;
+    let is_own_page = finished.as_ref().is_some_and(|run| run.wrote_page(&page));
+    if let Some(run) = finished {
+        if let Some(report) = run.report(&identity, &page, context) {
+            return Ok(report);
+        }
+        out.check(results)?;
+    }
     let select = (!given.selection).then_some(&mut trainer);
     let prepared = job.prepare(select, |check| splits.check(check))?;
     context.print_notes(&prepared.notes);
@@ -105,9 +121,8 @@ fn train(
         table: &table,
         encoding: EncodingReport::of(rows.data.data().features()),
     };
-    out.write(&outcome, &text.json()?, &settings, results)?;
     let mut report = text.report(&out, rows)?;
-    if page.is_wanted() {
+    let drawn = page.is_wanted().then(|| {
         let review_options = ReviewOptions {
             unit: options.unit.as_deref(),
             keys: table.keys.as_ref(),
@@ -119,10 +134,49 @@ fn train(
             commands: vec![command_line(&context.arguments)],
             ..text.page_summary(&options, &out, rows)
         };
-        let drawn = DecisionPage::of_review(&review, summary);
-        decision_page::write(&drawn, &page, context, &mut report)?;
+        Ok(DecisionPage::of_review(&review, summary))
+    });
+    let html = drawn.as_ref().and_then(|drawn: &Result<DecisionPage>| {
+        drawn.as_ref().ok().map(|drawn| drawn.html.as_str())
+    });
+    let run = WrittenRun {
+        outcome: &outcome,
+        report: &text.json()?,
+        settings: &settings,
+        identity: &identity,
+        page: html,
+        text: &report.text,
+    };
+    out.write(&run, results)?;
+    if let Some(drawn) = drawn {
+        // A page that cannot be drawn costs no results.
+        decision_page::write(&drawn?, &page, context.force || is_own_page, &mut report)?;
     }
     Ok(report)
+}
+
+/// A hash of everything that a training depends on: its settings, rows and initial model.
+fn identity(
+    job: &TrainingJob<'_>,
+    options: &TrainOptions,
+    results: &ResultFiles<'_>,
+) -> Result<String> {
+    let rows = job.context().fingerprint(job.labeled.problem.spec())?;
+    let names = json(
+        &job.labeled
+            .data
+            .data()
+            .cost_names()
+            .iter()
+            .collect::<Vec<_>>(),
+    )?;
+    let start = options.init_model.as_deref();
+    let start = start.and_then(ResultFiles::hash_of_file);
+    Ok(results.identity(&[
+        &rows,
+        &names.to_string(),
+        start.as_deref().unwrap_or_default(),
+    ]))
 }
 
 /// The rows of a training.
