@@ -73,16 +73,22 @@ class Training:
         """Return the loss of a stage; its pool starts with the labels of the training rows."""
         if number == 0:
             return self.loss
-        loss = table_loss(self.problem, self.costs, name, self.options)
+        loss = table_loss(self.problem, self.costs, name, self.options, self.cost_names)
         loss._start_pool(self.rows[0])
         return loss
 
 
-def table_loss(problem: Problem, costs: np.ndarray, loss: Any, options: Mapping[str, Any]) -> Loss:
-    """Return a loss for all rows of the table."""
+def table_loss(
+    problem: Problem,
+    costs: np.ndarray,
+    loss: Any,
+    options: Mapping[str, Any],
+    cost_names: list[str] | None,
+) -> Loss:
+    """Return a loss for all rows of the table, whose costs have names for notes."""
     names = ("labels", "parameters", "seed", "threads")
     # The costs are in the order of the problem, which their names say.
-    table = with_names(costs, problem.cost_names)
+    table = with_names(costs, problem.cost_names or cost_names)
     return Loss(problem, table, loss, **{name: options[name] for name in names})
 
 
