@@ -105,7 +105,7 @@ class ColumnRun:
         )
         for name, frame in frames.items():
             if is_clock_used:
-                self.refused_in_python(f"predict from {name}", lambda: model.predict(frame))
+                self.refused_in_python(f"predict from {name}", model.predict, frame)
                 continue
             predictions = np.asarray(model.predict(frame), dtype=float)
             outcome = Predicted(f"predict from {name}", predictions, expected, scale)
@@ -143,10 +143,10 @@ class ColumnRun:
             return self.refused_in_python(f"train from {name}", train)
         return train()
 
-    def refused_in_python(self, operation, call):
+    def refused_in_python(self, operation, call, *arguments):
         """Call what must name the column of times of day in an error."""
         try:
-            call()
+            call(*arguments)
             appeared = False
         except ValueError as error:
             appeared = self.case.clock in str(error) and "datetime.time" in str(error)

@@ -67,7 +67,7 @@ def problem_of(case):
 
 
 class LeastSquares:
-    """A regressor of one's own."""
+    """A custom regressor."""
 
     def fit(self, X, y):
         """Fit all targets."""
@@ -81,7 +81,7 @@ class LeastSquares:
 
 
 def predictor_of(interface, X, C):
-    """Return a predictor of one's own."""
+    """Return a custom predictor."""
     if interface == "regressor":
         return LeastSquares()
     torch = pytest.importorskip("torch")

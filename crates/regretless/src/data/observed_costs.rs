@@ -15,7 +15,7 @@ pub(crate) struct CostObservations {
     pub counts: Vec<usize>,
     /// Names of the costs.
     names: Vec<String>,
-    /// Whether items share a predictor, so that of few rows learns from other items, too.
+    /// Whether items share a predictor, which one of few rows has from other items, too.
     is_long: bool,
 }
 

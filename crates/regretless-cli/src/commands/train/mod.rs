@@ -112,7 +112,6 @@ fn train(
     context.print_notes(&prepared.notes);
     options.training.select = Some(trainer.settings.select);
     table.findings = splits.findings(prepared.findings);
-    let settings = settings::text(&options, "train")?;
     let outcome = job.run(&trainer, Some(results.checkpoints))?;
     let in_report = |note: &&Note| TrainText::is_in_report(note.kind);
     context.print_notes(outcome.notes.iter().filter(|note| !in_report(note)));
@@ -121,38 +120,72 @@ fn train(
         table: &table,
         encoding: EncodingReport::of(rows.data.data().features()),
     };
-    let mut report = text.report(&out, rows)?;
-    let drawn = page.is_wanted().then(|| {
-        let review_options = ReviewOptions {
-            unit: options.unit.as_deref(),
-            keys: table.keys.as_ref(),
-            coordinates: page.coordinates.as_deref(),
+    let trained = Trained {
+        text,
+        job: &job,
+        options: &options,
+        page: &page,
+        out: &out,
+    };
+    trained.write(&identity, context.force || is_own_page, results, context)
+}
+
+/// A training that has ended, with what is written about it.
+struct Trained<'a> {
+    text: TrainText<'a>,
+    job: &'a TrainingJob<'a>,
+    options: &'a TrainOptions,
+    page: &'a PageOptions,
+    out: &'a TrainOutputs,
+}
+
+impl Trained<'_> {
+    /// Writes the results and, if it is wanted, the page.
+    fn write(
+        &self,
+        identity: &str,
+        may_replace_page: bool,
+        results: &ResultFiles<'_>,
+        context: &CommandContext,
+    ) -> Result<CommandReport> {
+        let mut report = self.text.report(self.out, self.job.labeled)?;
+        // A page that cannot be drawn costs no results.
+        let drawn = self.page.is_wanted().then(|| self.draw(context));
+        let page = drawn.as_ref().and_then(|drawn| drawn.as_ref().ok());
+        let run = WrittenRun {
+            outcome: self.text.outcome,
+            report: &self.text.json()?,
+            settings: &settings::text(self.options, "train")?,
+            identity,
+            page: page.map(|page| page.html.as_str()),
+            text: &report.text,
         };
-        let review =
-            DecisionReview::of_training(&outcome, &job.context(), &rows.problem, &review_options)?;
+        self.out.write(&run, results)?;
+        if let Some(drawn) = drawn {
+            decision_page::write(&drawn?, self.page, may_replace_page, &mut report)?;
+        }
+        Ok(report)
+    }
+
+    fn draw(&self, context: &CommandContext) -> Result<DecisionPage> {
+        let review_options = ReviewOptions {
+            unit: self.options.unit.as_deref(),
+            keys: self.text.table.keys.as_ref(),
+            coordinates: self.page.coordinates.as_deref(),
+        };
+        let rows = self.job.labeled;
+        let review = DecisionReview::of_training(
+            self.text.outcome,
+            &self.job.context(),
+            &rows.problem,
+            &review_options,
+        )?;
         let summary = PageSummary {
             commands: vec![command_line(&context.arguments)],
-            ..text.page_summary(&options, &out, rows)
+            ..self.text.page_summary(self.options, self.out, rows)
         };
         Ok(DecisionPage::of_review(&review, summary))
-    });
-    let html = drawn.as_ref().and_then(|drawn: &Result<DecisionPage>| {
-        drawn.as_ref().ok().map(|drawn| drawn.html.as_str())
-    });
-    let run = WrittenRun {
-        outcome: &outcome,
-        report: &text.json()?,
-        settings: &settings,
-        identity: &identity,
-        page: html,
-        text: &report.text,
-    };
-    out.write(&run, results)?;
-    if let Some(drawn) = drawn {
-        // A page that cannot be drawn costs no results.
-        decision_page::write(&drawn?, &page, context.force || is_own_page, &mut report)?;
     }
-    Ok(report)
 }
 
 /// A hash of everything that a training depends on: its settings, rows and initial model.
