@@ -49,17 +49,16 @@ def unobserved_costs(costs: np.ndarray) -> list[int]:
 def mean_costs(costs: np.ndarray, *, is_long: bool, has_names: bool) -> np.ndarray:
     """Return the mean of each cost over the rows that have it; NaN where none has it.
 
-    In a long table, whose predictor serves every item, the mean of all costs takes the place of a
-    missing one, and of every one where the items have no names: a position is no item.
+    In a long table whose items have no names, where a position is no item, the mean of all costs
+    takes the place of every one.
     """
     exists = ~np.isnan(costs)
     if exists.all():
         return np.asarray(costs.mean(axis=0))
     counts, sums = exists.sum(axis=0), np.nansum(costs, axis=0, dtype=np.float64)
-    if is_long:
-        is_item = (counts > 0) & has_names
-        counts = np.where(is_item, counts, counts.sum())
-        sums = np.where(is_item, sums, sums.sum())
+    if is_long and not has_names:
+        counts = np.full_like(counts, counts.sum())
+        sums = np.full_like(sums, sums.sum())
     with np.errstate(invalid="ignore"):
         return np.asarray(sums / counts)
 
