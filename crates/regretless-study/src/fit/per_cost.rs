@@ -68,6 +68,23 @@ impl FitTable {
         Ok(given)
     }
 
+    /// Leaves groups of columns that were found by their names without the role of forecasts if they
+    /// are another quantity, such as numbers of orders beside their amounts.
+    pub(super) fn keep_forecasts_of_costs(&mut self) -> Result<()> {
+        let costs = self.roles.costs.len().max(1);
+        let mut kept = Vec::new();
+        for group in self.roles.forecasts.chunks(costs) {
+            let values = self
+                .source
+                .read_features(&self.in_order_of_problem()(group));
+            if values.is_ok_and(|values| self.has_scale_of_costs(values.values())) {
+                kept.extend_from_slice(group);
+            }
+        }
+        self.roles.forecasts = kept;
+        Ok(())
+    }
+
     fn has_scale_of_costs(&self, forecast: &Matrix) -> bool {
         let costs = self.table.data().costs();
         let (mut sum, mut square, mut error, mut count) = (0.0, 0.0, 0.0, 0.0);
