@@ -7,8 +7,8 @@ use regretless::data::{Dataset, Matrix};
 use regretless::method::Method;
 use regretless_base::error::Result;
 
-use super::FitTable;
 use super::table::common_pattern;
+use super::{FitTable, StatedRoles};
 use crate::backtest::{GivenMethod, Periods};
 
 /// Root mean squared error of a forecast in standard deviations of the costs, from which a group of
@@ -70,7 +70,10 @@ impl FitTable {
 
     /// Leaves groups of columns that were found by their names without the role of forecasts if they
     /// are another quantity, such as numbers of orders beside their amounts.
-    pub(super) fn keep_forecasts_of_costs(&mut self) -> Result<()> {
+    pub(super) fn keep_forecasts_of_costs(&mut self, stated: &StatedRoles) -> Result<()> {
+        if !stated.forecasts.is_empty() {
+            return Ok(());
+        }
         let costs = self.roles.costs.len().max(1);
         let mut kept = Vec::new();
         for group in self.roles.forecasts.chunks(costs) {

@@ -88,10 +88,7 @@ impl FitTable {
         }
         let table = MatchedTable::open(problem.kind().as_ref(), data, "the table");
         let table = table.map_err(in_file)?;
-        let periods = match &roles.time {
-            Some(time) => Periods::read(&source, time)?,
-            None => Periods::without_times(table.data().len(), u64::from(settings.seed))?,
-        };
+        let periods = periods_of(&source, &roles, table.data().len(), settings)?;
         roles.cost_columns = columns_of_costs(&encoded, &periods);
         let rows = table.data().len();
         let key = key_of(&roles, &periods, rows);
@@ -118,9 +115,7 @@ impl FitTable {
             table,
             periods,
         };
-        if stated.forecasts.is_empty() {
-            table.keep_forecasts_of_costs()?;
-        }
+        table.keep_forecasts_of_costs(stated)?;
         Ok(table)
     }
 
@@ -171,6 +166,19 @@ impl FitTable {
             }
             found
         }
+    }
+}
+
+/// The times of the rows; without them, rows are periods in random order.
+fn periods_of(
+    source: &TableSource,
+    roles: &TableRoles,
+    rows: usize,
+    settings: &FitSettings,
+) -> Result<Periods> {
+    match &roles.time {
+        Some(time) => Periods::read(source, time),
+        None => Periods::without_times(rows, u64::from(settings.seed)),
     }
 }
 
