@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from typing import Any
 
 
@@ -17,7 +18,10 @@ class Progress:
 
     def __init__(self) -> None:
         try:
-            from tqdm.auto import tqdm
+            with warnings.catch_warnings():
+                # In notebooks without ipywidgets tqdm warns, and shows a bar of text.
+                warnings.simplefilter("ignore")
+                from tqdm.auto import tqdm
         except ImportError:
             tqdm = None
         self._tqdm: Any = tqdm

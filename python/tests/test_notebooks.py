@@ -1,6 +1,10 @@
 """What notebooks show: HTML views of objects, and figures on axes of matplotlib."""
 
+import sys
+
 import matplotlib as mpl
+import nbclient
+import nbformat
 import numpy as np
 import pytest
 
@@ -69,6 +73,76 @@ def test_an_explanation_draws_chosen_costs_filled():
 
 def test_without_matplotlib_plot_says_what_to_install(monkeypatch):
     model, _ = rl.train(PROBLEM, X, C, "MSE", epochs=1)
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match="pip install matplotlib"):
         model.explain(X[0]).plot()
+
+
+VIEWS = {
+    "problem": "text/html",
+    "rl.label(problem, C)": "text/html",
+    "model": "text/html",
+    "comparison": "text/html",
+    "comparison.plot()": "image/png",
+    "backtest": "text/html",
+    "backtest.plot()": "image/png",
+    "explanation": "text/html",
+    "explanation.plot()": "image/png",
+    "fit": "text/html",
+    "fit.plot()": "image/png",
+}
+"""Cells of a notebook, and what each of them shows."""
+PREPARATION = """
+import pandas as pd
+import regretless as rl
+
+problem = rl.Problem("SP4x4")
+X, C = rl.generate("SP4x4", instances=100, seed=3)
+model, _ = rl.train(problem, X, C, "MSE", epochs=2)
+comparison = rl.compare(problem, X, C, methods=["MSE", "SPO+"], seeds=2, epochs=2)
+days = pd.date_range("2024-01-01", periods=100).strftime("%Y-%m-%d")
+backtest = rl.backtest(problem, X, C, time=list(days), methods=["MSE"], epochs=2)
+explanation = model.explain(X[0])
+frame = pd.concat([pd.DataFrame(X).add_prefix("x"), pd.DataFrame(C).add_prefix("c_")], axis=1)
+fit = rl.fit(problem, frame, costs="c_*", method="MAE")
+"""
+HIDDEN = "import sys\nsys.modules[{module!r}] = None\n"
+TRAINING = """
+from regretless.progress import Progress
+Progress.MIN_SECONDS = 0.0
+rl.train(rl.Problem("KS32"), *rl.generate("KS32", instances=1000), "SPO+", progress=True)
+"""
+
+
+def executed(*sources):
+    """Return the outputs of each cell of a notebook, as Jupyter executes it."""
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    nbclient.NotebookClient(notebook, timeout=600).execute()
+    return [cell.outputs for cell in notebook.cells]
+
+
+def test_an_executed_notebook_shows_every_view():
+    pytest.importorskip("pandas")
+    for (cell, kind), outputs in zip(VIEWS.items(), executed(PREPARATION, *VIEWS)[1:]):
+        shown = [output["data"] for output in outputs if "data" in output]
+        assert any(kind in data for data in shown), cell
+        assert not [output for output in outputs if output.get("name") == "stderr"], cell
+
+
+@pytest.mark.parametrize("missing", ["ipywidgets", "tqdm"])
+def test_progress_is_a_line_of_text_in_a_notebook_without_widgets(missing):
+    pytest.importorskip("tqdm")
+    hidden = HIDDEN.format(module=missing)
+    outputs = executed(f"{hidden}import regretless as rl\n{TRAINING}")[0]
+    text = "".join(output["text"] for output in outputs if output.get("name") == "stderr")
+    assert "\rtraining SPO+" in text
+    assert "Warning" not in text
+
+
+def test_progress_is_a_widget_in_a_notebook_with_widgets():
+    pytest.importorskip("tqdm")
+    pytest.importorskip("ipywidgets")
+    outputs = executed(f"import regretless as rl\n{TRAINING}")[0]
+    widgets = [output for output in outputs if "widget" in str(output.get("data", ""))]
+    assert any("training SPO+" in str(output) for output in widgets)

@@ -299,9 +299,32 @@ def pool():
     return figure
 
 
+def which_problem():
+    """From what is unknown to what it is called."""
+    label = (
+        "Unknown prices of all options are costs: any kind of problem. Unknown quantities are a "
+        "newsvendor. Prices of chosen options only are gaps: decisions as labels."
+    )
+    figure = Figure(214, label)
+    figure.text(0, 16, "What is unknown when you decide?", "head")
+    ways = [
+        ("prices, times, profits", "of all options", "costs", "any kind", "blue"),
+        ("quantities", "demand, arrivals", "demands", "newsvendor", "green"),
+        ("prices, times, profits", "of chosen options only", "gaps", "labels", "purple"),
+    ]
+    for number, (unknown, which, name, kind, color) in enumerate(ways):
+        y = 30 + 62 * number
+        box(figure, 0, y, 168, [unknown, which])
+        figure.arrow(168, y + 24, 196, y + 24)
+        box(figure, 198, y + 8, 84, [name], f"pale {color}")
+        figure.arrow(282, y + 24, 302, y + 24)
+        box(figure, 304, y + 8, 96, [kind], f"pale {color}")
+    return figure
+
+
 FIGURES = {
     "concept-pipeline": pipeline, "concept-accurate": accurate, "concept-O": error_side,
     "concept-O_S": cost_range, "concept-S": scale, "concept-E": equality, "concept-C": weights,
     "method-surrogates": surrogates, "method-cones": cones, "method-pool": pool,
-    "concept-which-method": which_method,
+    "concept-which-method": which_method, "which-problem": which_problem,
 }  # fmt: skip

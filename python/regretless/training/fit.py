@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from regretless._core import _run_fit
 from regretless.losses.custom import OwnLoss, as_method
-from regretless.results.pages import first_names, html_table, notebook_html
+from regretless.results.pages import first_names, html_table, notebook_html, short_text
 from regretless.results.savings import SavingsResult, frame_or_records, method_rows
 from regretless.solving.options import SolveKeywords, SolveOptions, takes_solve_options
 from regretless.solving.problem import Problem
@@ -151,7 +151,9 @@ class FitResult(SavingsResult):
         ]
         rows = method_rows(self.summary)
         header = [name.replace("_", " ") for name in rows[0]]
-        cells = [["" if cell is None else cell for cell in row.values()] for row in rows]
+        cells = [
+            ["" if cell is None else short_text(cell) for cell in row.values()] for row in rows
+        ]
         return notebook_html(
             [self.verdict, *self.remarks],
             html_table("columns", ["role", "columns"], roles),

@@ -25,6 +25,19 @@ impl FitCommand {
         }
     }
 
+    /// The call for a table with one row per instance and item; none in Python, which takes tables
+    /// with one row per decision.
+    pub(super) fn for_long_table(&self, instance: &str, item: &str) -> Option<String> {
+        match self {
+            Self::Shell(_) => {
+                let line = Self::Shell(self.with_role("instance-column", instance));
+                let line = Self::Shell(line.with_role("item-column", item));
+                Some(line.with_role("cost-column", "COSTS"))
+            }
+            Self::Python(_) => None,
+        }
+    }
+
     /// The call as it was.
     pub(super) fn text(&self) -> String {
         match self {

@@ -17,6 +17,7 @@ mod example;
 mod folder;
 mod joined;
 mod lags;
+mod past;
 mod per_cost;
 mod plan;
 mod roles;

@@ -7,8 +7,8 @@ use regretless::data::{Dataset, Matrix};
 use regretless::method::Method;
 use regretless_base::error::Result;
 
-use super::FitTable;
 use super::table::common_pattern;
+use super::{FitTable, StatedRoles};
 use crate::backtest::{GivenMethod, Periods};
 
 /// Root mean squared error of a forecast in standard deviations of the costs, from which a group of
@@ -66,6 +66,26 @@ impl FitTable {
             }
         }
         Ok(given)
+    }
+
+    /// Leaves groups of columns that were found by their names without the role of forecasts if they
+    /// are another quantity, such as numbers of orders beside their amounts.
+    pub(super) fn keep_forecasts_of_costs(&mut self, stated: &StatedRoles) -> Result<()> {
+        if !stated.forecasts.is_empty() {
+            return Ok(());
+        }
+        let costs = self.roles.costs.len().max(1);
+        let mut kept = Vec::new();
+        for group in self.roles.forecasts.chunks(costs) {
+            let values = self
+                .source
+                .read_features(&self.in_order_of_problem()(group));
+            if values.is_ok_and(|values| self.has_scale_of_costs(values.values())) {
+                kept.extend_from_slice(group);
+            }
+        }
+        self.roles.forecasts = kept;
+        Ok(())
     }
 
     fn has_scale_of_costs(&self, forecast: &Matrix) -> bool {

@@ -1,9 +1,8 @@
 //! The table of a fit: its roles, its rows, and what the user already has.
 
 use std::collections::HashMap;
-use std::path::Path;
-use std::sync::Arc;
 
+use regretless::Problem;
 use regretless::data::{
     ColumnProfile, CsvDialect, DataCheck, Dataset, FindingKind, Layout, LongColumns, TableProfile,
     TableSource, WideColumns,
@@ -13,20 +12,18 @@ use regretless::label::LabelStore;
 use regretless::notes::Note;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
-use regretless::{Decision, Problem};
 use regretless_base::error::{Error, Result};
 use regretless_base::observer::Observer;
 use regretless_base::text::{common_ends, first_names};
 
 use super::lags::{LaggedTable, add_lags};
+use super::past::find_decisions;
 use super::per_cost::columns_of_costs;
 use super::roles::WHICH_PROBLEM_PAGE;
 use super::{FitSettings, ProblemColumnNames, TableRoles};
-use crate::backtest::{GivenMethod, Periods};
+use crate::backtest::Periods;
 use crate::text::CsvText;
 
-/// The name of the user's decisions in tables.
-const DECISIONS_NAME: &str = "past decisions";
 /// Why a leaking feature is left out, and what keeps it.
 const LEAKAGE: &str = "target leakage: almost perfectly correlated with a cost; name the features \
     to keep it";
@@ -66,15 +63,16 @@ impl FitTable {
         let mut source = source_of(settings, &roles, lagged.as_ref());
         let read = source.read_for(settings.problem.clone());
         let (problem, mut data) = read.map_err(|error| led_on(error, &profile, &roles))?;
+        let read_features = roles.features.clone();
+        find_decisions(&source, &profile, &problem, &data, &mut roles, settings)?;
         let all: Vec<usize> = (0..data.len()).collect();
         let mut encoded = data.clone().encoded(&all).map_err(in_file)?;
-        let read_features = roles.features.clone();
         roles.describe_calendar(&encoded);
         // Features that the user named are known when the decision is made.
         if stated.features.is_empty() {
             let mut leaking = leaking_features(&source, &encoded, roles.time.as_deref())?;
             // Costs of earlier periods are known, however similar they are.
-            leaking.retain(|column| !roles.lags.contains(column));
+            leaking.retain(|column| roles.features.contains(column));
             roles.leave_out(&leaking, LEAKAGE);
             if roles.features.is_empty() {
                 return Err(in_file(no_feature_left(&leaking, settings)));
@@ -90,10 +88,7 @@ impl FitTable {
         }
         let table = MatchedTable::open(problem.kind().as_ref(), data, "the table");
         let table = table.map_err(in_file)?;
-        let periods = match &roles.time {
-            Some(time) => Periods::read(&source, time)?,
-            None => Periods::without_times(table.data().len(), u64::from(settings.seed))?,
-        };
+        let periods = periods_of(&source, &roles, table.data().len(), settings)?;
         roles.cost_columns = columns_of_costs(&encoded, &periods);
         let rows = table.data().len();
         let key = key_of(&roles, &periods, rows);
@@ -107,7 +102,7 @@ impl FitTable {
             periods: &periods,
             key,
         };
-        Ok(Self {
+        let mut table = Self {
             new_rows: match &lagged {
                 Some(lagged) => lagged.next.clone(),
                 None => new_rows(&table, &latest)?,
@@ -119,7 +114,9 @@ impl FitTable {
             source,
             table,
             periods,
-        })
+        };
+        table.keep_forecasts_of_costs(stated)?;
+        Ok(table)
     }
 
     /// Number of rows.
@@ -158,43 +155,6 @@ impl FitTable {
         Ok((labeled.map_err(in_file)?, oracle))
     }
 
-    /// What the user already has: decisions that were made, and columns that are forecasts. Reasons
-    /// why some cannot be compared are in the second list.
-    pub(super) fn given(&self, file: &Path) -> Result<(Vec<GivenMethod>, Vec<String>)> {
-        let (mut given, mut reasons) = (self.given_forecasts()?, Vec::new());
-        let in_order = self.in_order_of_problem();
-        if !self.roles.decisions.is_empty() {
-            if !self
-                .problem
-                .kind()
-                .model_parts()
-                .auxiliary_names()
-                .is_empty()
-            {
-                reasons.push(format!(
-                    "{DECISIONS_NAME} are not compared: the table lacks the columns with known \
-                     costs; give all of them to a backtest"
-                ));
-            } else {
-                let names = in_order(&self.roles.decisions);
-                let values = self.source.read_features(&names);
-                let values = values.map_err(|error| error.in_file(file))?;
-                let values = values.values();
-                let mut decisions = Vec::with_capacity(values.rows());
-                for row in 0..values.rows() {
-                    let dense = values.row(row).iter().copied().map(f64::from);
-                    decisions.push(Some(Decision::from_dense(&dense.collect::<Vec<f64>>())));
-                }
-                given.push(GivenMethod::Decisions {
-                    name: DECISIONS_NAME.into(),
-                    columns: values.cols(),
-                    decisions: Arc::new(decisions),
-                });
-            }
-        }
-        Ok((given, reasons))
-    }
-
     /// Puts columns that belong to the costs of the table, one each, in the order of the problem.
     pub(super) fn in_order_of_problem(&self) -> impl Fn(&[String]) -> Vec<String> + '_ {
         let ordered = self.table.data().cost_names().to_vec();
@@ -206,6 +166,19 @@ impl FitTable {
             }
             found
         }
+    }
+}
+
+/// The times of the rows; without them, rows are periods in random order.
+fn periods_of(
+    source: &TableSource,
+    roles: &TableRoles,
+    rows: usize,
+    settings: &FitSettings,
+) -> Result<Periods> {
+    match &roles.time {
+        Some(time) => Periods::read(source, time),
+        None => Periods::without_times(rows, u64::from(settings.seed)),
     }
 }
 

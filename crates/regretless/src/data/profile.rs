@@ -38,6 +38,8 @@ pub struct ColumnProfile {
     pub is_integral: bool,
     /// Whether a number is negative.
     pub has_negatives: bool,
+    /// Whether all cells look like dates in a notation that is not read.
+    pub has_other_dates: bool,
     /// A hash of all cells in order: equal columns have equal ones.
     pub content: u64,
 }

@@ -6,7 +6,7 @@ use regretless::data::{ColumnProfile, TableProfile, ValueKind};
 use regretless_base::error::{Error, Result};
 use regretless_base::text::{common_ends, distinct_parts, first_names, matches_pattern, plural};
 
-use super::names::{NameGroup, ends_of, is_any};
+use super::names::{NameGroup, ends_of, is_any, with_one_separator};
 use super::{NO_COLUMN, ProblemColumnNames, StatedRoles, WHICH_PROBLEM_PAGE};
 use crate::fit::FitCommand;
 
@@ -154,8 +154,9 @@ impl RoleFinder<'_> {
     /// The names of the problem's costs, if these columns are named after them.
     pub fn problem_names(&self, costs: &NameGroup) -> Option<Vec<String>> {
         let names = self.problem.costs.as_ref()?;
-        let stems = costs.stems(self.table);
-        (stems == *names).then(|| names.clone())
+        let stems = costs.stems(self.table).into_iter().map(with_one_separator);
+        let is_same = stems.eq(names.iter().map(|name| with_one_separator(name)));
+        is_same.then(|| names.clone())
     }
 
     /// The same columns as a group named after the problem's costs, in their order.
@@ -171,30 +172,45 @@ impl RoleFinder<'_> {
             (None, Some(count)) => format!("are {count} numbers with names that are alike"),
             (None, None) => "are numbers with names that are alike".into(),
         };
+        let mut commands = vec![self.command.with_role("costs", "c_*")];
+        commands.extend(self.long_command());
+        let long = if commands.len() > 1 {
+            " (the second line: several rows are the items of one decision)"
+        } else {
+            ""
+        };
         Error::setting(format!("no columns {wanted}"))
             .with_remedy(format!(
-                "name them as below; where only decisions were seen, or quantities are unknown: \
-                 {WHICH_PROBLEM_PAGE}"
+                "name them as below{long}; where only decisions were seen, or quantities are \
+                 unknown: {WHICH_PROBLEM_PAGE}"
             ))
-            .with_commands([self.command.with_role("costs", "c_*")])
+            .with_commands(commands)
     }
 
-    /// Groups that have a column for each of these names, between the same beginning and end.
+    /// Groups that have a column for each of these names, between the same beginning and end. The
+    /// characters that separate parts of names may be others.
     fn groups_named(&self, names: &[String]) -> Vec<NameGroup> {
+        let names: Vec<String> = names.iter().map(|name| with_one_separator(name)).collect();
         let Some(first) = names.first() else {
             return Vec::new();
         };
-        let positions: BTreeMap<&str, usize> = (0..self.table.columns.len())
-            .map(|column| (self.name(column), column))
-            .collect();
-        let mut groups = Vec::new();
+        let mut positions: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for column in 0..self.table.columns.len() {
+            let name = with_one_separator(self.name(column));
+            positions.entry(name).or_default().push(column);
+        }
+        let mut groups: Vec<NameGroup> = Vec::new();
         for column in &self.table.columns {
-            for (start, _) in column.name.match_indices(first.as_str()) {
-                let prefix = &column.name[..start];
-                let suffix = &column.name[start + first.len()..];
-                let place = |name: &String| {
-                    let wanted = format!("{prefix}{name}{suffix}");
-                    positions.get(wanted.as_str()).copied()
+            let name = with_one_separator(&column.name);
+            for (start, _) in name.match_indices(first.as_str()) {
+                let [prefix, suffix] = [&name[..start], &name[start + first.len()..]];
+                let place = |stem: &String| {
+                    let found = positions.get(&format!("{prefix}{stem}{suffix}"));
+                    found.and_then(|columns| match columns.as_slice() {
+                        [only] => Some(*only),
+                        // Two columns whose names differ in separators alone.
+                        _ => None,
+                    })
                 };
                 let found: Option<Vec<usize>> = names.iter().map(place).collect();
                 if let Some(columns) = found
@@ -202,8 +218,8 @@ impl RoleFinder<'_> {
                     && !self.are_parameters(&columns)
                 {
                     groups.push(NameGroup {
-                        prefix: prefix.to_owned(),
-                        suffix: suffix.to_owned(),
+                        prefix: column.name[..start].to_owned(),
+                        suffix: column.name[start + first.len()..].to_owned(),
                         columns,
                     });
                 }
@@ -387,7 +403,7 @@ impl RoleFinder<'_> {
         };
         let times: Vec<usize> = (0..self.table.columns.len()).filter(is_time).collect();
         match times.as_slice() {
-            [] => Ok(None),
+            [] => self.refuse_other_dates(taken).map(|()| None),
             [only] => Ok(Some(*only)),
             several => {
                 let names = several.iter().map(|column| self.name(*column).to_owned());
@@ -398,6 +414,35 @@ impl RoleFinder<'_> {
                 ))
             }
         }
+    }
+
+    /// Without a time, rows are cross-validated: models of earlier rows know later ones. A column of
+    /// dates that are not read must not lead there silently.
+    fn refuse_other_dates(&self, taken: &HashSet<usize>) -> Result<()> {
+        let lists = [
+            &self.stated.ignore,
+            &self.stated.keys,
+            &self.stated.features,
+        ];
+        let is_free = |position: usize, name: &str| {
+            !taken.contains(&position) && !lists.into_iter().any(|names| is_any(names, name))
+        };
+        let mut columns = self.table.columns.iter().enumerate();
+        let found = columns.find(|(position, column)| {
+            column.has_other_dates && column.distinct > 1 && is_free(*position, &column.name)
+        });
+        let Some((_, column)) = found else {
+            return Ok(());
+        };
+        Err(Error::setting(format!(
+            "the cells of '{}' look like dates in a notation that is not read",
+            column.name
+        ))
+        .with_remedy(
+            "write them as 2026-01-31, so models are compared on later rows than those they were \
+             trained on; if they are no times:",
+        )
+        .with_commands([self.command.with_role("time", NO_COLUMN)]))
     }
 
     /// Whether the column of times becomes features, too: dates do, unless the user says which

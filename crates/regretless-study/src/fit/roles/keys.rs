@@ -28,7 +28,6 @@ impl RoleFinder<'_> {
         };
         for (role, columns) in [
             ("costs", &self.stated.costs),
-            ("decisions", &self.stated.decisions),
             ("forecasts", &self.stated.forecasts),
         ] {
             if columns.iter().any(|column| column != NO_COLUMN) {
@@ -47,6 +46,32 @@ impl RoleFinder<'_> {
             columns.push(self.column("item column", item)?);
         }
         Ok(columns)
+    }
+
+    /// The command that reads the table as a long one, if two of its columns can name instances and
+    /// items: every combination of their values is a row.
+    pub(super) fn long_command(&self) -> Option<String> {
+        let rows = self.table.rows;
+        let columns = || {
+            let columns = self.table.columns.iter();
+            columns.filter(|column| column.gaps == 0 && column.distinct > 1)
+        };
+        let is_count = |distinct: usize| {
+            let wanted = self.problem.costs.as_ref().map(Vec::len);
+            wanted
+                .or(self.problem.num_costs)
+                .is_none_or(|wanted| wanted == distinct)
+        };
+        let names_items = |column: &&ColumnProfile| {
+            is_count(column.distinct) && (column.kind == ValueKind::Text || column.is_integral)
+        };
+        for item in columns().filter(names_items) {
+            let instances = columns().find(|column| column.distinct * item.distinct == rows);
+            if let Some(instance) = instances.filter(|column| column.name != item.name) {
+                return self.command.for_long_table(&instance.name, &item.name);
+            }
+        }
+        None
     }
 
     /// The columns that have another value in every row and say nothing else: the named ones or, by

@@ -19,6 +19,7 @@ fn number(name: &str) -> ColumnProfile {
         is_binary: false,
         is_integral: false,
         has_negatives: false,
+        has_other_dates: false,
         content: hash_of(name),
     }
 }
@@ -403,8 +404,8 @@ fn a_long_table_has_a_column_of_instances_of_items_and_of_costs() {
         number("x"),
         number("eur"),
     ];
-    let stated = |decisions: &[&str]| StatedRoles {
-        decisions: names(decisions),
+    let stated = |forecasts: &[&str]| StatedRoles {
+        forecasts: names(forecasts),
         long: Some(LongColumns {
             instance: "order".into(),
             item: Some("item".into()),
@@ -419,4 +420,90 @@ fn a_long_table_has_a_column_of_instances_of_items_and_of_costs() {
     assert_eq!(roles.features, ["x"]);
     let refused = roles_of(&columns, &items(5), &stated(&["x"])).unwrap_err();
     assert!(refused.to_string().contains("a long table"), "{refused}");
+}
+
+#[test]
+fn a_decision_of_a_long_table_has_one_column() {
+    let columns = [
+        number("day"),
+        number("item"),
+        number("x"),
+        decision("chosen"),
+        number("eur"),
+    ];
+    let stated = StatedRoles {
+        decisions: vec!["chosen".into()],
+        long: Some(LongColumns {
+            instance: "day".into(),
+            item: Some("item".into()),
+            cost: "eur".into(),
+            ..LongColumns::default()
+        }),
+        ..StatedRoles::default()
+    };
+    let roles = roles_of(&columns, &items(3), &stated).unwrap();
+    assert_eq!(roles.decisions, ["chosen"]);
+    assert_eq!(roles.features, ["x"]);
+}
+
+#[test]
+fn a_table_with_a_row_per_item_is_led_to_its_flags() {
+    let of_values = |name: &str, distinct: usize| ColumnProfile {
+        distinct,
+        ..of_kind(name, ValueKind::Text)
+    };
+    let columns = [
+        of_values("trip", 25),
+        of_values("mode", 4),
+        number("minutes"),
+    ];
+    let refused = roles_of(&columns, &items(4), &StatedRoles::default());
+    let message = refused.unwrap_err().to_string();
+    let flags = "--instance-column 'trip' --item-column 'mode' --cost-column 'COSTS'";
+    assert!(message.contains(flags), "{message}");
+}
+
+#[test]
+fn names_of_pairs_may_have_other_separators() {
+    let names = ["min_Ann_0", "min_Ann_1", "min_Ben_0", "min_Ben_1"];
+    let mut columns: Vec<ColumnProfile> = names.map(number).to_vec();
+    columns.push(number("x"));
+    let problem = ProblemColumnNames {
+        costs: Some(
+            ["Ben-0", "Ben-1", "Ann-0", "Ann-1"]
+                .map(str::to_owned)
+                .to_vec(),
+        ),
+        ..ProblemColumnNames::default()
+    };
+    let roles = roles_of(&columns, &problem, &StatedRoles::default()).unwrap();
+    assert_eq!(
+        roles.costs,
+        ["min_Ben_0", "min_Ben_1", "min_Ann_0", "min_Ann_1"]
+    );
+    assert_eq!(roles.cost_names, problem.costs);
+    // Which of two columns is meant cannot be told.
+    columns.push(number("min_Ann-0"));
+    assert!(roles_of(&columns, &problem, &StatedRoles::default()).is_err());
+}
+
+#[test]
+fn dates_in_another_notation_are_refused_instead_of_cross_validating_them() {
+    let dates = ColumnProfile {
+        has_other_dates: true,
+        ..of_kind("day", ValueKind::Text)
+    };
+    let columns = [dates, number("x"), number("c_1"), number("c_2")];
+    let refused = roles_of(&columns, &items(2), &StatedRoles::default());
+    let message = refused.unwrap_err().to_string();
+    assert!(
+        message.contains("'day'") && message.contains("--time 'none'"),
+        "{message}"
+    );
+    let stated = StatedRoles {
+        time: Some("none".into()),
+        ..StatedRoles::default()
+    };
+    let roles = roles_of(&columns, &items(2), &stated).unwrap();
+    assert_eq!(roles.keys, ["day"]);
 }

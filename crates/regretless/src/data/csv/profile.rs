@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use super::number;
 use super::table::CsvTable;
 use crate::data::encoding::is_gap;
-use crate::data::row_times::is_date;
+use crate::data::row_times::{is_date, looks_like_other_date};
 use crate::data::{ColumnProfile, CsvDialect, TableProfile, ValueKind};
 use crate::error::Result;
 
@@ -24,6 +24,8 @@ struct ColumnCounter {
     ones: usize,
     negatives: usize,
     whole: usize,
+    /// Dates in a notation that is not read.
+    other_dates: usize,
     /// Hashes of different cells.
     seen: HashSet<u64>,
     /// Rows until the set of different cells was full.
@@ -43,6 +45,7 @@ impl ColumnCounter {
             ones: 0,
             negatives: 0,
             whole: 0,
+            other_dates: 0,
             seen: HashSet::new(),
             counted: 0,
             content: DefaultHasher::new(),
@@ -50,6 +53,7 @@ impl ColumnCounter {
     }
 
     fn add(&mut self, cell: &str, table: &CsvTable) {
+        self.other_dates += usize::from(looks_like_other_date(cell));
         if self.seen.len() < MAX_COUNTED_VALUES {
             let mut hasher = DefaultHasher::new();
             cell.hash(&mut hasher);
@@ -95,6 +99,7 @@ impl ColumnCounter {
             is_binary: self.numbers > 0 && self.zeros + self.ones == self.numbers,
             is_integral: self.whole == self.numbers,
             has_negatives: self.negatives > 0,
+            has_other_dates: self.other_dates > 0 && self.other_dates == self.numbers + self.texts,
             content: self.content.finish(),
         }
     }
