@@ -20,7 +20,7 @@ use regretless_study::comparison::{
 };
 use regretless_study::experiment::{CellId, DecisionLayout};
 use regretless_study::table_report::TableReport;
-use regretless_study::text::{first_columns, write_text};
+use regretless_study::text::{first_columns, settings_text, write_text};
 use serde_json::Value;
 
 use super::data_split::{DataSource, LabeledSplits, standard_split};
@@ -28,7 +28,6 @@ use super::train::check_utf8;
 use super::{CommandContext, GivenOptions, decision_page, encoding, json, oracle};
 use crate::args::{CompareOptions, Profile};
 use crate::output::CommandReport;
-use crate::settings;
 use crate::shell::{command_line, quoted};
 
 /// Runs all methods on all seeds and reports.
@@ -98,7 +97,7 @@ fn result_folder(
 ) -> Result<(ResultFolder, RunLog)> {
     let key = ComparisonKey {
         runs,
-        settings: &settings::text(options, "compare")?,
+        settings: &settings_text(options, "compare")?,
     };
     let (folder, earlier) =
         ResultFolder::choose(options.out.as_deref(), &name(options), &key, context.force)?;
@@ -115,7 +114,7 @@ fn result_folder(
         out: Some(folder.path().into()),
         ..options.clone()
     };
-    let settings = settings::text(&written, "compare")?;
+    let settings = settings_text(&written, "compare")?;
     let log = folder.runs(settings, earlier)?;
     Ok((folder, log))
 }

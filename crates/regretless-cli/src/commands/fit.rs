@@ -3,23 +3,22 @@
 //! The folder holds `cells/`, one file per training that is finished, so the same command resumes;
 //! then `settings.toml`, which names every role, and the results.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use regretless::data::{CsvDialect, LongColumns};
+use regretless::data::LongColumns;
 use regretless::{Error, Result};
 use regretless_study::fit::{
-    CARD_FILE_NAME, FitCommand, FitExample, FitPlan, FitResults, FitSettings, FitTable,
-    MODEL_FILE_NAME, NEW_ROWS_FILE_NAME, PAGE_FILE_NAME, RowFile, SETTINGS_FILE_NAME, StatedRoles,
-    TableRoles, check_settings,
+    CARD_FILE_NAME, FitCommand, FitExample, FitFiles, FitPlan, FitResults, FitSettings, FitTable,
+    MODEL_FILE_NAME, NEW_ROWS_FILE_NAME, PAGE_FILE_NAME, SETTINGS_FILE_NAME, StatedRoles,
+    TableRoles,
 };
-use regretless_study::text::{grouped, write_text};
+use regretless_study::text::grouped;
 use serde_json::json;
 
 use super::CommandContext;
-use crate::args::{CsvOptions, ExecutionOptions, FitOptions, ProblemSource, RoleOptions};
+use crate::args::{FitOptions, ProblemSource};
 use crate::input::{load_spec, require};
 use crate::output::{CommandReport, path_json, set_resumable};
-use crate::settings;
 use crate::shell::{command_line, quoted};
 
 /// Width of the column of roles: that of the longest, `row parameters`.
@@ -30,8 +29,7 @@ pub fn run(options: &FitOptions, context: &CommandContext) -> Result<CommandRepo
     let options = &with_example(options.clone(), context)?;
     let settings = fit_settings(options, context)?;
     let table = FitTable::read(&settings)?;
-    let resolved = with_roles(options, &table.roles, &settings);
-    check_folder(&settings.folder, &resolved, context)?;
+    settings.check_folder(&table.roles, context.force)?;
     print_roles(&table, &settings, context);
     context.print_notes(&table.notes);
     if options.rows_only {
@@ -47,7 +45,7 @@ pub fn run(options: &FitOptions, context: &CommandContext) -> Result<CommandRepo
             "note: row {row} (counted from 0) is skipped: {failure}"
         ));
     }
-    write(&table, &settings, &resolved, &results)?;
+    results.write(&table, &settings)?;
     report(&settings, &table, &results)
 }
 
@@ -85,23 +83,28 @@ fn with_example(mut options: FitOptions, context: &CommandContext) -> Result<Fit
 
 fn fit_settings(options: &FitOptions, context: &CommandContext) -> Result<FitSettings> {
     let command = FitCommand::Shell(command_line(&context.arguments));
-    let files = require(options.table.as_ref(), "TABLE")?;
-    let problem = load_spec(&require(options.problem.as_ref(), "--problem")?)?;
+    let tables = require(options.table.as_ref(), "TABLE")?;
+    let source = require(options.problem.as_ref(), "--problem")?;
+    let problem = load_spec(&source)?;
     let folder = options
         .out
         .clone()
-        .unwrap_or_else(|| default_folder(&files[0]));
-    let tables = row_files(&files, &options.csv)?;
-    let (file, dialect) = match tables.as_slice() {
-        [only] => (only.file.clone(), only.dialect),
-        several => {
-            let joined = RowFile::join(several, &folder, context.force)?;
-            (joined, CsvDialect::default())
-        }
+        .unwrap_or_else(|| default_folder(&tables[0]));
+    let files = FitFiles {
+        tables,
+        delimiter: options.csv.delimiter.clone(),
+        decimal: options.csv.decimal.clone(),
+        problem: match source {
+            ProblemSource::File(path) => Some(path),
+            ProblemSource::Inline(_) => None,
+        },
+        holidays: options.encoding.holidays.clone(),
     };
+    let (file, dialect) = files.table(&folder, context.force)?;
     let list = |given: &Option<Vec<String>>| given.clone().unwrap_or_default();
     let roles = &options.roles;
     Ok(FitSettings {
+        files,
         dialect,
         parameters: options.parameter_files.files(),
         features: options.encoding.features()?,
@@ -130,18 +133,6 @@ fn fit_settings(options: &FitOptions, context: &CommandContext) -> Result<FitSet
     })
 }
 
-/// The tables with how each of them is written.
-fn row_files(files: &[PathBuf], csv: &CsvOptions) -> Result<Vec<RowFile>> {
-    let mut tables = Vec::with_capacity(files.len());
-    for file in files {
-        tables.push(RowFile {
-            file: file.clone(),
-            dialect: csv.dialect(file)?,
-        });
-    }
-    Ok(tables)
-}
-
 /// The columns of a long table, if one of them is named.
 fn long_columns(options: &FitOptions) -> Option<LongColumns> {
     let columns = &options.columns;
@@ -159,48 +150,6 @@ fn default_folder(table: &Path) -> PathBuf {
     let stem = table.file_stem();
     let name = stem.map_or("table".into(), |stem| stem.to_string_lossy());
     Path::new("runs").join(format!("fit-{name}"))
-}
-
-/// The options with every role as it was found: another table with more columns has the same ones.
-fn with_roles(options: &FitOptions, roles: &TableRoles, settings: &FitSettings) -> FitOptions {
-    let list = |names: &[String]| Some(names.to_vec()).filter(|names| !names.is_empty());
-    let or_none = |names: &[String]| Some(list(names).unwrap_or_else(|| vec!["none".into()]));
-    FitOptions {
-        roles: RoleOptions {
-            // That of a long table is its cost column.
-            costs: list(&roles.costs).filter(|_| roles.instances.is_empty()),
-            time: Some(roles.time.clone().unwrap_or_else(|| "none".into())),
-            decisions: or_none(&roles.decisions),
-            forecasts: or_none(&roles.forecasts),
-            keys: or_none(&roles.keys),
-            features: list(&roles.features),
-            lags: or_none(
-                &roles
-                    .lag_periods
-                    .iter()
-                    .map(usize::to_string)
-                    .collect::<Vec<_>>(),
-            ),
-            ignore: options.roles.ignore.clone(),
-        },
-        rows_only: false,
-        horizon: Some(settings.horizon),
-        budget: Some(settings.budget),
-        seed: Some(settings.seed),
-        execution: ExecutionOptions {
-            threads: None,
-            ..options.execution.clone()
-        },
-        ..options.clone()
-    }
-}
-
-/// Refuses a folder with results of other settings.
-fn check_folder(folder: &Path, resolved: &FitOptions, context: &CommandContext) -> Result<()> {
-    if context.force && (!folder.exists() || folder.is_dir()) {
-        return Ok(());
-    }
-    check_settings(folder, &settings::text(resolved, "fit")?)
 }
 
 fn print_roles(table: &FitTable, settings: &FitSettings, context: &CommandContext) {
@@ -235,18 +184,6 @@ fn decide_line(table: &FitTable, settings: &FitSettings, model: &Path) -> String
     let decisions = quoted_path(&folder.join("new-decisions.csv"));
     let columns = instance_flags(&table.roles);
     format!("  regretless decide --model {model} --data {rows}{columns}{key} --out {decisions}")
-}
-
-/// Writes everything; results of an earlier run with the same settings are replaced.
-fn write(
-    table: &FitTable,
-    settings: &FitSettings,
-    resolved: &FitOptions,
-    results: &FitResults,
-) -> Result<()> {
-    results.write(table, settings)?;
-    let text = settings::text(resolved, "fit")?;
-    write_text(&settings.folder.join(SETTINGS_FILE_NAME), &text, true)
 }
 
 /// The flags of the columns that name instances and items of a long table.

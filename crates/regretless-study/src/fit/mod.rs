@@ -26,7 +26,7 @@ mod table;
 pub use command::FitCommand;
 pub use conclusion::FitVerdict;
 pub use example::{FIT_EXAMPLES, FitExample};
-pub use folder::{SETTINGS_FILE_NAME, check_settings};
+pub use folder::{FitFiles, SETTINGS_FILE_NAME};
 pub use joined::{JOINED_TABLE_FILE_NAME, RowFile};
 pub use plan::FitPlan;
 pub use roles::{NO_COLUMN, ProblemColumnNames, StatedRoles, TableRoles, UnusedColumn};
@@ -47,6 +47,8 @@ use regretless::solve::SearchLimits;
 /// What is fitted, and how.
 #[derive(Debug, Clone)]
 pub struct FitSettings {
+    /// The files as the user named them.
+    pub files: FitFiles,
     /// The table: a CSV or Parquet file.
     pub file: PathBuf,
     /// How the file is written.
@@ -94,6 +96,10 @@ impl FitSettings {
     /// The default settings for a table and a problem.
     pub fn new(file: PathBuf, problem: ProblemSpec, folder: PathBuf, command: FitCommand) -> Self {
         Self {
+            files: FitFiles {
+                tables: vec![file.clone()],
+                ..FitFiles::default()
+            },
             file,
             dialect: CsvDialect::default(),
             parameters: Vec::new(),

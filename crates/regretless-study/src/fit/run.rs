@@ -10,7 +10,7 @@ use regretless_base::error::{Error, Result};
 use regretless_base::observer::Observer;
 
 use super::per_cost::shared_least_squares;
-use super::{FitPlan, FitSettings, FitTable, FitVerdict};
+use super::{FitPlan, FitSettings, FitTable, FitVerdict, SETTINGS_FILE_NAME};
 use crate::backtest::{BacktestHistory, BacktestResults, BacktestTable, GivenMethod, Periods};
 use crate::decision_page::{BacktestFacts, BacktestPage, DecisionPage};
 use crate::table_report::UnusedColumns;
@@ -48,7 +48,7 @@ pub const CARD_FILE_NAME: &str = "model-card.md";
 pub const PAGE_FILE_NAME: &str = "report.html";
 
 impl FitResults {
-    /// Writes model, card, page and the results of the comparison. Those of an earlier run are
+    /// Writes model, card, page, settings and the results of the comparison. Those of an earlier run are
     /// replaced.
     ///
     /// # Errors
@@ -64,6 +64,8 @@ impl FitResults {
         if let Some(lagged) = &table.lagged {
             write_text(&folder.join(LAGGED_FILE_NAME), &lagged.text, true)?;
         }
+        let text = settings.text(&table.roles)?;
+        write_text(&folder.join(SETTINGS_FILE_NAME), &text, true)?;
         let card = self.model_card(table, settings);
         write_text(&folder.join(CARD_FILE_NAME), &card, true)?;
         write_text(&folder.join(PAGE_FILE_NAME), &self.page.html, true)

@@ -14,12 +14,12 @@ use regretless_study::decision_page::DecisionPage;
 use regretless_study::report::PageSummary;
 use regretless_study::review::{DecisionReview, ReviewOptions};
 use regretless_study::table_report::{EncodingReport, TableReport};
+use regretless_study::text::settings_text;
 
 use super::data_split::{DataSource, LabeledSplits, standard_split};
 use super::{CommandContext, GivenOptions, decision_page, oracle};
 use crate::args::{PageOptions, ProblemOptions, Profile, TrainOptions};
 use crate::output::{CommandReport, set_resumable};
-use crate::settings;
 use crate::shell::command_line;
 
 mod outputs;
@@ -96,7 +96,7 @@ fn train(
     context.print_notes(&prepared.notes);
     options.training.select = Some(trainer.settings.select);
     table.findings = splits.findings(prepared.findings);
-    let settings = settings::text(&options, "train")?;
+    let settings = settings_text(&options, "train")?;
     let outcome = job.run(&trainer, Some(results.checkpoints))?;
     let in_report = |note: &&Note| TrainText::is_in_report(note.kind);
     context.print_notes(outcome.notes.iter().filter(|note| !in_report(note)));
@@ -217,7 +217,7 @@ fn run_description(options: &TrainOptions) -> Result<String> {
         unit: None,
         ..options.clone()
     };
-    settings::text(&options, "train")
+    settings_text(&options, "train")
 }
 
 /// The method unless the user gives one: for the user's tables `auto`, for benchmarks that of the
