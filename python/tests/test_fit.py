@@ -434,3 +434,16 @@ def test_examples_are_those_of_the_command_line(tmp_path):
         rl.fit(problem(), bakery(20), example="machine")
     with pytest.raises(TypeError, match="a problem and a table, or an example"):
         rl.fit(problem())
+
+
+def test_names_for_people_are_on_the_page_and_change_nothing_else(tmp_path):
+    frame = bakery(60)
+    names = {"bread": "Rye bread", "cake": "Cake, sliced"}
+    plain = rl.fit(problem(), frame, method="MAE", out=tmp_path / "plain")
+    named = rl.fit(problem(), frame, method="MAE", names=names, out=tmp_path / "named")
+    assert "Rye bread" in named.page and "Rye bread" not in plain.page
+    assert_same_files(tmp_path / "plain", tmp_path / "named")
+    of_file = rl.fit(problem(), frame, method="MAE", names=tmp_path / "named" / "names.csv")
+    assert "Cake, sliced" in of_file.page
+    with pytest.raises(ValueError, match="no cost is called 'eur_bread'"):
+        rl.fit(problem(), frame, method="MAE", names={"eur_bread": "Rye bread"})

@@ -8,7 +8,7 @@ use regretless::Result;
 use regretless::data::{FeatureOptions, LongColumns};
 use regretless::problem::ProblemSpec;
 use regretless_study::fit::{
-    FitCommand, FitExample, FitFiles, FitPlan, FitSettings, FitTable, StatedRoles,
+    ExampleColumns, FitCommand, FitExample, FitFiles, FitPlan, FitSettings, FitTable, StatedRoles,
 };
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +48,7 @@ struct FitCall {
     target_statistics: Vec<String>,
     dates: Vec<String>,
     holidays: Option<PathBuf>,
+    names: Option<PathBuf>,
     missing: String,
     budget: Option<f64>,
     season: Option<usize>,
@@ -83,6 +84,7 @@ impl FitCall {
             decimal: self.decimal,
             problem: self.problem,
             holidays: self.holidays,
+            names: self.names,
         };
         let (file, dialect) = files.table(&self.folder, self.force)?;
         let holidays = match &files.holidays {
@@ -139,7 +141,7 @@ impl FitCall {
 struct WrittenExample {
     table: PathBuf,
     problem: PathBuf,
-    costs: &'static str,
+    columns: ExampleColumns,
     unit: &'static str,
     title: &'static str,
 }
@@ -157,7 +159,7 @@ pub fn write_fit_example<'py>(
     let written = WrittenExample {
         table,
         problem,
-        costs: example.costs,
+        columns: example.columns,
         unit: example.unit,
         title: example.title,
     };

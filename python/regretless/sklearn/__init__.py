@@ -67,7 +67,8 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
         ``"linear"``, ``"mlp"`` or ``"mlp:64,32"``.
     validation : float, default 0.2
         Fraction of the rows that selects the best epoch; 0 trains on all rows and keeps the last
-        epoch.
+        epoch. There are no test rows: `regretless.train` gives the same model, byte for byte, with
+        ``split=(validation, 0.0)`` and ``seed=random_state``, and so does ``regretless train``.
     epochs, batch_size, learning_rate, optimizer, select, patience : optional
         Training settings, as in :func:`regretless.train`; None is its default.
     profile : {"default", "paper"}, default "default"

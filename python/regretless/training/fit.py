@@ -7,7 +7,7 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,6 +34,8 @@ NEW_ROWS_FILE = "new-rows.csv"
 """What a table to decide on looks like, in the folder of a fit."""
 TABLE_FILE = "table.csv"
 """The table in the folder of a fit, where it was a DataFrame."""
+NAMES_FILE = "names.csv"
+"""What people call the costs, in the folder of a fit, where it was a mapping."""
 HOLIDAYS_FILE = "holidays.txt"
 """The holidays in the folder of a fit, where they were dates."""
 
@@ -144,6 +146,7 @@ class FitResult(SavingsResult):
             "features": self.roles["features"],
             "lags": _lag_words(self.roles["lag_periods"]),
             "rows_only": True,
+            "names": None,
         }
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
@@ -208,7 +211,9 @@ def _paths(files: Any) -> list[str]:
 def _with_example(name: str, folder: Path, settings: dict[str, Any]) -> tuple[str, str]:
     """Write an example, add its settings where others are not given; return problem and table."""
     written = _write_fit_example(name, folder)
-    settings["costs"] = settings["costs"] or [written["costs"]]
+    for role, columns in written["columns"].items():
+        if not settings[role] and columns is not None:
+            settings[role] = [columns] if role == "costs" else columns
     settings["unit"] = written["unit"] if settings["unit"] is None else settings["unit"]
     settings["title"] = written["title"] if settings["title"] is None else settings["title"]
     return written["problem"], written["table"]
@@ -240,6 +245,20 @@ def _write_input(file: Path, text: str, *, force: bool) -> None:
         return
     file.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(file, content, force=force)
+
+
+def _names_file(names: Any, folder: Path) -> str | None:
+    """Return the file of names; a mapping is written into the folder."""
+    if names is None or isinstance(names, (str, os.PathLike)):
+        return None if names is None else os.fspath(names)
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(["cost", "name"])
+    rows.writerows(names.items())
+    file = folder / NAMES_FILE
+    # They change no result.
+    _write_input(file, text.getvalue(), force=True)
+    return os.fspath(file)
 
 
 def _holidays_of(holidays: Any, folder: Path, *, force: bool) -> str | None:
@@ -286,6 +305,7 @@ def fit(
     seed: int = 0,
     unit: str | None = None,
     title: str | None = None,
+    names: Mapping[str, str] | str | os.PathLike[str] | None = None,
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
     **solving: Unpack[SolveKeywords],
@@ -304,7 +324,8 @@ def fit(
         A row per decision: a CSV or Parquet file, or a DataFrame of pandas or polars. Several files
         with the same columns are joined, one after the other.
     example : str, optional
-        An example on real data instead of a problem and a table: "battery" or "machine".
+        An example on real data instead of a problem and a table: "battery", "machine" or
+        "houses".
     costs : str or list of str, optional
         Names or patterns such as ``"c_*"``; by default the columns named after the problem's costs,
         or the only group of as many columns with names that are alike.
@@ -349,6 +370,9 @@ def fit(
         The unit of costs, such as EUR.
     title : str, optional
         The title of the page.
+    names : mapping or path, optional
+        What people call the costs, for the page: names by cost, or a CSV file with a header such as
+        ``cost,name``. Tables and models keep the names of the columns.
     out : path, optional
         Folder of the model, the page and all results; the same call resumes there. Its
         ``settings.toml`` has every setting and role: ``regretless fit --config`` repeats the fit.
@@ -426,6 +450,7 @@ def fit(
             problem = Problem.from_file(os.fspath(problem))
         settings["folder"] = os.fspath(folder)
         settings["holidays"] = _holidays_of(holidays, folder, force=force)
+        settings["names"] = _names_file(names, folder)
         settings["tables"] = _files_of(table, folder, force=force)
         chosen = None if method is None else as_method(method)
         found = _run_fit(problem, chosen, json.dumps(settings), solve)

@@ -44,7 +44,10 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     // It changes no result and is no setting of it.
     let page_options = std::mem::take(&mut options.page);
     decision_page::check(&page_options, options.unit.as_deref(), context)?;
-    let comparison = comparison_of(&mut options, given, context)?;
+    let mut comparison = comparison_of(&mut options, given, context)?;
+    comparison.facts.cost_names = page_options
+        .names
+        .of_table(comparison.data[0].data.data())?;
     let spec = comparison.data[0].problem.spec();
     let layout = DecisionLayout::for_problem(spec, page_options.coordinates.as_deref())?;
     let runs = comparison.runner.cell_ids()?;
@@ -282,6 +285,7 @@ fn facts(options: &CompareOptions) -> ComparisonFacts {
         first_seed: options.seed.unwrap_or(0),
         profile: profile_name(options).into(),
         unit: options.unit.clone().unwrap_or_default(),
+        cost_names: None,
     }
 }
 

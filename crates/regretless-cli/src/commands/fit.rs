@@ -3,7 +3,7 @@
 //! The folder holds `cells/`, one file per training that is finished, so the same command resumes;
 //! then `settings.toml`, which names every role, and the results.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use regretless::data::LongColumns;
 use regretless::{Error, Result};
@@ -63,19 +63,28 @@ fn with_example(mut options: FitOptions, context: &CommandContext) -> Result<Fit
         .out
         .get_or_insert_with(|| Path::new("runs").join(format!("example-{name}")));
     let [table, problem] = example.write(folder)?;
+    let columns = &example.columns;
     context.warn(&format!(
-        "{name}: the same as regretless fit {} --problem {} --costs '{}' --unit {}",
-        table.display(),
-        problem.display(),
-        example.costs,
+        "{name}: the same as regretless fit {} --problem {}{} --unit {}",
+        quoted_path(&table),
+        quoted_path(&problem),
+        columns.flags(),
         example.unit
     ));
+    let costs = columns.costs.map(|costs| vec![costs.to_owned()]);
+    options.roles.costs = options.roles.costs.or(costs);
+    for (given, column) in [
+        (
+            &mut options.columns.instance_column,
+            columns.instance_column,
+        ),
+        (&mut options.columns.item_column, columns.item_column),
+        (&mut options.cost_column, columns.cost_column),
+    ] {
+        *given = given.take().or(column.map(str::to_owned));
+    }
     options.table = Some(vec![table]);
     options.problem = Some(ProblemSource::File(problem));
-    options
-        .roles
-        .costs
-        .get_or_insert_with(|| vec![example.costs.into()]);
     options.unit.get_or_insert_with(|| example.unit.into());
     options.title.get_or_insert_with(|| example.title.into());
     Ok(options)
@@ -99,6 +108,7 @@ fn fit_settings(options: &FitOptions, context: &CommandContext) -> Result<FitSet
             ProblemSource::Inline(_) => None,
         },
         holidays: options.encoding.holidays.clone(),
+        names: options.names.names.clone(),
     };
     let (file, dialect) = files.table(&folder, context.force)?;
     let list = |given: &Option<Vec<String>>| given.clone().unwrap_or_default();
@@ -231,8 +241,12 @@ fn report(settings: &FitSettings, table: &FitTable, results: &FitResults) -> Res
     let columns = instance_flags(&table.roles);
     // Explanations are about costs.
     if !table.problem.kind().recourse().predicts_quantities() {
+        let names = settings.files.names.as_deref();
+        let names = names.map_or_else(String::new, |file| {
+            format!(" --names {}", quoted_path(file))
+        });
         report.line(format!(
-            "  regretless explain --model {model} --data {rows}{columns} --row 0"
+            "  regretless explain --model {model} --data {rows}{columns} --row 0{names}"
         ));
     }
     if !table.roles.lags.is_empty() {

@@ -17,7 +17,7 @@ use crate::text::settings_text;
 pub const SETTINGS_FILE_NAME: &str = "settings.toml";
 
 /// Settings that do not decide about results.
-const IRRELEVANT_SETTINGS: [&str; 2] = ["out", "title"];
+const IRRELEVANT_SETTINGS: [&str; 3] = ["out", "title", "names"];
 
 /// The files of a fit as the user named them, which the settings file names again.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +32,8 @@ pub struct FitFiles {
     pub problem: Option<PathBuf>,
     /// The list of holidays.
     pub holidays: Option<PathBuf>,
+    /// The list of names for people.
+    pub names: Option<PathBuf>,
 }
 
 impl FitFiles {
@@ -93,6 +95,7 @@ struct SettingsFile<'a> {
     seconds: Option<f64>,
     unit: Option<&'a str>,
     title: Option<&'a str>,
+    names: Option<&'a Path>,
     out: &'a Path,
     problem: SettingsProblem<'a>,
 }
@@ -154,6 +157,7 @@ impl FitSettings {
             seconds: self.limits.seconds,
             unit: self.unit.as_deref(),
             title: self.title.as_deref(),
+            names: files.names.as_deref(),
             out: &self.folder,
             problem: match &files.problem {
                 Some(path) => SettingsProblem::File(path),

@@ -25,11 +25,11 @@ mod table;
 
 pub use command::FitCommand;
 pub use conclusion::FitVerdict;
-pub use example::{FIT_EXAMPLES, FitExample};
+pub use example::{ExampleColumns, FIT_EXAMPLES, FitExample};
 pub use folder::{FitFiles, SETTINGS_FILE_NAME};
 pub use joined::{JOINED_TABLE_FILE_NAME, RowFile};
 pub use plan::FitPlan;
-pub use roles::{NO_COLUMN, ProblemColumnNames, StatedRoles, TableRoles, UnusedColumn};
+pub use roles::{FoundCosts, NO_COLUMN, ProblemColumnNames, StatedRoles, TableRoles, UnusedColumn};
 pub use run::{
     CARD_FILE_NAME, FitResults, LAGGED_FILE_NAME, MODEL_FILE_NAME, NEW_ROWS_FILE_NAME,
     PAGE_FILE_NAME,

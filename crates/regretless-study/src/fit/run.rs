@@ -170,6 +170,7 @@ impl FitTable {
         let unused = unused.map(|column| (column.name.clone(), column.reason.clone()));
         BacktestFacts {
             table: name,
+            cost_names: self.cost_names.clone(),
             origin: self.roles.lines(),
             time_column: self.roles.time.clone(),
             commands: vec![settings.command.text()],

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use regretless::data::{
-    ColumnProfile, CsvDialect, DataCheck, Dataset, FindingKind, Layout, LongColumns, TableProfile,
-    TableSource, WideColumns,
+    ColumnProfile, CostNames, CsvDialect, DataCheck, Dataset, FindingKind, Layout, LongColumns,
+    TableProfile, TableSource, WideColumns,
 };
 use regretless::job::{LabeledTable, MatchedTable, RowLabels};
 use regretless::label::LabelStore;
@@ -23,6 +23,7 @@ use super::per_cost::columns_of_costs;
 use super::roles::WHICH_PROBLEM_PAGE;
 use super::{FitSettings, ProblemColumnNames, TableRoles};
 use crate::backtest::{GivenMethod, Periods};
+use crate::review::NamesFile;
 use crate::text::CsvText;
 
 /// The name of the user's decisions in tables.
@@ -39,6 +40,8 @@ pub struct FitTable {
     pub problem: Problem,
     /// What the user should know about the table.
     pub notes: Vec<Note>,
+    /// What people call the costs, if it is something else than the table does.
+    pub(super) cost_names: Option<CostNames>,
     pub(super) source: TableSource,
     pub(super) table: MatchedTable,
     pub(super) periods: Periods,
@@ -101,6 +104,10 @@ impl FitTable {
             Some(key) => periods.with_row_names(&row_names(settings, &source, key)?),
             None => periods,
         };
+        let cost_names = match &settings.files.names {
+            Some(file) => Some(NamesFile::read(file)?.of_table(table.data())?),
+            None => None,
+        };
         let latest = LatestRows {
             source: &source,
             roles: &roles,
@@ -113,6 +120,7 @@ impl FitTable {
                 None => new_rows(&table, &latest)?,
             },
             lagged,
+            cost_names,
             roles,
             problem,
             notes: table.notes().to_vec(),

@@ -81,6 +81,9 @@ pub struct ExplainSettings {
     /// `None` allows 250, or fewer if these would take more than a minute. A choice that the costs
     /// fix may take a few solves, which count as one.
     pub max_solves: Option<usize>,
+    /// What people call the costs, in the order of the problem; their own names without it. Choices
+    /// that are forced or forbidden have these names too.
+    pub cost_names: Option<CostNames>,
 }
 
 /// Why a decision was made, and how firm it is.
@@ -222,7 +225,8 @@ impl CostModel {
                 oracle.problem().name()
             )));
         }
-        let names = matching.names().unwrap_or(&self.metadata.costs);
+        let own_names = matching.names().unwrap_or(&self.metadata.costs);
+        let names = settings.cost_names.as_ref().unwrap_or(own_names);
         let numbered = CostNames::numbered(required);
         let prediction = RowPrediction {
             model: self,

@@ -81,7 +81,7 @@ fn facts(
         settings_file: Some(format!("{}/{SETTINGS_FILE_NAME}", folder.display())),
         commands: vec![command_line(&context.arguments)],
         unused_columns: history.unused_columns.clone(),
-        title: None,
+        ..BacktestFacts::default()
     }
 }
 
@@ -136,7 +136,11 @@ pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<Comman
             }
             let mut report = report::report(&results, &history, &folder)?;
             if page.is_wanted() {
-                let facts = facts(&options, &page, &folder, &history, context);
+                let cost_names = page.names.of_table(history.labeled.data.data())?;
+                let facts = BacktestFacts {
+                    cost_names,
+                    ..facts(&options, &page, &folder, &history, context)
+                };
                 let drawn = BacktestPage {
                     results: &results,
                     backtest: &backtest,

@@ -108,7 +108,9 @@ fn train(
     out.write(&outcome, &text.json()?, &settings, results)?;
     let mut report = text.report(&out, rows)?;
     if page.is_wanted() {
+        let names = page.names.of_table(rows.data.data())?;
         let review_options = ReviewOptions {
+            cost_names: names.as_ref(),
             unit: options.unit.as_deref(),
             keys: table.keys.as_ref(),
             coordinates: page.coordinates.as_deref(),
