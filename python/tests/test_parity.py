@@ -179,37 +179,34 @@ def van(program, tmp_path_factory):
     return model_of_the_command_line, problem, table.drop(columns=items), table[items]
 
 
+METHODS = {
+    "auto 1s": {},
+    "least squares": {},
+    "MAE(O,S)": {"epochs": 6},
+    "SPO+": {"epochs": 3, "predictor": "mlp:8", "batch_size": 16, "learning_rate": 0.01},
+    "MSE": {"epochs": 4, "optimizer": "sgd:momentum=0.9", "profile": "paper"},
+}
+
+
 @pytest.mark.parametrize(
-    "validation, flags, split",
-    [
-        (0.2, ["--split", "0.2,0"], (0.2, 0.0)),
-        (0, ["--split", "0,0", "--select", "last"], (0.0, 0.0)),
-    ],
+    "method, validation",
+    # auto needs validation rows.
+    [(method, 0.2) for method in METHODS] + [(method, 0) for method in list(METHODS)[1:]],
 )
-@pytest.mark.parametrize(
-    "method, settings",
-    [
-        ("auto 1s", {}),
-        ("least squares", {}),
-        ("MAE(O,S)", {"epochs": 6}),
-        ("SPO+", {"epochs": 3, "predictor": "mlp:8", "batch_size": 16, "learning_rate": 0.01}),
-        ("MSE", {"epochs": 4, "optimizer": "sgd:momentum=0.9", "profile": "paper"}),
-    ],
-)
-def test_the_estimator_of_scikit_learn_gives_the_same_bytes(
-    van, method, settings, validation, flags, split
-):
+def test_the_estimator_of_scikit_learn_gives_the_same_bytes(van, method, validation):
     pytest.importorskip("sklearn")
     from regretless.sklearn import DecisionFocusedRegressor
 
     command_line, problem, X, C = van
-    if method.startswith("auto") and not validation:
-        pytest.skip("auto chooses by rows that do not train")
-    words = [word for name, value in settings.items() for word in (f"--{name}", value)]
-    words = [str(word).replace("_", "-") if str(word)[:2] == "--" else word for word in words]
-    expected = command_line("--method", method, "--seed", 7, *flags, *words)
-    select = {} if validation else {"select": "last"}
-    model, _ = rl.train(problem, X, C, method, seed=7, split=split, **select, **settings)
+    settings = METHODS[method]
+    # The estimator keeps no test rows.
+    split = (0.2, 0.0) if validation else (len(X), 0, 0)
+    last = {} if validation else {"select": "last"}
+    words = ["--split", ",".join(map(str, split))]
+    for name, value in {**settings, **last}.items():
+        words += [f"--{name.replace('_', '-')}", value]
+    expected = command_line("--method", method, "--seed", 7, *words)
+    model, _ = rl.train(problem, X, C, method, seed=7, split=split, **last, **settings)
     assert model.to_bytes() == expected
     estimator = DecisionFocusedRegressor(
         problem, method, validation=validation, random_state=7, **settings

@@ -216,6 +216,7 @@ def _with_example(name: str, folder: Path, settings: dict[str, Any]) -> tuple[st
             settings[role] = [columns] if role == "costs" else columns
     settings["unit"] = written["unit"] if settings["unit"] is None else settings["unit"]
     settings["title"] = written["title"] if settings["title"] is None else settings["title"]
+    settings["names"] = written["names"]
     return written["problem"], written["table"]
 
 
@@ -450,7 +451,7 @@ def fit(
             problem = Problem.from_file(os.fspath(problem))
         settings["folder"] = os.fspath(folder)
         settings["holidays"] = _holidays_of(holidays, folder, force=force)
-        settings["names"] = _names_file(names, folder)
+        settings["names"] = _names_file(names, folder) or settings.get("names")
         settings["tables"] = _files_of(table, folder, force=force)
         chosen = None if method is None else as_method(method)
         found = _run_fit(problem, chosen, json.dumps(settings), solve)
