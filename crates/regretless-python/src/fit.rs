@@ -141,6 +141,7 @@ impl FitCall {
 struct WrittenExample {
     table: PathBuf,
     problem: PathBuf,
+    names: Option<PathBuf>,
     columns: ExampleColumns,
     unit: &'static str,
     title: &'static str,
@@ -155,10 +156,11 @@ pub fn write_fit_example<'py>(
     folder: PathBuf,
 ) -> PyResult<Bound<'py, PyAny>> {
     let example = FitExample::named(name).map_err(to_py_err)?;
-    let [table, problem] = example.write(&folder).map_err(to_py_err)?;
+    let files = example.write(&folder).map_err(to_py_err)?;
     let written = WrittenExample {
-        table,
-        problem,
+        table: files.table,
+        problem: files.problem,
+        names: files.names,
         columns: example.columns,
         unit: example.unit,
         title: example.title,

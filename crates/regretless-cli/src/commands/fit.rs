@@ -62,15 +62,17 @@ fn with_example(mut options: FitOptions, context: &CommandContext) -> Result<Fit
     let folder = options
         .out
         .get_or_insert_with(|| Path::new("runs").join(format!("example-{name}")));
-    let [table, problem] = example.write(folder)?;
+    let files = example.write(folder)?;
     let columns = &example.columns;
     context.warn(&format!(
-        "{name}: the same as regretless fit {} --problem {}{} --unit {}",
-        quoted_path(&table),
-        quoted_path(&problem),
+        "{name}: the same as regretless fit {} --problem {}{} --unit {}{}",
+        quoted_path(&files.table),
+        quoted_path(&files.problem),
         columns.flags(),
-        example.unit
+        example.unit,
+        names_flag(files.names.as_deref())
     ));
+    options.names.names = options.names.names.or(files.names);
     let costs = columns.costs.map(|costs| vec![costs.to_owned()]);
     options.roles.costs = options.roles.costs.or(costs);
     for (given, column) in [
@@ -83,8 +85,8 @@ fn with_example(mut options: FitOptions, context: &CommandContext) -> Result<Fit
     ] {
         *given = given.take().or(column.map(str::to_owned));
     }
-    options.table = Some(vec![table]);
-    options.problem = Some(ProblemSource::File(problem));
+    options.table = Some(vec![files.table]);
+    options.problem = Some(ProblemSource::File(files.problem));
     options.unit.get_or_insert_with(|| example.unit.into());
     options.title.get_or_insert_with(|| example.title.into());
     Ok(options)
@@ -206,6 +208,13 @@ fn instance_flags(roles: &TableRoles) -> String {
     text
 }
 
+/// The flag of the file of names, if there is one.
+fn names_flag(file: Option<&Path>) -> String {
+    file.map_or_else(String::new, |file| {
+        format!(" --names {}", quoted_path(file))
+    })
+}
+
 fn quoted_path(path: &Path) -> String {
     quoted(&path.to_string_lossy())
 }
@@ -241,10 +250,7 @@ fn report(settings: &FitSettings, table: &FitTable, results: &FitResults) -> Res
     let columns = instance_flags(&table.roles);
     // Explanations are about costs.
     if !table.problem.kind().recourse().predicts_quantities() {
-        let names = settings.files.names.as_deref();
-        let names = names.map_or_else(String::new, |file| {
-            format!(" --names {}", quoted_path(file))
-        });
+        let names = names_flag(settings.files.names.as_deref());
         report.line(format!(
             "  regretless explain --model {model} --data {rows}{columns} --row 0{names}"
         ));

@@ -2,7 +2,7 @@
 //! from `testdata/`, whose README has origin and terms.
 //!
 //! * `data/electricity.csv.gz`: prices and forecasts of the Irish electricity market by day, as
-//!   means over hours.
+//!   means over hours; `data/hours.csv` names the hours.
 //! * `data/houses.csv.gz`: values of houses by block groups of the 1990 US census, with asking
 //!   prices that are made up.
 
@@ -17,15 +17,19 @@ use serde::Serialize;
 struct ExampleTable {
     file_name: &'static str,
     content: &'static [u8],
+    /// What people call its costs, as a file.
+    names: Option<&'static str>,
 }
 
 const ELECTRICITY: ExampleTable = ExampleTable {
     file_name: "electricity.csv.gz",
     content: include_bytes!("../../data/electricity.csv.gz"),
+    names: Some(include_str!("../../data/hours.csv")),
 };
 const HOUSES: ExampleTable = ExampleTable {
     file_name: "houses.csv.gz",
     content: include_bytes!("../../data/houses.csv.gz"),
+    names: None,
 };
 /// Forecasts have names that are like those of prices.
 const PRICES: ExampleColumns = ExampleColumns {
@@ -35,6 +39,7 @@ const PRICES: ExampleColumns = ExampleColumns {
     cost_column: None,
 };
 const PROBLEM_FILE_NAME: &str = "problem.toml";
+const NAMES_FILE_NAME: &str = "names.csv";
 
 /// An example: a question, its problem, and a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,18 +153,35 @@ impl FitExample {
         found.ok_or_else(|| Error::unknown("example", name, &FIT_EXAMPLES.map(|one| one.name)))
     }
 
-    /// Writes table and problem into a folder and returns their files. Those that exist are
-    /// replaced: they are the same.
+    /// Writes the files into a folder. Those that exist are replaced: they are the same.
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn write(&self, folder: &Path) -> Result<[PathBuf; 2]> {
+    pub fn write(&self, folder: &Path) -> Result<ExampleFiles> {
         std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
-        let files = [self.table.file_name, PROBLEM_FILE_NAME].map(|name| folder.join(name));
-        let contents = [self.table.content, self.problem.as_bytes()];
-        for (file, content) in files.iter().zip(contents) {
-            write_atomically(file, true, |out| out.write_all(content))?;
-        }
-        Ok(files)
+        let write = |name: &str, content: &[u8]| {
+            let file = folder.join(name);
+            write_atomically(&file, true, |out| out.write_all(content))?;
+            Ok(file)
+        };
+        let names = self.table.names;
+        Ok(ExampleFiles {
+            table: write(self.table.file_name, self.table.content)?,
+            problem: write(PROBLEM_FILE_NAME, self.problem.as_bytes())?,
+            names: names
+                .map(|names| write(NAMES_FILE_NAME, names.as_bytes()))
+                .transpose()?,
+        })
     }
+}
+
+/// The files of an example.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExampleFiles {
+    /// The table.
+    pub table: PathBuf,
+    /// The problem.
+    pub problem: PathBuf,
+    /// What people call the costs.
+    pub names: Option<PathBuf>,
 }

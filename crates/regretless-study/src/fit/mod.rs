@@ -25,7 +25,7 @@ mod table;
 
 pub use command::FitCommand;
 pub use conclusion::FitVerdict;
-pub use example::{ExampleColumns, FIT_EXAMPLES, FitExample};
+pub use example::{ExampleColumns, ExampleFiles, FIT_EXAMPLES, FitExample};
 pub use folder::{FitFiles, SETTINGS_FILE_NAME};
 pub use joined::{JOINED_TABLE_FILE_NAME, RowFile};
 pub use plan::FitPlan;

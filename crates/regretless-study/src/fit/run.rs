@@ -166,12 +166,14 @@ impl FitTable {
     fn facts(&self, settings: &FitSettings) -> BacktestFacts {
         let file = settings.file.file_name();
         let name = file.map(|name| name.to_string_lossy().into_owned());
+        let origin = self.roles.lines().into_iter();
         let unused = self.roles.unused.iter();
         let unused = unused.map(|column| (column.name.clone(), column.reason.clone()));
         BacktestFacts {
             table: name,
             cost_names: self.cost_names.clone(),
-            origin: self.roles.lines(),
+            // The page lists the features as they are encoded.
+            origin: origin.filter(|(role, _)| role != "features").collect(),
             time_column: self.roles.time.clone(),
             commands: vec![settings.command.text()],
             title: settings.title.clone(),

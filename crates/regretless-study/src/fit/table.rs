@@ -1,6 +1,6 @@
 //! The table of a fit: its roles, its rows, and what the user already has.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -100,8 +100,9 @@ impl FitTable {
         roles.cost_columns = columns_of_costs(&encoded, &periods);
         let rows = table.data().len();
         let key = key_of(&roles, &periods, rows);
-        let periods = match key.filter(|_| !periods.are_ordered()) {
-            Some(key) => periods.with_row_names(&row_names(settings, &source, key)?),
+        let named_by = key.or(roles.instances.first().map(String::as_str));
+        let periods = match named_by.filter(|_| !periods.are_ordered()) {
+            Some(column) => periods.with_row_names(&row_names(settings, &source, column, &roles)?),
             None => periods,
         };
         let cost_names = match &settings.files.names {
@@ -226,11 +227,24 @@ fn key_of<'r>(roles: &'r TableRoles, periods: &Periods, rows: usize) -> Option<&
     time.or_else(|| roles.keys.first().map(String::as_str))
 }
 
-/// The cells of the key of every row.
-fn row_names(settings: &FitSettings, source: &TableSource, key: &str) -> Result<Vec<String>> {
+/// What the rows are called by a column: by its cells, of a long table by its name and the cell of
+/// each instance, since these are often numbers.
+fn row_names(
+    settings: &FitSettings,
+    source: &TableSource,
+    column: &str,
+    roles: &TableRoles,
+) -> Result<Vec<String>> {
+    let is_long = !roles.instances.is_empty();
+    let mut known: HashSet<String> = HashSet::new();
     let mut names = Vec::new();
-    let read = source.visit_rows(&[key.to_owned()], &mut |cells| {
-        names.push(cells[0].clone());
+    let read = source.visit_rows(&[column.to_owned()], &mut |cells| {
+        let cell = &cells[0];
+        if !is_long {
+            names.push(cell.clone());
+        } else if known.insert(cell.clone()) {
+            names.push(format!("{column} {cell}"));
+        }
         Ok(())
     });
     read.map_err(|error| error.in_file(&settings.file))?;

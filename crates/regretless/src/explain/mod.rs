@@ -226,7 +226,11 @@ impl CostModel {
             )));
         }
         let own_names = matching.names().unwrap_or(&self.metadata.costs);
-        let names = settings.cost_names.as_ref().unwrap_or(own_names);
+        let of_row = oracle
+            .parameters()
+            .and_then(|parameters| item_names(parameters, required));
+        let names = settings.cost_names.as_ref().or(of_row.as_ref());
+        let names = names.unwrap_or(own_names);
         let numbered = CostNames::numbered(required);
         let prediction = RowPrediction {
             model: self,
@@ -266,6 +270,19 @@ impl CostModel {
         };
         case.explain(&prediction, settings)
     }
+}
+
+/// The names of the items of a single row, if rows name their own.
+fn item_names(parameters: &RowParameters, items: usize) -> Option<CostNames> {
+    if !parameters.name_items() {
+        return None;
+    }
+    let numbered = CostNames::numbered(items);
+    let name = |item: usize| {
+        let own = parameters.item_name(0, item);
+        own.map_or_else(|| numbered.get(item).into_owned(), str::to_owned)
+    };
+    Some((0..items).map(name).collect::<Vec<String>>().into())
 }
 
 /// The prediction that led to the decision, in the user's sense.
