@@ -7,7 +7,7 @@ use regretless::Result;
 use regretless::data::{CostNames, Dataset, SplitRule};
 use regretless::method::Method;
 use regretless::predict::PredictorSpec;
-use regretless_study::review::NamesFile;
+use regretless_study::table_report::NamesFile;
 use serde::{Deserialize, Serialize};
 
 use super::data::{DataOptions, ProblemOptions};
@@ -100,10 +100,7 @@ pub struct NameOptions {
 impl NameOptions {
     /// The names of the costs of a table, if there are some.
     pub fn of_table(&self, data: &Dataset) -> Result<Option<CostNames>> {
-        match &self.names {
-            Some(file) => NamesFile::read(file)?.of_table(data).map(Some),
-            None => Ok(None),
-        }
+        NamesFile::names_in(self.names.as_deref(), data)
     }
 }
 

@@ -7,7 +7,7 @@ use regretless::data::{Features, InstanceKeys, RowParameters};
 use regretless::explain::{ExplainSettings, Explanation};
 use regretless::{Error, Model, Result};
 use regretless_study::explanation::full_text;
-use regretless_study::review::NamesFile;
+use regretless_study::table_report::NamesFile;
 use serde_json::json;
 
 use super::{CommandContext, json};

@@ -23,7 +23,7 @@ use super::per_cost::columns_of_costs;
 use super::roles::WHICH_PROBLEM_PAGE;
 use super::{FitSettings, ProblemColumnNames, TableRoles};
 use crate::backtest::{GivenMethod, Periods};
-use crate::review::NamesFile;
+use crate::table_report::NamesFile;
 use crate::text::CsvText;
 
 /// The name of the user's decisions in tables.
@@ -98,17 +98,13 @@ impl FitTable {
             None => Periods::without_times(table.data().len(), u64::from(settings.seed))?,
         };
         roles.cost_columns = columns_of_costs(&encoded, &periods);
-        let rows = table.data().len();
-        let key = key_of(&roles, &periods, rows);
+        let key = key_of(&roles, &periods, table.data().len());
         let named_by = key.or(roles.instances.first().map(String::as_str));
         let periods = match named_by.filter(|_| !periods.are_ordered()) {
             Some(column) => periods.with_row_names(&row_names(settings, &source, column, &roles)?),
             None => periods,
         };
-        let cost_names = match &settings.files.names {
-            Some(file) => Some(NamesFile::read(file)?.of_table(table.data())?),
-            None => None,
-        };
+        let cost_names = NamesFile::names_in(settings.files.names.as_deref(), table.data())?;
         let latest = LatestRows {
             source: &source,
             roles: &roles,

@@ -5,19 +5,16 @@
 //! * `history`: the review of a backtest.
 //! * `training`: the review of a training by its test rows.
 //! * `sources`: regret by cost.
-//! * `names`: what people call the costs.
 //! * `importance`: which features decisions depend on.
 
 mod history;
 mod importance;
-mod names;
 mod sources;
 mod training;
 
 use std::path::Path;
 use std::sync::Arc;
 
-pub use names::NamesFile;
 pub use sources::{CostSource, RegretSources};
 
 use crate::backtest::BacktestResults;

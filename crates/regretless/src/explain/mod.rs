@@ -211,8 +211,7 @@ impl CostModel {
             return Err(Error::data(message));
         }
         let in_solve = Error::single_solve;
-        let remedy = "solve for other quantities and compare the decisions";
-        oracle.require_costs("an explanation", remedy)?;
+        oracle.require_costs("an explanation", COSTS_REMEDY)?;
         let matching = self.match_problem(oracle.problem().as_ref())?;
         let mut predicted = Vec::new();
         let costs = self.predict_matched(features, &matching)?;
@@ -225,12 +224,12 @@ impl CostModel {
                 oracle.problem().name()
             )));
         }
-        let own_names = matching.names().unwrap_or(&self.metadata.costs);
         let of_row = oracle
             .parameters()
             .and_then(|parameters| item_names(parameters, required));
-        let names = settings.cost_names.as_ref().or(of_row.as_ref());
-        let names = names.unwrap_or(own_names);
+        let given = settings.cost_names.as_ref().or(of_row.as_ref());
+        let own = matching.names().unwrap_or(&self.metadata.costs);
+        let names = given.unwrap_or(own);
         let numbered = CostNames::numbered(required);
         let prediction = RowPrediction {
             model: self,
@@ -271,6 +270,9 @@ impl CostModel {
         case.explain(&prediction, settings)
     }
 }
+
+/// What explains decisions about quantities instead.
+const COSTS_REMEDY: &str = "solve for other quantities and compare the decisions";
 
 /// The names of the items of a single row, if rows name their own.
 fn item_names(parameters: &RowParameters, items: usize) -> Option<CostNames> {

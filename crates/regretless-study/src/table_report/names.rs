@@ -61,6 +61,17 @@ impl NamesFile {
         })
     }
 
+    /// The names of the costs of a table, if a file has some.
+    ///
+    /// # Errors
+    /// Those of [`read`](Self::read) and [`of_table`](Self::of_table).
+    pub fn names_in(file: Option<&Path>, data: &Dataset) -> Result<Option<CostNames>> {
+        match file {
+            Some(file) => Self::read(file)?.of_table(data).map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// The names of the costs of a table, as [`of`](Self::of) finds them.
     ///
     /// # Errors
