@@ -53,6 +53,7 @@ __all__ = [
     "_train",
     "_training_plan",
     "_unobserved_note",
+    "_write_fit_example",
 ]
 
 __version__: str
@@ -489,3 +490,4 @@ def _training_plan(
     settings: dict[str, Any] | None,
 ) -> dict[str, Any]: ...
 def _unobserved_note(names: Sequence[str], costs: Sequence[int]) -> str | None: ...
+def _write_fit_example(name: str, folder: _Path) -> dict[str, Any]: ...

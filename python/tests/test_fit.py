@@ -1,7 +1,9 @@
 """`rl.fit`: roles, verdict and model of a table, recomputed with numpy."""
 
 import csv
+import inspect
 import itertools
+import re
 import subprocess
 import sys
 
@@ -272,3 +274,176 @@ def test_lags_are_the_same_in_both_interfaces_and_follow_a_longer_table(tmp_path
     assert len(result.model.decide(result.rows_after(frame[:295]))) == 1
     with pytest.raises(ValueError, match="not known when the decision is made"):
         rl.fit(tmp_path / "k.toml", frame, costs="price_*", lags=1, horizon=2)
+
+
+NOT_ARGUMENTS = {
+    # Of the terminal alone.
+    "config",
+    "json",
+    "quiet",
+    "help",
+    # `FitResult.rows_after` does it.
+    "rows_only",
+    # Checkpoints are those of single trainings.
+    "checkpoint_interval",
+}
+
+
+def command_line(folder, *words):
+    done = subprocess.run(
+        [sys.executable, "-m", "regretless", *map(str, words)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_every_setting_of_the_command_line_is_an_argument(tmp_path):
+    text = command_line(tmp_path, "fit", "--help")
+    flags = {flag.replace("-", "_") for flag in re.findall(r"^ +(?:-\w, )?--([a-z-]+)", text, re.M)}
+    assert {"costs", "keys", "categories"} <= flags
+    arguments = set(inspect.signature(rl.fit).parameters) - {"problem", "table", "progress"}
+    assert flags - NOT_ARGUMENTS - {"problem"} == arguments
+
+
+def settings_of(folder):
+    """Return the settings file of a fit without its folder."""
+    lines = (folder / "settings.toml").read_text().splitlines()
+    return [line for line in lines if not line.startswith("out = ")]
+
+
+def assert_same_files(first, second):
+    for file in ("model.safetensors", "periods.csv", "summary.json", "new-rows.csv"):
+        assert (first / file).read_bytes() == (second / file).read_bytes(), file
+
+
+VAN = (
+    'kind = "knapsack"\nitems = ["bread", "rolls", "cake", "pie", "tart"]\n'
+    "weights = [[3.0, 4.0, 5.0, 2.0, 6.0]]\ncapacity = [10.0]\n"
+)
+
+
+def test_all_settings_give_the_files_of_the_command_line_and_are_repeated_by_its_settings(tmp_path):
+    frame = bakery(90)
+    frame["order"] = [f"o{row}" for row in range(len(frame))]
+    frame["kind"] = [row % 3 for row in range(len(frame))]
+    frame["noise"] = np.arange(len(frame)) % 7
+    frame.loc[3, "rain"] = np.nan
+    frame[:50].to_csv(tmp_path / "early.csv", index=False, sep=";", decimal=",")
+    frame[50:].to_csv(tmp_path / "late.csv", index=False, sep=";", decimal=",")
+    (tmp_path / "van.toml").write_text(VAN)
+    (tmp_path / "holidays.txt").write_text("2023-01-06\n2023-03-08\n")
+    files = [tmp_path / "early.csv", tmp_path / "late.csv"]
+    settings = {
+        "costs": "eur_*",
+        "time": "date",
+        "keys": "order",
+        "decisions": "sold_*",
+        "forecasts": "none",
+        "ignore": "noise",
+        "lags": "none",
+        "categories": "kind",
+        "target_statistics": "weekday",
+        "dates": "date=season+holiday",
+        "delimiter": ";",
+        "decimal": ",",
+        "method": "MAE",
+        "season": 7,
+        "horizon": 2,
+        "seed": 4,
+        "gap": 0.01,
+        "nodes": 1000,
+        "unit": "EUR",
+        "title": "What goes into the van?",
+        "missing": "impute",
+    }
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
+    words += ["--holidays", tmp_path / "holidays.txt", "--out", tmp_path / "line"]
+    command_line(tmp_path, "fit", *files, "--problem", tmp_path / "van.toml", *words)
+    result = rl.fit(
+        tmp_path / "van.toml",
+        files,
+        holidays=tmp_path / "holidays.txt",
+        out=tmp_path / "python",
+        **settings,
+    )
+    assert result.roles["keys"] == ["order"]
+    assert_same_files(tmp_path / "line", tmp_path / "python")
+    assert settings_of(tmp_path / "line") == settings_of(tmp_path / "python")
+    again = ["--config", tmp_path / "python" / "settings.toml", "--out", tmp_path / "again"]
+    command_line(tmp_path, "fit", *again)
+    assert_same_files(tmp_path / "python", tmp_path / "again")
+    assert len(result.rows_after(files[0])) == 1
+
+
+def test_the_settings_of_a_frame_and_a_problem_without_a_file_repeat_the_fit(tmp_path):
+    frame = bakery(60)
+    out = tmp_path / "python"
+    holidays = pd.to_datetime(["2023-01-06"])
+    first = rl.fit(problem(), frame, method="MAE", dates="date", holidays=holidays, out=out)
+    command_line(tmp_path, "fit", "--config", out / "settings.toml", "--out", "again")
+    assert_same_files(out, tmp_path / "again")
+    # The same call resumes; other settings and other rows are refused.
+    again = rl.fit(problem(), frame, method="MAE", dates="date", holidays=holidays, out=out)
+    assert again.verdict == first.verdict
+    with pytest.raises(FileExistsError, match=r"settings\.toml"):
+        rl.fit(problem(), frame, method="MAE", dates="date", holidays=holidays, seed=1, out=out)
+    with pytest.raises(FileExistsError, match=r"table\.csv"):
+        rl.fit(problem(), frame[:50], method="MAE", out=out)
+    other = rl.fit(problem(), frame[:50], method="MAE", out=out, force=True)
+    assert other.summary["periods"] == 25
+
+
+def test_a_long_table_and_one_with_tabs_are_read_as_by_the_command_line(tmp_path):
+    rng = np.random.default_rng(2)
+    rows = [
+        (day, item, *rng.normal(size=2).round(3), round(10 + rng.normal(), 3))
+        for day in range(40)
+        for item in "abcd"
+    ]
+    names = ["day", "item", "wind", "load", "price"]
+    pd.DataFrame(rows, columns=names).to_csv(tmp_path / "long.tsv", sep="\t", index=False)
+    (tmp_path / "k.toml").write_text('kind = "top_k"\nitems = 4\nk = 2\nsense = "minimize"\n')
+    columns = {"instance_column": "day", "item_column": "item", "cost_column": "price"}
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in columns.items()]
+    words += ["--method", "MAE", "--out", "line"]
+    command_line(tmp_path, "fit", tmp_path / "long.tsv", "--problem", tmp_path / "k.toml", *words)
+    result = rl.fit(
+        tmp_path / "k.toml",
+        tmp_path / "long.tsv",
+        method="MAE",
+        out=tmp_path / "python",
+        **columns,
+    )
+    assert_same_files(tmp_path / "line", tmp_path / "python")
+    assert settings_of(tmp_path / "line") == settings_of(tmp_path / "python")
+    assert len(result.rows_after(tmp_path / "long.tsv")) == 4
+
+
+def test_examples_are_those_of_the_command_line(tmp_path):
+    settings = ["--method", "MSE", "--out", tmp_path / "line"]
+    command_line(tmp_path, "fit", "--example", "machine", *settings)
+    result = rl.fit(example="machine", method="MSE", out=tmp_path / "python")
+    assert_same_files(tmp_path / "line", tmp_path / "python")
+    assert "EUR" in result.verdict and "eight hours" in result.page
+    with pytest.raises(ValueError, match="battery"):
+        rl.fit(example="batery")
+    with pytest.raises(TypeError, match="its own problem"):
+        rl.fit(problem(), bakery(20), example="machine")
+    with pytest.raises(TypeError, match="a problem and a table, or an example"):
+        rl.fit(problem())
+
+
+def test_names_for_people_are_on_the_page_and_change_nothing_else(tmp_path):
+    frame = bakery(60)
+    names = {"bread": "Rye bread", "cake": "Cake, sliced"}
+    plain = rl.fit(problem(), frame, method="MAE", out=tmp_path / "plain")
+    named = rl.fit(problem(), frame, method="MAE", names=names, out=tmp_path / "named")
+    assert "Rye bread" in named.page and "Rye bread" not in plain.page
+    assert_same_files(tmp_path / "plain", tmp_path / "named")
+    of_file = rl.fit(problem(), frame, method="MAE", names=tmp_path / "named" / "names.csv")
+    assert "Cake, sliced" in of_file.page
+    with pytest.raises(ValueError, match="no cost is called 'eur_bread'"):
+        rl.fit(problem(), frame, method="MAE", names={"eur_bread": "Rye bread"})

@@ -122,6 +122,77 @@ def test_tables_of_text_give_the_same_models_too(shop, table):
     assert model.to_bytes() == (folder / "t.safetensors").read_bytes()
 
 
+@pytest.fixture(scope="module")
+def van(program, tmp_path_factory):
+    """A table with texts, dates and gaps, its problem, and the command line beside them."""
+    pandas = pytest.importorskip("pandas")
+    folder = tmp_path_factory.mktemp("van")
+    rng = np.random.default_rng(8)
+    rows, items = 150, ["bread", "rolls", "cake", "pie"]
+    table = pandas.DataFrame(rng.normal(size=(rows, 2)).round(3), columns=["rain", "wind"])
+    table.loc[5, "wind"] = np.nan
+    table["town"] = [["Kiel", "Ulm", "Jena"][row % 3] for row in range(rows)]
+    table["date"] = pandas.date_range("2024-01-01", periods=rows).strftime("%Y-%m-%d")
+    for number, item in enumerate(items):
+        bend = np.abs(table["rain"] - number / 2)
+        table[item] = (10 - bend + rng.normal(size=rows)).round(3)
+    table.to_csv(folder / "van.csv", index=False)
+    names = ", ".join(f'"{item}"' for item in items)
+    (folder / "van.toml").write_text(
+        f'kind = "knapsack"\nitems = [{names}]\nweights = [[3, 4, 5, 2]]\ncapacity = [7]\n'
+    )
+
+    def model_of_the_command_line(*words):
+        files = ["--data", "van.csv", "--problem", "van.toml", "--out", "m.safetensors", "--force"]
+        done = subprocess.run(
+            [*program, "train", *files, "--costs", ",".join(items), *map(str, words)],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return (folder / "m.safetensors").read_bytes()
+
+    problem = rl.Problem.from_file(folder / "van.toml")
+    return model_of_the_command_line, problem, table.drop(columns=items), table[items]
+
+
+METHODS = {
+    "auto 1s": {},
+    "least squares": {},
+    "MAE(O,S)": {"epochs": 6},
+    "SPO+": {"epochs": 3, "predictor": "mlp:8", "batch_size": 16, "learning_rate": 0.01},
+    "MSE": {"epochs": 4, "optimizer": "sgd:momentum=0.9", "profile": "paper"},
+}
+
+
+@pytest.mark.parametrize(
+    "method, validation",
+    # auto needs validation rows.
+    [(method, 0.2) for method in METHODS] + [(method, 0) for method in list(METHODS)[1:]],
+)
+def test_the_estimator_of_scikit_learn_gives_the_same_bytes(van, method, validation):
+    pytest.importorskip("sklearn")
+    from regretless.sklearn import DecisionFocusedRegressor
+
+    command_line, problem, X, C = van
+    settings = METHODS[method]
+    # The estimator keeps no test rows.
+    split = (0.2, 0.0) if validation else (len(X), 0, 0)
+    last = {} if validation else {"select": "last"}
+    words = ["--split", ",".join(map(str, split))]
+    for name, value in {**settings, **last}.items():
+        words += [f"--{name.replace('_', '-')}", value]
+    expected = command_line("--method", method, "--seed", 7, *words)
+    model, _ = rl.train(problem, X, C, method, seed=7, split=split, **last, **settings)
+    assert model.to_bytes() == expected
+    estimator = DecisionFocusedRegressor(
+        problem, method, validation=validation, random_state=7, **settings
+    )
+    assert estimator.fit(X, C).model_.to_bytes() == expected
+
+
 def test_labels_of_one_are_found_by_the_other(shop, table):
     problem, _, C = table
     np.save(shop.folder / "other.npy", C)

@@ -119,7 +119,14 @@ impl Verdict {
 
     /// What the reference saves against the method.
     fn reference_claim(&self) -> String {
-        let opposite = Self {
+        let opposite = self.opposite();
+        let method = format!("`{}`{}", self.method, self.own_condition());
+        opposite.difference(&format!("`{}`", self.reference), &method) + &opposite.details()
+    }
+
+    /// The same with losses instead of savings.
+    fn opposite(&self) -> Self {
+        Self {
             saving: -self.saving,
             interval: self.interval.map(|interval| ConfidenceInterval {
                 mean: -interval.mean,
@@ -127,20 +134,34 @@ impl Verdict {
                 upper: -interval.lower,
             }),
             ..self.clone()
-        };
-        let method = format!("`{}`{}", self.method, self.own_condition());
-        opposite.difference(&format!("`{}`", self.reference), &method) + &opposite.details()
+        }
+    }
+
+    /// What the method does, and the interval of that: a saving below 0 is called a loss, and the
+    /// interval is that of the loss.
+    fn effect(&self) -> [String; 2] {
+        if self.saving < 0.0 {
+            let opposite = self.opposite();
+            let loss = opposite.saving_text();
+            let effect = if self.unit.is_maximize {
+                format!("loses {loss}")
+            } else {
+                format!("costs {loss} more")
+            };
+            return [effect, opposite.details()];
+        }
+        let (verb, saving) = (self.unit.verb(), self.saving_text());
+        [format!("{verb} {saving}"), self.details()]
     }
 
     /// That the method saves little at most.
     fn upper_bound(&self) -> String {
         let (method, reference) = (&self.method, &self.reference);
         let condition = self.own_condition();
-        let (saving, details) = (self.saving_text(), self.details());
-        let verb = self.unit.verb();
+        let [effect, details] = self.effect();
         format!(
-            "`{method}`{condition} decides hardly better than {reference}, if at all: it {verb} \
-             {saving}{details}"
+            "`{method}`{condition} decides hardly better than {reference}, if at all: it \
+             {effect}{details}"
         )
     }
 
@@ -158,9 +179,9 @@ impl Verdict {
     fn ignorance(&self) -> String {
         let (method, reference, evidence) = (&self.method, &self.reference, self.evidence);
         self.untested.clone().unwrap_or_else(|| {
-            let (verb, saving) = (self.unit.verb(), self.saving_text());
+            let [effect, _] = self.effect();
             format!(
-                "`{method}` is not certain to beat {reference}: it {verb} {saving}, but too few \
+                "`{method}` is not certain to beat {reference}: it {effect}, but too few \
                  {evidence} differ for an interval ({})",
                 self.basis
             )
@@ -170,15 +191,14 @@ impl Verdict {
     /// That the method may save a lot, or nothing.
     fn doubt(&self) -> String {
         let (method, reference) = (&self.method, &self.reference);
-        let verb = self.unit.verb();
-        let (saving, details) = (self.saving_text(), self.details());
+        let [effect, details] = self.effect();
         let claim = match self.scope.noun() {
-            None => format!(
-                "`{method}` is not certain to beat {reference}: it {verb} {saving}{details}"
-            ),
-            Some(noun) => format!(
-                "no {noun} is certain to beat {reference}: `{method}` {verb} {saving}{details}"
-            ),
+            None => {
+                format!("`{method}` is not certain to beat {reference}: it {effect}{details}")
+            }
+            Some(noun) => {
+                format!("no {noun} is certain to beat {reference}: `{method}` {effect}{details}")
+            }
         };
         format!("{claim}; more {} may decide", self.evidence)
     }
@@ -307,4 +327,60 @@ pub fn convergence_remark(names: &[&str]) -> Option<String> {
         "{subject} still decreasing at the end; more epochs or a larger learning rate may change \
          the results"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AmountUnit, Significance, Verdict, VerdictScope};
+    use crate::statistics::ConfidenceInterval;
+
+    fn verdict(saving: f64, interval: Option<[f64; 2]>, is_maximize: bool) -> Verdict {
+        Verdict {
+            method: "SPO+".into(),
+            scope: VerdictScope::OneMethod,
+            reference: "least squares".into(),
+            reference_regret: 10.0,
+            saving,
+            interval: interval.map(|[lower, upper]| ConfidenceInterval {
+                mean: saving,
+                lower,
+                upper,
+            }),
+            unit: AmountUnit {
+                name: "EUR".into(),
+                per: "a day",
+                is_maximize,
+            },
+            basis: "90 days".into(),
+            evidence: "days",
+            implication: None,
+            has_converged: true,
+            untested: None,
+        }
+    }
+
+    #[test]
+    fn a_saving_below_0_is_called_a_loss_with_the_interval_of_the_loss() {
+        let open = verdict(-0.6, Some([-3.0, 1.8]), false);
+        assert_eq!(open.significance(), Significance::Open);
+        let sentence = open.sentence();
+        let expected = "it costs 0.6 EUR a day more (95 %: -1.8 to 3.0; 90 days)";
+        assert!(sentence.contains(expected), "{sentence}");
+        let negligible = verdict(-0.6, Some([-2.0, 0.8]), true);
+        assert_eq!(negligible.significance(), Significance::Negligible);
+        let sentence = negligible.sentence();
+        let expected = "it loses 0.6 EUR a day (95 %: -0.8 to 2.0; 90 days)";
+        assert!(sentence.contains(expected), "{sentence}");
+        let untested = verdict(-17.5, None, true).sentence();
+        assert!(
+            untested.contains("it loses 17.5 EUR a day, but too few days"),
+            "{untested}"
+        );
+        // Savings stay what they are.
+        let saved = verdict(0.6, Some([-1.8, 3.0]), false).sentence();
+        assert!(
+            saved.contains("it saves 0.6 EUR a day (95 %: -1.8 to 3.0; 90 days)"),
+            "{saved}"
+        );
+    }
 }

@@ -65,17 +65,6 @@ pub fn merged<O: Args + Serialize + DeserializeOwned>(
         .map_err(|e: toml::de::Error| in_file(path, &Error::explain_renamed(e.message())))
 }
 
-/// Options as the text of a settings file that repeats the run.
-pub fn text<O: Serialize>(options: &O, command: &str) -> Result<String> {
-    let body = toml::to_string(options)
-        .map_err(|e| Error::setting(format!("settings cannot be written: {e}")))?;
-    let version = env!("CARGO_PKG_VERSION");
-    Ok(format!(
-        "# regretless {version}; run again: regretless {command} --config THIS_FILE --out \
-            NEW\n{body}"
-    ))
-}
-
 /// Reads a TOML file as a value of any type.
 pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T> {
     parse_toml(&read_text(path)?, path)

@@ -222,6 +222,11 @@ fn the_examples_run_from_the_program_alone() {
             .read("m/report.html")
             .contains("In which eight hours")
     );
+    // Every row has items and a budget of its own.
+    let houses = workspace.run("fit --example houses --budget 1 --out h");
+    let houses = houses.succeeded();
+    assert!(houses.err.contains("row parameters"), "{}", houses.err);
+    assert!(houses.out.contains("kUSD"), "{}", houses.out);
     let unknown = workspace.run("fit --example batery");
     assert_eq!(unknown.code, 2);
     assert!(unknown.err.contains("battery"), "{}", unknown.err);
@@ -251,6 +256,112 @@ fn a_new_problem_file_has_the_names_of_the_table_and_fits_it() {
         unknown.err.contains("did you mean 'knapsack'"),
         "{}",
         unknown.err
+    );
+}
+
+#[test]
+fn a_new_problem_file_finds_the_costs_or_shows_a_command_for_each_reading() {
+    let workspace = workspace(40, true);
+    let new = "new top_k --table table.csv --out found.toml";
+    let written = workspace.run(new).succeeded();
+    let named = workspace
+        .run("new top_k --table table.csv --costs cost_* --out named.toml")
+        .succeeded();
+    assert_eq!(workspace.read("found.toml"), workspace.read("named.toml"));
+    assert!(
+        written
+            .out
+            .contains("checked against table.csv: 4 costs in 40 rows"),
+        "{}",
+        written.out
+    );
+    let next = written.out.lines().last().unwrap();
+    let next = next.strip_prefix("next: regretless ").unwrap();
+    assert_eq!(next, "fit table.csv --problem found.toml --costs 'cost_*'");
+    assert_eq!(
+        next.replace("found", "named"),
+        named.out.lines().last().unwrap()[17..]
+    );
+    let fit = format!("{} --budget 0.5 --out found", next.replace('\'', ""));
+    workspace.run(&fit).succeeded();
+    // A forecast has names that are alike, too.
+    let forecast = with_column(&table(40, true), "guess_a", |cells| cells[2].into());
+    let forecast = with_column(&forecast, "guess_b", |cells| cells[3].into());
+    workspace.write("two.csv", &forecast);
+    let refused = workspace.run("new top_k --table two.csv --out two.toml");
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    for pattern in ["cost_*", "guess_*"] {
+        let line =
+            format!("  regretless new top_k --table two.csv --out two.toml --costs '{pattern}'");
+        assert!(refused.err.lines().any(|l| l == line), "{}", refused.err);
+    }
+    assert!(!workspace.path("two.toml").exists());
+    // A parameter of the problem that the table lacks.
+    workspace.write("few.csv", "a_1,a_2\n1,x\n2,y\n");
+    let none = workspace.run("new top_k --table few.csv --out few.toml");
+    assert!(none.err.contains("names that are alike"), "{}", none.err);
+}
+
+#[test]
+fn items_are_called_on_the_page_and_in_explanations_as_the_file_of_names_says() {
+    let workspace = workspace(60, true);
+    workspace.write(
+        "names.csv",
+        "cost,name\ncost_a,\"Elbe, north\"\ncost_c,Harz\n",
+    );
+    let command = COMMAND.replace("--budget 3", "--method MAE");
+    let plain = workspace
+        .run(&command.replace("result", "plain"))
+        .succeeded();
+    let named = workspace.run(&format!("{command} --names names.csv"));
+    let named = named.succeeded();
+    let page = workspace.read("result/report.html");
+    assert!(
+        page.contains("Elbe, north") && page.contains("Harz"),
+        "names are on the page"
+    );
+    assert!(!workspace.read("plain/report.html").contains("Harz"));
+    // Models and tables keep the names of columns.
+    for file in ["model.safetensors", "decisions.csv", "summary.json"] {
+        let [plain, named] = ["plain", "result"].map(|folder| workspace.path(folder).join(file));
+        assert!(
+            std::fs::read(plain).unwrap() == std::fs::read(named).unwrap(),
+            "{file}"
+        );
+    }
+    assert!(
+        workspace
+            .read("result/settings.toml")
+            .contains("names = \"names.csv\"")
+    );
+    // The command that is printed next explains with these names, which choices have, too.
+    let explain = named
+        .out
+        .lines()
+        .find(|line| line.contains("explain"))
+        .unwrap();
+    let explain = explain.trim().strip_prefix("regretless ").unwrap();
+    let explained = workspace.run(explain).succeeded();
+    assert!(!explained.out.contains("cost_a"), "{}", explained.out);
+    assert!(explained.out.contains("cost_b") || explained.out.contains("Harz"));
+    let forced = workspace.run_words(
+        &[
+            &explain.split(' ').collect::<Vec<_>>()[..],
+            &["--force-choice", "Elbe, north"],
+        ]
+        .concat(),
+    );
+    assert!(forced.succeeded().out.contains("Elbe, north"));
+    assert!(plain.out.contains("explain") && !plain.out.contains("--names"));
+    workspace.write("wrong.csv", "cost,name\ncost_x,Harz\n");
+    let wrong = workspace.run(&format!("{command} --names wrong.csv --force"));
+    assert_eq!(wrong.code, 3, "{}", wrong.err);
+    assert!(
+        wrong
+            .err
+            .contains("wrong.csv, row 2: no cost is called 'cost_x'"),
+        "{}",
+        wrong.err
     );
 }
 

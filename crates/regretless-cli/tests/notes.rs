@@ -146,7 +146,7 @@ fn a_training_says_when_nothing_was_learned_and_when_more_could_be() {
     );
     let worse = run("--select last --learning-rate 1000");
     assert!(
-        worse.contains("`MSE` is not certain to beat least squares: it gains -"),
+        worse.contains("`MSE` is not certain to beat least squares: it loses "),
         "{worse}"
     );
 }

@@ -71,6 +71,7 @@ impl ComparisonPlan {
             first_seed: self.seed,
             profile: self.profile.clone(),
             unit: String::new(),
+            cost_names: None,
         }
     }
 }

@@ -4,7 +4,12 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use regretless_study::fit::{FitCommand, FitPlan, FitSettings, FitTable, StatedRoles};
+use regretless::Result;
+use regretless::data::{FeatureOptions, LongColumns};
+use regretless::problem::ProblemSpec;
+use regretless_study::fit::{
+    ExampleColumns, FitCommand, FitExample, FitFiles, FitPlan, FitSettings, FitTable, StatedRoles,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::call_observer::{PyCall, warn};
@@ -19,14 +24,32 @@ use crate::results::to_python;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FitCall {
-    file: PathBuf,
+    tables: Vec<PathBuf>,
+    delimiter: Option<String>,
+    decimal: Option<String>,
+    /// The problem file, if the problem was given as one.
+    problem: Option<PathBuf>,
     folder: PathBuf,
+    /// Whether results of other settings are replaced.
+    force: bool,
     costs: Vec<String>,
     time: Option<String>,
     decisions: Vec<String>,
     forecasts: Vec<String>,
     features: Vec<String>,
     ignore: Vec<String>,
+    keys: Vec<String>,
+    instance_column: Option<String>,
+    item_column: Option<String>,
+    cost_column: Option<String>,
+    /// Files of row parameters.
+    parameters: Vec<String>,
+    categories: Vec<String>,
+    target_statistics: Vec<String>,
+    dates: Vec<String>,
+    holidays: Option<PathBuf>,
+    names: Option<PathBuf>,
+    missing: String,
     budget: Option<f64>,
     season: Option<usize>,
     lags: Vec<String>,
@@ -52,6 +75,99 @@ struct FoundFit {
     page: String,
 }
 
+impl FitCall {
+    /// The settings of a problem but for its method and how it is solved; reads the holidays.
+    fn settings(self, problem: ProblemSpec) -> Result<FitSettings> {
+        let files = FitFiles {
+            tables: self.tables,
+            delimiter: self.delimiter,
+            decimal: self.decimal,
+            problem: self.problem,
+            holidays: self.holidays,
+            names: self.names,
+        };
+        let (file, dialect) = files.table(&self.folder, self.force)?;
+        let holidays = match &files.holidays {
+            Some(file) => FeatureOptions::read_holidays(file)?,
+            None => Vec::new(),
+        };
+        let features = FeatureOptions {
+            categories: self.categories,
+            target_statistics: self.target_statistics,
+            dates: self.dates,
+            holidays,
+            refuse_gaps: self.missing == "error",
+        };
+        features.check()?;
+        let is_long = self.instance_column.is_some()
+            || self.item_column.is_some()
+            || self.cost_column.is_some();
+        let standard = LongColumns::default();
+        let long = LongColumns {
+            instance: self.instance_column.unwrap_or(standard.instance),
+            item: self.item_column,
+            cost: self.cost_column.unwrap_or(standard.cost),
+            ..LongColumns::default()
+        };
+        Ok(FitSettings {
+            files,
+            dialect,
+            parameters: self.parameters,
+            features,
+            roles: StatedRoles {
+                costs: self.costs,
+                time: self.time,
+                decisions: self.decisions,
+                forecasts: self.forecasts,
+                features: self.features,
+                ignore: self.ignore,
+                keys: self.keys,
+                long: is_long.then_some(long),
+            },
+            budget: self.budget.unwrap_or(FitSettings::DEFAULT_BUDGET),
+            season: self.season,
+            lags: FitSettings::lags_of(&self.lags)?,
+            horizon: self.horizon,
+            seed: self.seed,
+            unit: self.unit,
+            title: self.title,
+            ..FitSettings::new(file, problem, self.folder, FitCommand::Python(self.command))
+        })
+    }
+}
+
+/// An example that was written, and what a fit of it is called with.
+#[derive(Serialize)]
+struct WrittenExample {
+    table: PathBuf,
+    problem: PathBuf,
+    names: Option<PathBuf>,
+    columns: ExampleColumns,
+    unit: &'static str,
+    title: &'static str,
+}
+
+/// Writes table and problem of an example into a folder.
+#[pyfunction]
+#[pyo3(name = "_write_fit_example")]
+pub fn write_fit_example<'py>(
+    py: Python<'py>,
+    name: &str,
+    folder: PathBuf,
+) -> PyResult<Bound<'py, PyAny>> {
+    let example = FitExample::named(name).map_err(to_py_err)?;
+    let files = example.write(&folder).map_err(to_py_err)?;
+    let written = WrittenExample {
+        table: files.table,
+        problem: files.problem,
+        names: files.names,
+        columns: example.columns,
+        unit: example.unit,
+        title: example.title,
+    };
+    to_python(py, &written)
+}
+
 /// Fits a table in a file and writes the results into a folder.
 #[pyfunction]
 #[pyo3(name = "_run_fit")]
@@ -63,30 +179,14 @@ pub fn run_fit<'py>(
     options: SolveOptions,
 ) -> PyResult<Bound<'py, PyAny>> {
     let problem = problem.get();
-    let found: FitCall =
+    let call: FitCall =
         serde_json::from_str(call).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let command = FitCommand::Python(found.command);
+    let (force, rows_only) = (call.force, call.rows_only);
     let spec = (*problem.spec).clone();
-    let mut settings = FitSettings::new(found.file, spec, found.folder, command);
-    settings.roles = StatedRoles {
-        costs: found.costs,
-        time: found.time,
-        decisions: found.decisions,
-        forecasts: found.forecasts,
-        features: found.features,
-        ignore: found.ignore,
-        ..StatedRoles::default()
-    };
+    let mut settings = call.settings(spec).map_err(to_py_err)?;
     if method.is_some() {
         settings.method = Some(parse_method(method)?);
     }
-    settings.budget = found.budget.unwrap_or(FitSettings::DEFAULT_BUDGET);
-    settings.season = found.season;
-    settings.lags = FitSettings::lags_of(&found.lags).map_err(to_py_err)?;
-    settings.horizon = found.horizon;
-    settings.seed = found.seed;
-    settings.unit = found.unit;
-    settings.title = found.title;
     let py_call = PyCall::new(options.progress);
     settings.threads = options.threads.unwrap_or(0);
     settings.limits = options.limits;
@@ -94,7 +194,9 @@ pub fn run_fit<'py>(
     settings.heuristic = heuristic.transpose().map_err(to_py_err)?;
     let table = py_call.run(py, |_| FitTable::read(&settings))?;
     raise_notes(py, problem, &table.notes)?;
-    if found.rows_only {
+    let checked = settings.check_folder(&table.roles, force);
+    checked.map_err(to_py_err)?;
+    if rows_only {
         table.write_new_rows(&settings).map_err(to_py_err)?;
         return Ok(py.None().into_bound(py));
     }

@@ -76,7 +76,7 @@ mod _core {
     #[pymodule_export]
     use super::evaluate::{evaluate, evaluate_model, overlap_warning, regret};
     #[pymodule_export]
-    use super::fit::run_fit;
+    use super::fit::{run_fit, write_fit_example};
     #[pymodule_export]
     use super::label::{Labels, label};
     #[pymodule_export]

@@ -235,6 +235,7 @@ impl Model {
             forbid,
             costs: costs.transpose()?,
             max_solves,
+            cost_names: None,
         };
         let call = PyCall::new(false);
         let explanation = call.run(py, |observer| {

@@ -51,7 +51,9 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
         ``"linear"``, ``"mlp"`` or ``"mlp:64,32"``.
     validation : float, default 0.2
         Fraction of the rows that selects the best epoch; 0 trains on all rows and keeps the last
-        epoch.
+        epoch. There are no test rows: `regretless.train` gives the same model, byte for byte, with
+        ``split=(validation, 0.0)`` and ``seed=random_state``, and so does ``regretless train``;
+        for 0 with ``split=(rows, 0, 0)`` and ``select="last"``.
     epochs, batch_size, learning_rate, optimizer, select, patience : optional
         Training settings, as in :func:`regretless.train`; None is its default.
     profile : {"default", "paper"}, default "default"
@@ -408,7 +410,7 @@ class DecisionFocusedRegressor(MultiOutputMixin, RegressorMixin, TransformerMixi
         settings = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         if validation_rows(self.validation, rows) == 0:
             settings.setdefault("select", "last")
-            settings["split"] = (np.arange(rows), [])
+            settings["split"] = (rows, 0, 0)
         else:
             settings["split"] = (self.validation, 0.0)
             criterion = "validation-regret" if has_problem else "validation-loss"

@@ -7,17 +7,19 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from regretless._core import _run_fit
+from regretless._core import _run_fit, _write_fit_example
+from regretless._files import write_atomically
 from regretless.losses.custom import OwnLoss, as_method
 from regretless.results.pages import first_names, html_table, notebook_html, short_text
 from regretless.results.savings import SavingsResult, frame_or_records, method_rows
 from regretless.solving.options import SolveKeywords, SolveOptions, takes_solve_options
 from regretless.solving.problem import Problem
+from regretless.tables.columns import holiday_texts
 from regretless.tables.numbers import check_seed
 from regretless.training.model import Model
 
@@ -30,6 +32,12 @@ MODEL_FILE = "model.safetensors"
 """The model in the folder of a fit."""
 NEW_ROWS_FILE = "new-rows.csv"
 """What a table to decide on looks like, in the folder of a fit."""
+TABLE_FILE = "table.csv"
+"""The table in the folder of a fit, where it was a DataFrame."""
+NAMES_FILE = "names.csv"
+"""What people call the costs, in the folder of a fit, where it was a mapping."""
+HOLIDAYS_FILE = "holidays.txt"
+"""The holidays in the folder of a fit, where they were dates."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,7 @@ class _Call:
 
     problem: Problem
     settings: dict[str, Any]
+    holidays: Any
     solve: SolveOptions
 
 
@@ -125,8 +134,11 @@ class FitResult(SavingsResult):
         # Every role as it was found: a longer table must have the same columns.
         chosen = {
             role: _list(self.roles[role]) or ["none"]
-            for role in ("costs", "decisions", "forecasts")
+            for role in ("costs", "decisions", "forecasts", "keys")
         }
+        if self.roles.get("instances"):
+            # The cost of a long table is its cost column.
+            chosen["costs"] = []
         settings = {
             **call.settings,
             **chosen,
@@ -134,11 +146,13 @@ class FitResult(SavingsResult):
             "features": self.roles["features"],
             "lags": _lag_words(self.roles["lag_periods"]),
             "rows_only": True,
+            "names": None,
         }
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
             settings["folder"] = temporary
-            settings["file"] = os.fspath(_file_of(table, folder))
+            settings["tables"] = _files_of(table, folder, force=True)
+            settings["holidays"] = _holidays_of(call.holidays, folder, force=True)
             _run_fit(call.problem, None, json.dumps(settings), call.solve)
             return _records(folder / NEW_ROWS_FILE)
 
@@ -175,37 +189,117 @@ def _list(value: str | Sequence[str] | None) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 
-def _file_of(table: Any, folder: Path) -> Path:
-    """Return the file of a table; a frame is written into the folder."""
+def _files_of(table: Any, folder: Path, *, force: bool) -> list[str]:
+    """Return the files of a table; a frame is written into the folder."""
     if isinstance(table, (str, os.PathLike)):
-        return Path(table)
-    file = folder / "table.csv"
-    folder.mkdir(parents=True, exist_ok=True)
+        return [os.fspath(table)]
+    if isinstance(table, (list, tuple)):
+        return [os.fspath(file) for file in table]
+    text = _csv_of(table)
+    file = folder / TABLE_FILE
+    _write_input(file, text, force=force)
+    return [os.fspath(file)]
+
+
+def _paths(files: Any) -> list[str]:
+    """Return paths as a list of texts."""
+    if files is None:
+        return []
+    if isinstance(files, (str, os.PathLike)):
+        return [os.fspath(files)]
+    return [os.fspath(file) for file in files]
+
+
+def _with_example(name: str, folder: Path, settings: dict[str, Any]) -> tuple[str, str]:
+    """Write an example, add its settings where others are not given; return problem and table."""
+    written = _write_fit_example(name, folder)
+    for role, columns in written["columns"].items():
+        if not settings[role] and columns is not None:
+            settings[role] = [columns] if role == "costs" else columns
+    settings["unit"] = written["unit"] if settings["unit"] is None else settings["unit"]
+    settings["title"] = written["title"] if settings["title"] is None else settings["title"]
+    settings["names"] = written["names"]
+    return written["problem"], written["table"]
+
+
+def _csv_of(table: Any) -> str:
+    """Return a frame as text."""
+    text: str | None
     if hasattr(table, "to_csv"):
-        table.to_csv(file, index=bool(table.index.name))
+        text = table.to_csv(index=bool(table.index.name), lineterminator="\n")
     elif hasattr(table, "write_csv"):
-        table.write_csv(file)
+        text = table.write_csv()
     elif hasattr(table, "to_pandas"):
-        table.to_pandas().to_csv(file, index=False)
+        text = table.to_pandas().to_csv(index=False, lineterminator="\n")
     else:
+        text = None
+    if text is None:
         raise TypeError(
             f"table is a {type(table).__name__}; give a file, or a DataFrame of pandas or polars "
             "with the names of its columns"
         )
-    return file
+    return text
+
+
+def _write_input(file: Path, text: str, *, force: bool) -> None:
+    """Write what a fit reads; the same file stays, another one is replaced if ``force``."""
+    content = text.encode()
+    if file.exists() and file.read_bytes() == content:
+        return
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, content, force=force)
+
+
+def _names_file(names: Any, folder: Path) -> str | None:
+    """Return the file of names; a mapping is written into the folder."""
+    if names is None or isinstance(names, (str, os.PathLike)):
+        return None if names is None else os.fspath(names)
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(["cost", "name"])
+    rows.writerows(names.items())
+    file = folder / NAMES_FILE
+    # They change no result.
+    _write_input(file, text.getvalue(), force=True)
+    return os.fspath(file)
+
+
+def _holidays_of(holidays: Any, folder: Path, *, force: bool) -> str | None:
+    """Return the file of holidays; dates are written into the folder."""
+    if holidays is None:
+        return None
+    if isinstance(holidays, os.PathLike):
+        return os.fspath(holidays)
+    text = "".join(f"{date}\n" for date in holiday_texts(holidays))
+    file = folder / HOLIDAYS_FILE
+    _write_input(file, text, force=force)
+    return os.fspath(file)
 
 
 @takes_solve_options
 def fit(
-    problem: Any,
-    table: Any,
+    problem: Any = None,
+    table: Any = None,
     *,
+    example: str | None = None,
     costs: str | Sequence[str] | None = None,
     time: str | None = None,
+    keys: str | Sequence[str] | None = None,
     decisions: str | Sequence[str] | None = None,
     forecasts: str | Sequence[str] | None = None,
     features: str | Sequence[str] | None = None,
     ignore: str | Sequence[str] | None = None,
+    instance_column: str | None = None,
+    item_column: str | None = None,
+    cost_column: str | None = None,
+    parameters: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    categories: str | Sequence[str] | None = None,
+    target_statistics: str | Sequence[str] | None = None,
+    dates: str | Sequence[str] | None = None,
+    holidays: Any = None,
+    missing: Literal["impute", "error"] = "impute",
     method: str | OwnLoss | None = None,
     budget: float | None = None,
     season: int | None = None,
@@ -214,7 +308,9 @@ def fit(
     seed: int = 0,
     unit: str | None = None,
     title: str | None = None,
+    names: Mapping[str, str] | str | os.PathLike[str] | None = None,
     out: str | os.PathLike[str] | None = None,
+    force: bool = False,
     **solving: Unpack[SolveKeywords],
 ) -> FitResult:
     """Find out what the columns of a table are, compare methods on it, and fit the best one.
@@ -227,13 +323,20 @@ def fit(
     ----------
     problem : Problem or path
         The problem, or its file. Python functions are no problems of a fit.
-    table : path or DataFrame
-        A row per decision: a CSV or Parquet file, or a DataFrame of pandas or polars.
+    table : path, list of paths or DataFrame
+        A row per decision: a CSV or Parquet file, or a DataFrame of pandas or polars. Several files
+        with the same columns are joined, one after the other.
+    example : str, optional
+        An example on real data instead of a problem and a table: "battery", "machine" or
+        "houses".
     costs : str or list of str, optional
         Names or patterns such as ``"c_*"``; by default the columns named after the problem's costs,
         or the only group of as many columns with names that are alike.
     time : str, optional
         The column of times, or ``"none"``; by default the only column of dates.
+    keys : str or list of str, optional
+        Columns that name the rows, such as order numbers, or ``"none"``; by default texts and whole
+        numbers called id with another value in every row.
     decisions : str or list of str, optional
         Decisions that were made, one column for each cost, or ``"none"``; by default columns named
         after the costs that are 0 and 1, or mostly 0.
@@ -242,6 +345,17 @@ def fit(
         columns named after the costs. They are compared as they are, and features too.
     features, ignore : str or list of str, optional
         Names or patterns of the features, and of columns to leave out.
+    instance_column, item_column, cost_column : str, optional
+        The columns of a long table, with a row per instance and cost.
+    parameters : path or list of paths, optional
+        Files of parameters of the rows that are not in the table: CSV with a row per instance, or
+        ``"NAME=FILE.npy"``.
+    delimiter, decimal : str, optional
+        What separates the cells of CSV files, and what precedes decimals; a comma (a tab in .tsv
+        files) and a point by default.
+    categories, target_statistics, dates, holidays, missing : optional
+        How texts, dates and gaps become features: the fields of `FeatureOptions`. Holidays are
+        dates, or a `Path` of a file with a date in each line.
     method : str or loss, optional
         What is compared with the baselines; `auto` by default.
     budget : float, default 20.0
@@ -259,8 +373,14 @@ def fit(
         The unit of costs, such as EUR.
     title : str, optional
         The title of the page.
+    names : mapping or path, optional
+        What people call the costs, for the page: names by cost, or a CSV file with a header such as
+        ``cost,name``. Tables and models keep the names of the columns.
     out : path, optional
-        Folder of the model, the page and all results; the same call resumes there.
+        Folder of the model, the page and all results; the same call resumes there. Its
+        ``settings.toml`` has every setting and role: ``regretless fit --config`` repeats the fit.
+    force : bool, default False
+        Whether results of other settings in the folder are replaced.
     threads, progress, heuristic, gap, nodes, seconds : optional
         As in `train`.
 
@@ -273,6 +393,12 @@ def fit(
     ------
     ValueError
         If a role could be that of several columns; the message has an argument for each.
+    FileExistsError
+        If the folder has results of other settings, or of another table.
+
+    Notes
+    -----
+    The same settings give the same files, byte for byte, as ``regretless fit``.
 
     Examples
     --------
@@ -281,16 +407,27 @@ def fit(
     >>> result.model.decide(tomorrow).to_frame()
     """
     check_seed(seed)
-    if isinstance(problem, (str, os.PathLike)):
-        problem = Problem.from_file(os.fspath(problem))
+    if missing not in ("impute", "error"):
+        raise ValueError(f"missing is 'impute' or 'error', not {missing!r}")
     solve = SolveOptions(**solving)
     settings = {
         "costs": _list(costs),
         "time": time,
+        "keys": _list(keys),
         "decisions": _list(decisions),
         "forecasts": _list(forecasts),
         "features": _list(features),
         "ignore": _list(ignore),
+        "instance_column": instance_column,
+        "item_column": item_column,
+        "cost_column": cost_column,
+        "parameters": _paths(parameters),
+        "delimiter": delimiter,
+        "decimal": decimal,
+        "categories": _list(categories),
+        "target_statistics": _list(target_statistics),
+        "dates": _list(dates),
+        "missing": missing,
         "budget": budget,
         "season": season,
         "lags": _lag_words(lags),
@@ -299,12 +436,25 @@ def fit(
         "seed": seed,
         "unit": unit,
         "title": title,
+        "force": force,
         "command": "regretless.fit(problem, table",
     }
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary if out is None else out)
+        if example is not None:
+            if problem is not None or table is not None:
+                raise TypeError("an example has its own problem and table: leave yours out")
+            problem, table = _with_example(example, folder, settings)
+        elif problem is None or table is None:
+            raise TypeError("fit() takes a problem and a table, or an example")
+        settings["problem"] = None
+        if isinstance(problem, (str, os.PathLike)):
+            settings["problem"] = os.fspath(problem)
+            problem = Problem.from_file(os.fspath(problem))
         settings["folder"] = os.fspath(folder)
-        settings["file"] = os.fspath(_file_of(table, folder))
+        settings["holidays"] = _holidays_of(holidays, folder, force=force)
+        settings["names"] = _names_file(names, folder) or settings.get("names")
+        settings["tables"] = _files_of(table, folder, force=force)
         chosen = None if method is None else as_method(method)
         found = _run_fit(problem, chosen, json.dumps(settings), solve)
         new_rows = _records(folder / NEW_ROWS_FILE)
@@ -320,5 +470,5 @@ def fit(
         methods=frame_or_records(method_rows(found["summary"])),
         new_rows=new_rows,
         page=found["page"],
-        _call=_Call(problem, settings, solve),
+        _call=_Call(problem, settings, holidays, solve),
     )

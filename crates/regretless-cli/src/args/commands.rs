@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::data::{ColumnOptions, CsvOptions, DataOptions, ParameterOptions};
 use super::values::{FileFormat, GeneratedFormat, RelaxationArg, ResultFormat};
-use super::{ExecutionOptions, LimitOptions, ProblemSource};
+use super::{ExecutionOptions, LimitOptions, NameOptions, ProblemSource};
 
 /// Options of `generate`.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
@@ -262,6 +262,10 @@ pub struct ExplainOptions {
     /// minute]
     #[arg(long, value_name = "N", help_heading = "Explanation")]
     pub max_solves: Option<usize>,
+    /// What people call the costs.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub names: NameOptions,
     /// Threads, checkpoints, heuristic.
     #[command(flatten)]
     #[serde(flatten)]

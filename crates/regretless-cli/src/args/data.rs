@@ -155,20 +155,8 @@ pub struct CsvOptions {
 impl CsvOptions {
     /// The dialect of a file.
     pub fn dialect(&self, path: &Path) -> Result<CsvDialect> {
-        let standard = if is_tab_separated(path) { "tab" } else { "," };
-        CsvDialect::new(
-            self.delimiter.as_deref().unwrap_or(standard),
-            self.decimal.as_deref().unwrap_or("."),
-        )
+        CsvDialect::of_file(path, self.delimiter.as_deref(), self.decimal.as_deref())
     }
-}
-
-/// Whether the name of a file, compressed or not, says that tabs separate its cells.
-fn is_tab_separated(path: &Path) -> bool {
-    let name = path.to_string_lossy().to_ascii_lowercase();
-    [".tsv", ".tsv.gz", ".tsv.bz2"]
-        .iter()
-        .any(|ending| name.ends_with(ending))
 }
 
 /// Columns that identify the rows of a long table.

@@ -6,9 +6,9 @@ use clap::Args;
 use regretless::method::Method;
 use serde::{Deserialize, Serialize};
 
-use super::ExecutionOptions;
 use super::data::{ColumnOptions, CsvOptions, EncodingOptions, ParameterOptions, ProblemSource};
 use super::values::{one_or_many, one_or_many_paths};
+use super::{ExecutionOptions, NameOptions};
 
 /// Options of `fit`.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub struct FitOptions {
     /// Problem file
     #[arg(long, value_name = "FILE.toml", help_heading = "Problem")]
     pub problem: Option<ProblemSource>,
-    /// An example on real data instead of a table and a problem: battery or machine
+    /// An example on real data instead of a table and a problem: battery, machine or houses
     #[arg(long, value_name = "NAME", help_heading = "Problem")]
     pub example: Option<String>,
     /// What the columns are.
@@ -80,6 +80,10 @@ pub struct FitOptions {
     /// Title of the page [default: a question about the table]
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
     pub title: Option<String>,
+    /// What people call the costs.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub names: NameOptions,
     /// Folder of the model, the page and all results [default: runs/fit-NAME, with the name of the
     /// table]
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]

@@ -26,8 +26,8 @@ pub use commands::{
 pub use data::{
     ColumnOptions, CsvOptions, DataOptions, ParameterOptions, ProblemOptions, ProblemSource,
 };
-pub use fit::{FitOptions, RoleOptions};
-pub use studies::{BacktestOptions, CompareOptions, PageOptions, TrainOptions};
+pub use fit::FitOptions;
+pub use studies::{BacktestOptions, CompareOptions, NameOptions, PageOptions, TrainOptions};
 pub use training::Profile;
 use values::Seconds;
 pub use values::{GeneratedFormat, ResultFormat};
@@ -107,6 +107,7 @@ all rows. An interrupted run resumes with the same command.")]
     #[command(after_help = "\
 Examples:
   regretless new --list
+  regretless new knapsack --table history.csv --out van.toml
   regretless new knapsack --table history.csv --costs 'eur_*' --out van.toml
 
 The file is valid as it is. With a table it has the names and the number of its costs.")]

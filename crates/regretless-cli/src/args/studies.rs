@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use regretless::data::SplitRule;
+use regretless::Result;
+use regretless::data::{CostNames, Dataset, SplitRule};
 use regretless::method::Method;
 use regretless::predict::PredictorSpec;
+use regretless_study::table_report::NamesFile;
 use serde::{Deserialize, Serialize};
 
 use super::data::{DataOptions, ProblemOptions};
@@ -79,6 +81,27 @@ pub struct PageOptions {
     /// the columns x and y, and node with their names
     #[arg(long, value_name = "FILE.csv")]
     pub coordinates: Option<PathBuf>,
+    /// What people call the costs.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub names: NameOptions,
+}
+
+/// Names of costs for people.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+#[command(next_help_heading = "Output")]
+pub struct NameOptions {
+    /// What people call the costs, for pages and explanations: a CSV file with a header such as
+    /// cost,name, and in each row a cost and its name
+    #[arg(long, value_name = "FILE.csv")]
+    pub names: Option<PathBuf>,
+}
+
+impl NameOptions {
+    /// The names of the costs of a table, if there are some.
+    pub fn of_table(&self, data: &Dataset) -> Result<Option<CostNames>> {
+        NamesFile::names_in(self.names.as_deref(), data)
+    }
 }
 
 impl PageOptions {

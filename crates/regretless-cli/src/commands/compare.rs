@@ -20,7 +20,7 @@ use regretless_study::comparison::{
 };
 use regretless_study::experiment::{CellId, DecisionLayout};
 use regretless_study::table_report::TableReport;
-use regretless_study::text::first_columns;
+use regretless_study::text::{first_columns, settings_text};
 use serde_json::Value;
 
 use super::data_split::{DataSource, LabeledSplits, standard_split};
@@ -28,7 +28,6 @@ use super::train::check_utf8;
 use super::{CommandContext, GivenOptions, decision_page, encoding, json, oracle};
 use crate::args::{CompareOptions, Profile};
 use crate::output::CommandReport;
-use crate::settings;
 use crate::shell::{command_line, quoted};
 
 /// Runs all methods on all seeds and reports.
@@ -49,7 +48,10 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     let may_be_same = options.out.as_ref().is_some_and(has_results);
     let unit = options.unit.as_deref();
     decision_page::check(&page_options, unit, may_be_same, context)?;
-    let comparison = comparison_of(&mut options, given, context)?;
+    let mut comparison = comparison_of(&mut options, given, context)?;
+    comparison.facts.cost_names = page_options
+        .names
+        .of_table(comparison.data[0].data.data())?;
     let spec = comparison.data[0].problem.spec();
     let layout = DecisionLayout::for_problem(spec, page_options.coordinates.as_deref())?;
     let runs = comparison.runner.cell_ids()?;
@@ -102,7 +104,7 @@ fn result_folder(
 ) -> Result<(ResultFolder, RunLog)> {
     let key = ComparisonKey {
         runs,
-        settings: &settings::text(options, "compare")?,
+        settings: &settings_text(options, "compare")?,
     };
     let (folder, earlier) =
         ResultFolder::choose(options.out.as_deref(), &name(options), &key, context.force)?;
@@ -119,7 +121,7 @@ fn result_folder(
         out: Some(folder.path().into()),
         ..options.clone()
     };
-    let settings = settings::text(&written, "compare")?;
+    let settings = settings_text(&written, "compare")?;
     let log = folder.runs(settings, earlier)?;
     Ok((folder, log))
 }
@@ -287,6 +289,7 @@ fn facts(options: &CompareOptions) -> ComparisonFacts {
         first_seed: options.seed.unwrap_or(0),
         profile: profile_name(options).into(),
         unit: options.unit.clone().unwrap_or_default(),
+        cost_names: None,
     }
 }
 

@@ -7,6 +7,7 @@ use regretless::data::{Features, InstanceKeys, RowParameters};
 use regretless::explain::{ExplainSettings, Explanation};
 use regretless::{Error, Model, Result};
 use regretless_study::explanation::full_text;
+use regretless_study::table_report::NamesFile;
 use serde_json::json;
 
 use super::{CommandContext, json};
@@ -51,6 +52,15 @@ pub fn run(options: &ExplainOptions, context: &CommandContext) -> Result<Command
         forbid: options.forbid_choice.clone(),
         costs: true_costs(&model, options, &row, context)?,
         max_solves: options.max_solves,
+        cost_names: match &options.names.names {
+            Some(file) => {
+                let own = matching
+                    .names()
+                    .unwrap_or(&model.predictor().metadata.costs);
+                Some(NamesFile::read(file)?.of(own)?)
+            }
+            None => None,
+        },
     };
     let mut explanation = model
         .explain_instance(

@@ -5,26 +5,21 @@
 
 use std::path::{Path, PathBuf};
 
-use regretless::data::{CsvDialect, LongColumns};
+use regretless::data::LongColumns;
 use regretless::{Error, Result};
 use regretless_study::fit::{
-    CARD_FILE_NAME, FitCommand, FitExample, FitPlan, FitResults, FitSettings, FitTable,
-    MODEL_FILE_NAME, NEW_ROWS_FILE_NAME, PAGE_FILE_NAME, RowFile, SETTINGS_FILE_NAME, StatedRoles,
-    TableRoles, check_settings,
+    CARD_FILE_NAME, FitCommand, FitExample, FitFiles, FitPlan, FitResults, FitSettings, FitTable,
+    MODEL_FILE_NAME, NEW_ROWS_FILE_NAME, PAGE_FILE_NAME, SETTINGS_FILE_NAME, StatedRoles,
+    TableRoles,
 };
-use regretless_study::text::{grouped, write_text};
+use regretless_study::text::grouped;
 use serde_json::json;
 
 use super::CommandContext;
-use crate::args::{CsvOptions, ExecutionOptions, FitOptions, ProblemSource, RoleOptions};
+use crate::args::{FitOptions, ProblemSource};
 use crate::input::{load_spec, require};
 use crate::output::{CommandReport, path_json, set_resumable};
-use crate::settings;
 use crate::shell::{command_line, quoted};
-
-/// Results that show whether those of an earlier run are the same. The page, which is written last,
-/// says when.
-const COMPARED_FILES: [&str; 3] = ["summary.json", MODEL_FILE_NAME, CARD_FILE_NAME];
 
 /// Width of the column of roles: that of the longest, `row parameters`.
 const ROLE_WIDTH: usize = 14;
@@ -34,9 +29,7 @@ pub fn run(options: &FitOptions, context: &CommandContext) -> Result<CommandRepo
     let options = &with_example(options.clone(), context)?;
     let settings = fit_settings(options, context)?;
     let table = FitTable::read(&settings)?;
-    let resolved = with_roles(options, &table.roles, &settings);
-    let settings_text = settings::text(&resolved, "fit")?;
-    check_folder(&settings.folder, &settings_text, context)?;
+    settings.check_folder(&table.roles, context.force)?;
     print_roles(&table, &settings, context);
     context.print_notes(&table.notes);
     if options.rows_only {
@@ -52,7 +45,7 @@ pub fn run(options: &FitOptions, context: &CommandContext) -> Result<CommandRepo
             "note: row {row} (counted from 0) is skipped: {failure}"
         ));
     }
-    if write(&settings_text, &table, &settings, &results)? {
+    if results.write(&table, &settings)? {
         context.warn("note: this fit was complete; its results are unchanged");
     }
     report(&settings, &table, &results)
@@ -71,20 +64,31 @@ fn with_example(mut options: FitOptions, context: &CommandContext) -> Result<Fit
     let folder = options
         .out
         .get_or_insert_with(|| Path::new("runs").join(format!("example-{name}")));
-    let [table, problem] = example.write(folder)?;
+    let files = example.write(folder)?;
+    let columns = &example.columns;
     context.warn(&format!(
-        "{name}: the same as regretless fit {} --problem {} --costs '{}' --unit {}",
-        table.display(),
-        problem.display(),
-        example.costs,
-        example.unit
+        "{name}: the same as regretless fit {} --problem {}{} --unit {}{}",
+        quoted_path(&files.table),
+        quoted_path(&files.problem),
+        columns.flags(),
+        example.unit,
+        names_flag(files.names.as_deref())
     ));
-    options.table = Some(vec![table]);
-    options.problem = Some(ProblemSource::File(problem));
-    options
-        .roles
-        .costs
-        .get_or_insert_with(|| vec![example.costs.into()]);
+    options.names.names = options.names.names.or(files.names);
+    let costs = columns.costs.map(|costs| vec![costs.to_owned()]);
+    options.roles.costs = options.roles.costs.or(costs);
+    for (given, column) in [
+        (
+            &mut options.columns.instance_column,
+            columns.instance_column,
+        ),
+        (&mut options.columns.item_column, columns.item_column),
+        (&mut options.cost_column, columns.cost_column),
+    ] {
+        *given = given.take().or(column.map(str::to_owned));
+    }
+    options.table = Some(vec![files.table]);
+    options.problem = Some(ProblemSource::File(files.problem));
     options.unit.get_or_insert_with(|| example.unit.into());
     options.title.get_or_insert_with(|| example.title.into());
     Ok(options)
@@ -92,23 +96,29 @@ fn with_example(mut options: FitOptions, context: &CommandContext) -> Result<Fit
 
 fn fit_settings(options: &FitOptions, context: &CommandContext) -> Result<FitSettings> {
     let command = FitCommand::Shell(command_line(&context.arguments));
-    let files = require(options.table.as_ref(), "TABLE")?;
-    let problem = load_spec(&require(options.problem.as_ref(), "--problem")?)?;
+    let tables = require(options.table.as_ref(), "TABLE")?;
+    let source = require(options.problem.as_ref(), "--problem")?;
+    let problem = load_spec(&source)?;
     let folder = options
         .out
         .clone()
-        .unwrap_or_else(|| default_folder(&files[0]));
-    let tables = row_files(&files, &options.csv)?;
-    let (file, dialect) = match tables.as_slice() {
-        [only] => (only.file.clone(), only.dialect),
-        several => {
-            let joined = RowFile::join(several, &folder, context.force)?;
-            (joined, CsvDialect::default())
-        }
+        .unwrap_or_else(|| default_folder(&tables[0]));
+    let files = FitFiles {
+        tables,
+        delimiter: options.csv.delimiter.clone(),
+        decimal: options.csv.decimal.clone(),
+        problem: match source {
+            ProblemSource::File(path) => Some(path),
+            ProblemSource::Inline(_) => None,
+        },
+        holidays: options.encoding.holidays.clone(),
+        names: options.names.names.clone(),
     };
+    let (file, dialect) = files.table(&folder, context.force)?;
     let list = |given: &Option<Vec<String>>| given.clone().unwrap_or_default();
     let roles = &options.roles;
     Ok(FitSettings {
+        files,
         dialect,
         parameters: options.parameter_files.files(),
         features: options.encoding.features()?,
@@ -137,18 +147,6 @@ fn fit_settings(options: &FitOptions, context: &CommandContext) -> Result<FitSet
     })
 }
 
-/// The tables with how each of them is written.
-fn row_files(files: &[PathBuf], csv: &CsvOptions) -> Result<Vec<RowFile>> {
-    let mut tables = Vec::with_capacity(files.len());
-    for file in files {
-        tables.push(RowFile {
-            file: file.clone(),
-            dialect: csv.dialect(file)?,
-        });
-    }
-    Ok(tables)
-}
-
 /// The columns of a long table, if one of them is named.
 fn long_columns(options: &FitOptions) -> Option<LongColumns> {
     let columns = &options.columns;
@@ -166,48 +164,6 @@ fn default_folder(table: &Path) -> PathBuf {
     let stem = table.file_stem();
     let name = stem.map_or("table".into(), |stem| stem.to_string_lossy());
     Path::new("runs").join(format!("fit-{name}"))
-}
-
-/// The options with every role as it was found: another table with more columns has the same ones.
-fn with_roles(options: &FitOptions, roles: &TableRoles, settings: &FitSettings) -> FitOptions {
-    let list = |names: &[String]| Some(names.to_vec()).filter(|names| !names.is_empty());
-    let or_none = |names: &[String]| Some(list(names).unwrap_or_else(|| vec!["none".into()]));
-    FitOptions {
-        roles: RoleOptions {
-            // That of a long table is its cost column.
-            costs: list(&roles.costs).filter(|_| roles.instances.is_empty()),
-            time: Some(roles.time.clone().unwrap_or_else(|| "none".into())),
-            decisions: or_none(&roles.decisions),
-            forecasts: or_none(&roles.forecasts),
-            keys: or_none(&roles.keys),
-            features: list(&roles.features),
-            lags: or_none(
-                &roles
-                    .lag_periods
-                    .iter()
-                    .map(usize::to_string)
-                    .collect::<Vec<_>>(),
-            ),
-            ignore: options.roles.ignore.clone(),
-        },
-        rows_only: false,
-        horizon: Some(settings.horizon),
-        budget: Some(settings.budget),
-        seed: Some(settings.seed),
-        execution: ExecutionOptions {
-            threads: None,
-            ..options.execution.clone()
-        },
-        ..options.clone()
-    }
-}
-
-/// Refuses a folder with results of other settings.
-fn check_folder(folder: &Path, settings_text: &str, context: &CommandContext) -> Result<()> {
-    if context.force && (!folder.exists() || folder.is_dir()) {
-        return Ok(());
-    }
-    check_settings(folder, settings_text)
 }
 
 fn print_roles(table: &FitTable, settings: &FitSettings, context: &CommandContext) {
@@ -244,25 +200,6 @@ fn decide_line(table: &FitTable, settings: &FitSettings, model: &Path) -> String
     format!("  regretless decide --model {model} --data {rows}{columns}{key} --out {decisions}")
 }
 
-/// Writes everything; results of an earlier run with the same settings are replaced. Returns
-/// whether they were the same.
-fn write(
-    settings_text: &str,
-    table: &FitTable,
-    settings: &FitSettings,
-    results: &FitResults,
-) -> Result<bool> {
-    let folder = &settings.folder;
-    std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
-    // First: a folder with results of a run that was killed is not taken by other settings.
-    write_text(&folder.join(SETTINGS_FILE_NAME), settings_text, true)?;
-    let contents = || COMPARED_FILES.map(|name| std::fs::read(folder.join(name)).ok());
-    let earlier = contents();
-    let is_complete = earlier.iter().all(Option::is_some) && folder.join(PAGE_FILE_NAME).exists();
-    results.write(table, settings)?;
-    Ok(is_complete && earlier == contents())
-}
-
 /// The flags of the columns that name instances and items of a long table.
 fn instance_flags(roles: &TableRoles) -> String {
     let flags = ["--instance-column", "--item-column"].into_iter();
@@ -271,6 +208,13 @@ fn instance_flags(roles: &TableRoles) -> String {
         text += &format!(" {flag} {}", quoted(column));
     }
     text
+}
+
+/// The flag of the file of names, if there is one.
+fn names_flag(file: Option<&Path>) -> String {
+    file.map_or_else(String::new, |file| {
+        format!(" --names {}", quoted_path(file))
+    })
 }
 
 fn quoted_path(path: &Path) -> String {
@@ -308,8 +252,9 @@ fn report(settings: &FitSettings, table: &FitTable, results: &FitResults) -> Res
     let columns = instance_flags(&table.roles);
     // Explanations are about costs.
     if !table.problem.kind().recourse().predicts_quantities() {
+        let names = names_flag(settings.files.names.as_deref());
         report.line(format!(
-            "  regretless explain --model {model} --data {rows}{columns} --row 0"
+            "  regretless explain --model {model} --data {rows}{columns} --row 0{names}"
         ));
     }
     if !table.roles.lags.is_empty() {

@@ -1,17 +1,19 @@
 //! `new`: a problem file to begin with.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use regretless::data::{Layout, OutputFile, TableSource, WideColumns};
 use regretless::problem::{ProblemFamily, ProblemSpec};
 use regretless::{Error, Result};
+use regretless_study::fit::{FitCommand, FitSettings, FitTable, FoundCosts, StatedRoles};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::CommandContext;
 use crate::args::CsvOptions;
 use crate::output::{CommandReport, path_json};
+use crate::shell::{command_line, quoted};
 
 /// Problem file unless `--out` is given.
 const DEFAULT_FILE: &str = "problem.toml";
@@ -27,9 +29,10 @@ pub struct NewOptions {
     #[serde(skip)]
     pub list: bool,
     /// A table whose costs the problem is for (CSV or Parquet)
-    #[arg(long, value_name = "FILE", requires = "costs")]
+    #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
-    /// The costs of the table, by name or pattern such as 'c*'
+    /// The costs of the table, by name or pattern such as 'c*' [default: the only group of numbers
+    /// with names that are alike]
     #[arg(
         long,
         value_delimiter = ',',
@@ -79,8 +82,9 @@ fn write(kind: &str, options: &NewOptions, context: &CommandContext) -> Result<C
     let Some((family, _)) = found else {
         return Err(no_starter(kind));
     };
-    let costs = costs_of_table(options)?;
-    let text = family.starter(costs.as_deref()).unwrap_or_default();
+    let found = costs_of_table(options, context)?;
+    let costs = found.as_ref().map(|found| found.columns.as_slice());
+    let text = family.starter(costs).unwrap_or_default();
     let file = options.out.clone().unwrap_or_else(|| DEFAULT_FILE.into());
     let problem = ProblemSpec::from_toml(&text)?.build()?;
     OutputFile::new(&file, context.force).write(|out| out.write_all(text.as_bytes()))?;
@@ -93,22 +97,55 @@ fn write(kind: &str, options: &NewOptions, context: &CommandContext) -> Result<C
         file.display(),
         problem.name()
     ));
-    if let (Some(costs), Some(table)) = (&costs, &options.table) {
-        let [wanted, has] = [costs.len(), problem.num_costs()];
-        if wanted != has {
-            report.line(format!(
+    if let (Some(found), Some(table)) = (&found, &options.table) {
+        let [wanted, has] = [found.columns.len(), problem.num_costs()];
+        report.line(if wanted == has {
+            checked(&text, found, table, options)?
+        } else {
+            format!(
                 "{} has {wanted} costs, the problem as it stands {has}: the two must agree",
                 table.display()
-            ));
-        }
+            )
+        });
         report.line(format!(
-            "next: regretless fit {} --problem {} --costs '{}'",
-            table.display(),
-            file.display(),
-            options.costs.as_deref().unwrap_or_default().join(",")
+            "next: regretless fit {} --problem {} --costs {}",
+            quoted(&table.to_string_lossy()),
+            quoted(&file.to_string_lossy()),
+            quoted(&found.selection.join(","))
         ));
     }
     Ok(report)
+}
+
+/// Whether `fit` can read the table for the problem as it stands, in words: what is to be filled in
+/// may change that.
+fn checked(
+    problem: &str,
+    costs: &FoundCosts,
+    table: &Path,
+    options: &NewOptions,
+) -> Result<String> {
+    let spec = ProblemSpec::from_toml(problem)?;
+    let command = FitCommand::Shell(format!("regretless fit {}", table.display()));
+    let settings = FitSettings {
+        dialect: options.csv.dialect(table)?,
+        roles: StatedRoles {
+            costs: costs.selection.clone(),
+            ..StatedRoles::default()
+        },
+        // Costs of earlier periods are no part of the problem.
+        lags: Some(Vec::new()),
+        ..FitSettings::new(table.to_path_buf(), spec, PathBuf::new(), command)
+    };
+    Ok(match FitTable::read(&settings) {
+        Ok(read) => format!(
+            "checked against {}: {} costs in {} rows",
+            table.display(),
+            costs.columns.len(),
+            read.rows()
+        ),
+        Err(error) => format!("{} does not fit as it stands: {error}", table.display()),
+    })
 }
 
 /// Why there is no problem file to begin with.
@@ -130,9 +167,9 @@ fn no_starter(kind: &str) -> Error {
     }
 }
 
-/// The names of the costs of the table, if there is one.
-fn costs_of_table(options: &NewOptions) -> Result<Option<Vec<String>>> {
-    let (Some(table), Some(costs)) = (&options.table, &options.costs) else {
+/// The costs of the table, if there is one.
+fn costs_of_table(options: &NewOptions, context: &CommandContext) -> Result<Option<FoundCosts>> {
+    let Some(table) = &options.table else {
         return Ok(None);
     };
     let source = TableSource::Csv {
@@ -141,5 +178,13 @@ fn costs_of_table(options: &NewOptions) -> Result<Option<Vec<String>>> {
         dialect: options.csv.dialect(table)?,
         parameters: Vec::new(),
     };
-    source.matching_columns(costs).map(Some)
+    if let Some(costs) = &options.costs {
+        return Ok(Some(FoundCosts {
+            columns: source.matching_columns(costs)?,
+            selection: costs.clone(),
+        }));
+    }
+    let command = FitCommand::Shell(command_line(&context.arguments));
+    let found = FoundCosts::of(&source.profile()?, &command);
+    found.map(Some).map_err(|error| error.in_file(table))
 }

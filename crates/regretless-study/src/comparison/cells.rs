@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use regretless::baseline::Baseline;
+use regretless::data::CostNames;
 use regretless::label::LabelCounts;
 use regretless::method::Method;
 use regretless::observer::Observer;
@@ -66,6 +67,8 @@ pub struct ComparisonFacts {
     pub profile: String,
     /// The unit of costs; empty if it is not known.
     pub unit: String,
+    /// What people call the costs, if it is something else than the table does.
+    pub cost_names: Option<CostNames>,
 }
 
 /// The explained decision of a comparison.
@@ -301,6 +304,7 @@ impl Comparison {
         }
         let options = ReviewOptions {
             keys: self.table.keys.as_ref(),
+            cost_names: self.facts.cost_names.as_ref(),
             ..ReviewOptions::default()
         };
         match ExplainedRow::of_comparison(&self.runner, name, &options, observer) {

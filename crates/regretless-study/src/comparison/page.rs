@@ -84,6 +84,9 @@ impl ComparisonPage<'_> {
         let mut problem = self.result.statistics.clone();
         note_failures(&mut problem, self.result);
         problem.layout = self.layout.clone().or(problem.layout);
+        if let Some(names) = &self.comparison.facts.cost_names {
+            problem.cost_names = names.to_vec();
+        }
         if let Some(keys) = &self.comparison.table.keys {
             for example in &mut problem.examples {
                 if let Some(key) = keys.values().get(example.row) {

@@ -9,7 +9,7 @@ use crate::review::{DecisionReview, ReviewOptions};
 use crate::table_report::{EncodingReport, Fact, TableFacts, UnusedColumns};
 use crate::text::grouped;
 use regretless::Result;
-use regretless::data::Finding;
+use regretless::data::{CostNames, Finding};
 use regretless::observer::Observer;
 
 /// A finished backtest, and what its page says about it.
@@ -33,6 +33,8 @@ pub struct BacktestFacts {
     pub table: Option<String>,
     /// Where the rows come from: what it is, and its value.
     pub origin: Vec<Fact>,
+    /// What people call the costs, if it is something else than the table does.
+    pub cost_names: Option<CostNames>,
     /// The column of the times, if a column has them.
     pub time_column: Option<String>,
     /// A file with the coordinates of nodes.
@@ -55,6 +57,7 @@ impl BacktestPage<'_> {
     /// the user interrupts.
     pub fn draw(&self, observer: &dyn Observer) -> Result<DecisionPage> {
         let options = ReviewOptions {
+            cost_names: self.facts.cost_names.as_ref(),
             coordinates: self.facts.coordinates.as_deref(),
             ..ReviewOptions::default()
         };

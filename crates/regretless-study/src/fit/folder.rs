@@ -1,33 +1,192 @@
 //! The folder of a fit and the settings that its results are for.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use regretless::data::CsvDialect;
+use regretless::method::Method;
+use regretless::oracle::Heuristic;
+use regretless::problem::ProblemSpec;
+use regretless::solve::SearchLimits;
 use regretless_base::error::{Error, Result};
+use serde::Serialize;
+
+use super::{FitSettings, NO_COLUMN, RowFile, TableRoles};
+use crate::text::settings_text;
 
 /// The settings of a fit, with every role.
 pub const SETTINGS_FILE_NAME: &str = "settings.toml";
 
 /// Settings that do not decide about results.
-const IRRELEVANT_SETTINGS: [&str; 2] = ["out", "title"];
+const IRRELEVANT_SETTINGS: [&str; 3] = ["out", "title", "names"];
 
-/// Refuses a folder with results of other settings. `text` is what will be written.
-///
-/// # Errors
-/// When it is a file, or has other settings.
-pub fn check_settings(folder: &Path, text: &str) -> Result<()> {
-    if folder.exists() && !folder.is_dir() {
-        return Err(Error::Exists(folder.to_path_buf()));
+/// The files of a fit as the user named them, which the settings file names again.
+#[derive(Debug, Clone, Default)]
+pub struct FitFiles {
+    /// The tables.
+    pub tables: Vec<PathBuf>,
+    /// What separates their cells.
+    pub delimiter: Option<String>,
+    /// What precedes their decimals.
+    pub decimal: Option<String>,
+    /// The problem file; without one, the settings hold the problem.
+    pub problem: Option<PathBuf>,
+    /// The list of holidays.
+    pub holidays: Option<PathBuf>,
+    /// The list of names for people.
+    pub names: Option<PathBuf>,
+}
+
+impl FitFiles {
+    /// The table and how it is written. Several tables are joined to one in the folder, which
+    /// replaces another one there if it may.
+    ///
+    /// # Errors
+    /// When there is no table, or several ones cannot be joined.
+    pub fn table(&self, folder: &Path, may_replace: bool) -> Result<(PathBuf, CsvDialect)> {
+        let mut tables = Vec::with_capacity(self.tables.len());
+        for file in &self.tables {
+            let (delimiter, decimal) = (self.delimiter.as_deref(), self.decimal.as_deref());
+            tables.push(RowFile {
+                file: file.clone(),
+                dialect: CsvDialect::of_file(file, delimiter, decimal)?,
+            });
+        }
+        match tables.as_slice() {
+            [only] => Ok((only.file.clone(), only.dialect)),
+            several => {
+                let joined = RowFile::join(several, folder, may_replace)?;
+                Ok((joined, CsvDialect::default()))
+            }
+        }
     }
-    let path = folder.join(SETTINGS_FILE_NAME);
-    if !path.exists() {
-        return Ok(());
+}
+
+/// A settings file: the flags of `fit` by their names.
+#[derive(Serialize)]
+struct SettingsFile<'a> {
+    table: &'a [PathBuf],
+    costs: Option<&'a [String]>,
+    time: &'a str,
+    keys: &'a [String],
+    decisions: &'a [String],
+    forecasts: &'a [String],
+    features: Option<&'a [String]>,
+    lags: Vec<String>,
+    ignore: Option<&'a [String]>,
+    categories: Option<&'a [String]>,
+    target_statistics: Option<&'a [String]>,
+    dates: Option<&'a [String]>,
+    holidays: Option<&'a Path>,
+    missing: Option<&'a str>,
+    instance_column: Option<&'a str>,
+    item_column: Option<&'a str>,
+    cost_column: Option<&'a str>,
+    parameters: Option<&'a [String]>,
+    delimiter: Option<&'a str>,
+    decimal: Option<&'a str>,
+    method: Option<&'a Method>,
+    budget: f64,
+    season: Option<usize>,
+    horizon: usize,
+    seed: u32,
+    heuristic: Option<Heuristic>,
+    gap: Option<f64>,
+    nodes: Option<u64>,
+    seconds: Option<f64>,
+    unit: Option<&'a str>,
+    title: Option<&'a str>,
+    names: Option<&'a Path>,
+    out: &'a Path,
+    problem: SettingsProblem<'a>,
+}
+
+/// A problem in a file of its own or in the settings file.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum SettingsProblem<'a> {
+    File(&'a Path),
+    Inline(&'a ProblemSpec),
+}
+
+/// A list, if it has entries.
+fn given(list: &[String]) -> Option<&[String]> {
+    (!list.is_empty()).then_some(list)
+}
+
+impl FitSettings {
+    /// The text of the settings file, with every role as it was found: another table with more
+    /// columns has the same ones.
+    ///
+    /// # Errors
+    /// When the problem cannot be written.
+    pub fn text(&self, roles: &TableRoles) -> Result<String> {
+        let none = [NO_COLUMN.to_owned()];
+        let periods: Vec<String> = roles.lag_periods.iter().map(usize::to_string).collect();
+        let long = self.roles.long.as_ref();
+        let (files, standard) = (&self.files, SearchLimits::default());
+        let file = SettingsFile {
+            table: &files.tables,
+            // That of a long table is its cost column.
+            costs: given(&roles.costs).filter(|_| roles.instances.is_empty()),
+            time: roles.time.as_deref().unwrap_or(NO_COLUMN),
+            keys: given(&roles.keys).unwrap_or(&none),
+            decisions: given(&roles.decisions).unwrap_or(&none),
+            forecasts: given(&roles.forecasts).unwrap_or(&none),
+            features: given(&roles.features),
+            lags: given(&periods).unwrap_or(&none).to_vec(),
+            ignore: given(&self.roles.ignore),
+            categories: given(&self.features.categories),
+            target_statistics: given(&self.features.target_statistics),
+            dates: given(&self.features.dates),
+            holidays: files.holidays.as_deref(),
+            missing: self.features.refuse_gaps.then_some("error"),
+            instance_column: long.map(|long| long.instance.as_str()),
+            item_column: long.and_then(|long| long.item.as_deref()),
+            cost_column: long.map(|long| long.cost.as_str()),
+            parameters: given(&self.parameters),
+            delimiter: files.delimiter.as_deref(),
+            decimal: files.decimal.as_deref(),
+            method: self.method.as_ref(),
+            budget: self.budget,
+            season: self.season,
+            horizon: self.horizon,
+            seed: self.seed,
+            heuristic: self.heuristic,
+            gap: Some(self.limits.gap).filter(|gap| *gap != standard.gap),
+            nodes: Some(self.limits.nodes).filter(|nodes| *nodes != standard.nodes),
+            seconds: self.limits.seconds,
+            unit: self.unit.as_deref(),
+            title: self.title.as_deref(),
+            names: files.names.as_deref(),
+            out: &self.folder,
+            problem: match &files.problem {
+                Some(path) => SettingsProblem::File(path),
+                None => SettingsProblem::Inline(&self.problem),
+            },
+        };
+        settings_text(&file, "fit")
     }
-    let written = std::fs::read_to_string(&path).map_err(Error::io(&path))?;
-    let written = relevant(&written);
-    if written.is_none() || written != relevant(text) {
-        return Err(Error::Exists(path));
+
+    /// Refuses a folder with results of other settings, unless they may be replaced.
+    ///
+    /// # Errors
+    /// When it is a file, or has other settings.
+    pub fn check_folder(&self, roles: &TableRoles, may_replace: bool) -> Result<()> {
+        let folder = &self.folder;
+        if folder.exists() && !folder.is_dir() {
+            return Err(Error::Exists(folder.clone()));
+        }
+        let path = folder.join(SETTINGS_FILE_NAME);
+        if may_replace || !path.exists() {
+            return Ok(());
+        }
+        let written = std::fs::read_to_string(&path).map_err(Error::io(&path))?;
+        let written = relevant(&written);
+        if written.is_none() || written != relevant(&self.text(roles)?) {
+            return Err(Error::Exists(path));
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// The settings that decide about results.

@@ -26,11 +26,11 @@ mod table;
 
 pub use command::FitCommand;
 pub use conclusion::FitVerdict;
-pub use example::{FIT_EXAMPLES, FitExample};
-pub use folder::{SETTINGS_FILE_NAME, check_settings};
+pub use example::{ExampleColumns, ExampleFiles, FIT_EXAMPLES, FitExample};
+pub use folder::{FitFiles, SETTINGS_FILE_NAME};
 pub use joined::{JOINED_TABLE_FILE_NAME, RowFile};
 pub use plan::FitPlan;
-pub use roles::{NO_COLUMN, ProblemColumnNames, StatedRoles, TableRoles, UnusedColumn};
+pub use roles::{FoundCosts, NO_COLUMN, ProblemColumnNames, StatedRoles, TableRoles, UnusedColumn};
 pub use run::{
     CARD_FILE_NAME, FitResults, LAGGED_FILE_NAME, MODEL_FILE_NAME, NEW_ROWS_FILE_NAME,
     PAGE_FILE_NAME,
@@ -48,6 +48,8 @@ use regretless::solve::SearchLimits;
 /// What is fitted, and how.
 #[derive(Debug, Clone)]
 pub struct FitSettings {
+    /// The files as the user named them.
+    pub files: FitFiles,
     /// The table: a CSV or Parquet file.
     pub file: PathBuf,
     /// How the file is written.
@@ -95,6 +97,10 @@ impl FitSettings {
     /// The default settings for a table and a problem.
     pub fn new(file: PathBuf, problem: ProblemSpec, folder: PathBuf, command: FitCommand) -> Self {
         Self {
+            files: FitFiles {
+                tables: vec![file.clone()],
+                ..FitFiles::default()
+            },
             file,
             dialect: CsvDialect::default(),
             parameters: Vec::new(),

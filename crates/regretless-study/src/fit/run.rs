@@ -10,7 +10,7 @@ use regretless_base::error::{Error, Result};
 use regretless_base::observer::Observer;
 
 use super::per_cost::shared_least_squares;
-use super::{FitPlan, FitSettings, FitTable, FitVerdict};
+use super::{FitPlan, FitSettings, FitTable, FitVerdict, SETTINGS_FILE_NAME};
 use crate::backtest::{BacktestHistory, BacktestResults, BacktestTable, GivenMethod, Periods};
 use crate::decision_page::{BacktestFacts, BacktestPage, DecisionPage};
 use crate::table_report::UnusedColumns;
@@ -44,18 +44,28 @@ pub const NEW_ROWS_FILE_NAME: &str = "new-rows.csv";
 pub const LAGGED_FILE_NAME: &str = "lagged.csv";
 /// What the model is, for people.
 pub const CARD_FILE_NAME: &str = "model-card.md";
+/// Results that show whether those of an earlier run are the same. The page, which is written last,
+/// has the time of the run.
+const COMPARED_FILES: [&str; 3] = ["summary.json", MODEL_FILE_NAME, CARD_FILE_NAME];
 /// The page.
 pub const PAGE_FILE_NAME: &str = "report.html";
 
 impl FitResults {
-    /// Writes model, card, page and the results of the comparison. Those of an earlier run are
-    /// replaced.
+    /// Writes model, card, page, settings and the results of the comparison. Those of an earlier run
+    /// are replaced. Returns whether that run was complete and had the same results.
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn write(&self, table: &FitTable, settings: &FitSettings) -> Result<()> {
+    pub fn write(&self, table: &FitTable, settings: &FitSettings) -> Result<bool> {
         let folder = &settings.folder;
         std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
+        // First: a folder with results of a run that was killed is not taken by other settings.
+        let text = settings.text(&table.roles)?;
+        write_text(&folder.join(SETTINGS_FILE_NAME), &text, true)?;
+        let contents = || COMPARED_FILES.map(|name| std::fs::read(folder.join(name)).ok());
+        let earlier = contents();
+        let is_complete =
+            earlier.iter().all(Option::is_some) && folder.join(PAGE_FILE_NAME).exists();
         self.results.write(folder)?;
         self.model
             .predictor()
@@ -66,7 +76,8 @@ impl FitResults {
         }
         let card = self.model_card(table, settings);
         write_text(&folder.join(CARD_FILE_NAME), &card, true)?;
-        write_text(&folder.join(PAGE_FILE_NAME), &self.page.html, true)
+        write_text(&folder.join(PAGE_FILE_NAME), &self.page.html, true)?;
+        Ok(is_complete && earlier == contents())
     }
 }
 
@@ -164,11 +175,14 @@ impl FitTable {
     fn facts(&self, settings: &FitSettings) -> BacktestFacts {
         let file = settings.file.file_name();
         let name = file.map(|name| name.to_string_lossy().into_owned());
+        let origin = self.roles.lines().into_iter();
         let unused = self.roles.unused.iter();
         let unused = unused.map(|column| (column.name.clone(), column.reason.clone()));
         BacktestFacts {
             table: name,
-            origin: self.roles.lines(),
+            cost_names: self.cost_names.clone(),
+            // The page lists the features as they are encoded.
+            origin: origin.filter(|(role, _)| role != "features").collect(),
             time_column: self.roles.time.clone(),
             commands: vec![settings.command.text()],
             title: settings.title.clone(),

@@ -1,11 +1,12 @@
 //! The table of a fit: its roles, its rows, and what the user already has.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 use regretless::Problem;
 use regretless::data::{
-    ColumnProfile, CsvDialect, DataCheck, Dataset, FindingKind, Layout, LongColumns, TableProfile,
-    TableSource, WideColumns,
+    ColumnProfile, CostNames, CsvDialect, DataCheck, Dataset, FindingKind, Layout, LongColumns,
+    TableProfile, TableSource, WideColumns,
 };
 use regretless::job::{LabeledTable, MatchedTable, RowLabels};
 use regretless::label::LabelStore;
@@ -22,6 +23,7 @@ use super::per_cost::columns_of_costs;
 use super::roles::WHICH_PROBLEM_PAGE;
 use super::{FitSettings, ProblemColumnNames, TableRoles};
 use crate::backtest::Periods;
+use crate::table_report::NamesFile;
 use crate::text::CsvText;
 
 /// Why a leaking feature is left out, and what keeps it.
@@ -36,6 +38,8 @@ pub struct FitTable {
     pub problem: Problem,
     /// What the user should know about the table.
     pub notes: Vec<Note>,
+    /// What people call the costs, if it is something else than the table does.
+    pub(super) cost_names: Option<CostNames>,
     pub(super) source: TableSource,
     pub(super) table: MatchedTable,
     pub(super) periods: Periods,
@@ -90,12 +94,13 @@ impl FitTable {
         let table = table.map_err(in_file)?;
         let periods = periods_of(&source, &roles, table.data().len(), settings)?;
         roles.cost_columns = columns_of_costs(&encoded, &periods);
-        let rows = table.data().len();
-        let key = key_of(&roles, &periods, rows);
-        let periods = match key.filter(|_| !periods.are_ordered()) {
-            Some(key) => periods.with_row_names(&row_names(settings, &source, key)?),
+        let key = key_of(&roles, &periods, table.data().len());
+        let named_by = key.or(roles.instances.first().map(String::as_str));
+        let periods = match named_by.filter(|_| !periods.are_ordered()) {
+            Some(column) => periods.with_row_names(&row_names(settings, &source, column, &roles)?),
             None => periods,
         };
+        let cost_names = NamesFile::names_in(settings.files.names.as_deref(), table.data())?;
         let latest = LatestRows {
             source: &source,
             roles: &roles,
@@ -108,6 +113,7 @@ impl FitTable {
                 None => new_rows(&table, &latest)?,
             },
             lagged,
+            cost_names,
             roles,
             problem,
             notes: table.notes().to_vec(),
@@ -191,11 +197,24 @@ fn key_of<'r>(roles: &'r TableRoles, periods: &Periods, rows: usize) -> Option<&
     time.or_else(|| roles.keys.first().map(String::as_str))
 }
 
-/// The cells of the key of every row.
-fn row_names(settings: &FitSettings, source: &TableSource, key: &str) -> Result<Vec<String>> {
+/// What the rows are called by a column: by its cells, of a long table by its name and the cell of
+/// each instance, since these are often numbers.
+fn row_names(
+    settings: &FitSettings,
+    source: &TableSource,
+    column: &str,
+    roles: &TableRoles,
+) -> Result<Vec<String>> {
+    let is_long = !roles.instances.is_empty();
+    let mut known: HashSet<String> = HashSet::new();
     let mut names = Vec::new();
-    let read = source.visit_rows(&[key.to_owned()], &mut |cells| {
-        names.push(cells[0].clone());
+    let read = source.visit_rows(&[column.to_owned()], &mut |cells| {
+        let cell = &cells[0];
+        if !is_long {
+            names.push(cell.clone());
+        } else if known.insert(cell.clone()) {
+            names.push(format!("{column} {cell}"));
+        }
         Ok(())
     });
     read.map_err(|error| error.in_file(&settings.file))?;

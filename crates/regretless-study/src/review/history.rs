@@ -51,10 +51,17 @@ impl DecisionReview {
             }
         }
         let reviewed = reviewed_rows(results, table, layout);
-        let sources = sources(method, results, table.data);
+        let sources = sources(method, results, table.data, options);
         let fits = backtest.latest_fits(table, &method.name, MIN_SHUFFLED_ROWS, observer)?;
         let explained = match fits.first() {
-            Some(latest) => explain_latest(latest, method, results, &mut verdict, observer)?,
+            Some(latest) => {
+                let what = LatestDecisions {
+                    latest,
+                    method,
+                    results,
+                };
+                what.explain(options, &mut verdict, observer)?
+            }
             None => None,
         };
         let measured = importance(&fits, observer)?;
@@ -211,6 +218,7 @@ fn sources(
     method: &MethodHistory,
     results: &BacktestResults,
     data: &LabeledDataset,
+    options: &ReviewOptions<'_>,
 ) -> Option<super::RegretSources> {
     if data.has_quantities() {
         return None;
@@ -223,57 +231,59 @@ fn sources(
             &example_decision(decision, data, costs.cols()),
             data.optimal_decision(row),
             |cost| data.stated_cost(row, cost),
-            |cost| results.column_name(row, cost).into_owned(),
+            |cost| match options.cost_names {
+                Some(names) => names.get(cost).into_owned(),
+                None => results.column_name(row, cost).into_owned(),
+            },
         );
     }
     sums.finish()
 }
 
-/// Explains a decision of the model that decided the latest periods: the one with the largest
-/// regret.
-fn explain_latest(
-    latest: &LatestFit,
-    method: &MethodHistory,
-    results: &BacktestResults,
-    verdict: &mut Vec<String>,
-    observer: &dyn Observer,
-) -> Result<Option<ExplainedRow>> {
-    let mut decisions = Vec::with_capacity(latest.rows.len());
-    for row in &latest.rows {
-        decisions.extend(
-            method
-                .decisions
-                .iter()
-                .find(|decision| decision.row == *row),
-        );
-    }
-    let regrets: Vec<f64> = decisions.iter().map(|decision| decision.regret).collect();
-    let Some(position) = worst_position(&regrets) else {
-        return Ok(None);
-    };
-    let explained = explain_row(
-        &latest.model,
-        &latest.data,
-        position,
-        &latest.oracle,
-        observer,
-    );
-    let mut explained = explained_or_remark(explained, verdict)?;
-    if let Some(explained) = &mut explained {
-        explained.name = results.periods[decisions[position].period].clone();
-        let periods = decisions.len();
-        explained.choice = if regrets[position] > 0.0 {
-            match periods {
-                1 => "the decision of the latest model".into(),
-                _ => {
-                    format!("the largest regret among the {periods} decisions of the latest model")
-                }
-            }
-        } else {
-            "the latest decision".into()
+/// The decisions of the model that decided the latest periods.
+struct LatestDecisions<'a> {
+    latest: &'a LatestFit,
+    method: &'a MethodHistory,
+    results: &'a BacktestResults,
+}
+
+impl LatestDecisions<'_> {
+    /// Explains the one with the largest regret.
+    fn explain(
+        &self,
+        options: &ReviewOptions<'_>,
+        verdict: &mut Vec<String>,
+        observer: &dyn Observer,
+    ) -> Result<Option<ExplainedRow>> {
+        let latest = self.latest;
+        let all = &self.method.decisions;
+        let mut decisions = Vec::with_capacity(latest.rows.len());
+        for row in &latest.rows {
+            decisions.extend(all.iter().find(|decision| decision.row == *row));
+        }
+        let regrets: Vec<f64> = decisions.iter().map(|decision| decision.regret).collect();
+        let Some(position) = worst_position(&regrets) else {
+            return Ok(None);
         };
+        let (data, oracle) = (&latest.data, &latest.oracle);
+        let explained = explain_row(&latest.model, data, position, oracle, options, observer);
+        let mut explained = explained_or_remark(explained, verdict)?;
+        if let Some(explained) = &mut explained {
+            explained.name = self.results.periods[decisions[position].period].clone();
+            let periods = decisions.len();
+            explained.choice = if regrets[position] > 0.0 {
+                match periods {
+                    1 => "the decision of the latest model".into(),
+                    _ => format!(
+                        "the largest regret among the {periods} decisions of the latest model"
+                    ),
+                }
+            } else {
+                "the latest decision".into()
+            };
+        }
+        Ok(explained)
     }
-    Ok(explained)
 }
 
 /// The importance of features for the decisions of the latest models.

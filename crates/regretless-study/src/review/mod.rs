@@ -22,7 +22,7 @@ use crate::experiment::{
     DecisionLayout, ExperimentResults, ExperimentRunner, MeanAndDeviation, MethodResults,
     ProblemResults, examples,
 };
-use regretless::data::InstanceKeys;
+use regretless::data::{CostNames, InstanceKeys};
 use regretless::evaluate::Evaluation;
 use regretless::explain::{DEFAULT_MAX_SOLVES, ExplainSettings, Explanation};
 use regretless::label::LabeledDataset;
@@ -122,7 +122,7 @@ impl ExplainedRow {
             return Ok(None);
         };
         let row = rows[position];
-        let mut explained = explain_row(model, data, row, oracle, observer)?;
+        let mut explained = explain_row(model, data, row, oracle, options, observer)?;
         explained.name = options.row_name(row);
         let choice = if test.regrets[position] > 0.0 {
             "the test row with the largest regret"
@@ -150,6 +150,8 @@ pub struct ReviewOptions<'a> {
     pub unit: Option<&'a str>,
     /// How the user calls the rows of the table; by default they are numbered.
     pub keys: Option<&'a InstanceKeys>,
+    /// What people call the costs, in the order of the problem; by default as the table does.
+    pub cost_names: Option<&'a CostNames>,
     /// A file with the coordinates of nodes, for drawings.
     pub coordinates: Option<&'a Path>,
 }
@@ -189,7 +191,7 @@ impl ReviewedRows<'_> {
             let ratio = ratio.filter(|(_, reference)| *reference > 0.0);
             method.ratio.mean = ratio.map(|(mean, reference)| mean / reference);
         }
-        let names = data.data().cost_names();
+        let names = options.cost_names.unwrap_or(data.data().cost_names());
         let mut stored = examples(data, &rows);
         for example in &mut stored {
             example.key = options.row_name(example.row);
@@ -239,6 +241,7 @@ fn explain_row(
     data: &LabeledDataset,
     row: usize,
     oracle: &Oracle,
+    options: &ReviewOptions<'_>,
     observer: &dyn Observer,
 ) -> Result<ExplainedRow> {
     let features = data.data().features().select_rows(&[row]);
@@ -253,6 +256,7 @@ fn explain_row(
     let settings = ExplainSettings {
         costs: Some(true_costs.clone()),
         max_solves: Some(affordable_solves(data, &[row], DEFAULT_MAX_SOLVES)),
+        cost_names: options.cost_names.cloned(),
         ..ExplainSettings::default()
     };
     Ok(ExplainedRow {

@@ -141,7 +141,8 @@ fn explain_worst_row(
         return Ok(None);
     };
     let row = context.split.test[position];
-    let explained = explain_row(model, context.data, row, context.oracle, context.observer);
+    let (data, oracle) = (context.data, context.oracle);
+    let explained = explain_row(model, data, row, oracle, options, context.observer);
     let mut explained = explained_or_remark(explained, verdict)?;
     if let Some(explained) = &mut explained {
         explained.name = options.row_name(row);

@@ -8,11 +8,13 @@ use crate::text::grouped;
 
 mod encoding;
 mod findings;
+mod names;
 mod skipped_rows;
 mod unused_columns;
 
 pub use encoding::EncodingReport;
 pub use findings::DataFindings;
+pub use names::NamesFile;
 pub use skipped_rows::SkippedRows;
 pub use unused_columns::UnusedColumns;
 

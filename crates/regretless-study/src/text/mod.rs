@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use regretless::Result;
 use regretless::data::OutputFile;
 use regretless::sense::Sense;
 use regretless::text::SafeText;
+use regretless::{Error, Result};
 use regretless_base::text::grouped_digits;
+use serde::Serialize;
 
 mod csv_text;
 mod text_table;
@@ -26,6 +27,17 @@ pub fn saved_or_gained(sense: Sense) -> &'static str {
 /// Writes a whole text file or nothing.
 pub fn write_text(path: &Path, text: &str, force: bool) -> Result<()> {
     OutputFile::new(path, force).write(|out| out.write_all(text.as_bytes()))
+}
+
+/// Options as the text of a settings file that repeats the run of a command.
+pub fn settings_text<O: Serialize>(options: &O, command: &str) -> Result<String> {
+    let body = toml::to_string(options)
+        .map_err(|error| Error::setting(format!("settings cannot be written: {error}")))?;
+    let version = env!("CARGO_PKG_VERSION");
+    Ok(format!(
+        "# regretless {version}; run again: regretless {command} --config THIS_FILE --out \
+            NEW\n{body}"
+    ))
 }
 
 /// An integer with thousands separators.

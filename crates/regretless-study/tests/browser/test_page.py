@@ -4,8 +4,9 @@ they can be read on a telephone and on a desk, light and dark, and printed.
     python test_page.py CHROMIUM FOLDER [SCREENSHOTS]
 
 FOLDER contains report.html and comparison.html of results with a method name that is HTML
-(`hostile.py`), backtest.html and training.html of a history whose names are HTML, and smoke.html of
-a smoke test. The first failed check ends the test.
+(`hostile.py`), backtest.html and training.html of a history whose names are HTML, smoke.html of a
+smoke test, and fit-battery.html and fit-houses.html of the examples of `regretless fit`. The first
+failed check ends the test.
 """
 
 import os
@@ -20,6 +21,9 @@ HOSTILE_NAME = "<img src=x onerror=alert(1)>"
 # Type below 11 pixels is hard to read on a telephone; contrast as WCAG 2.1 asks for at level AA.
 MIN_TYPE_PIXELS = 11
 MIN_CONTRAST = 4.5
+
+PAGES = ("report", "comparison", "backtest", "training", "smoke")
+FITS = ("fit-battery", "fit-houses")
 
 # The smallest type and the lowest contrast of all visible text, each with the text.
 MEASURE_TEXT = """() => {
@@ -209,6 +213,24 @@ def own_data(page, name, width):
     check(visible(page, "#explained svg .mark") > 3, f"{name}: the decision is drawn")
 
 
+def fitted(page, name, width):
+    """The page of a fit: question, verdict, numbers and drawings, each within the window."""
+    title = page.inner_text("h1")
+    check(title.endswith("?"), f"{name}: the title is a question ({title!r})")
+    tiles = page.locator(".tiles li")
+    check(tiles.count() >= 3, f"{name}: {tiles.count()} numbers")
+    # Weeks of offers have no order in which money could add up.
+    over_time = ["money"] if "battery" in name else []
+    for part in (*over_time, "methods", "regrets", "examples"):
+        check(page.locator(f"#{part}").is_visible(), f"{name}: {part} is shown")
+        check(visible(page, f"#{part} svg, #{part} table") > 0, f"{name}: {part} is not empty")
+    drawn = page.locator("figure svg").evaluate_all(
+        "drawings => drawings.filter((e) => e.getClientRects().length > 0)"
+        ".map((e) => e.getBoundingClientRect().right)"
+    )
+    check(len(drawn) > 3 and max(drawn) <= width, f"{name}: {len(drawn)} drawings fit")
+
+
 def without_scripts(browser, folder):
     """A page about own data is complete where scripts are off."""
     context = browser.new_context(java_script_enabled=False)
@@ -253,7 +275,7 @@ def printed(page, name):
 def measure_pages(browser, folder, screenshots, listen):
     """Every page in every width and scheme."""
     for width, scheme in [(w, s) for w in (390, 1280) for s in ("light", "dark")]:
-        for report in ("report", "comparison", "backtest", "training", "smoke"):
+        for report in (*PAGES, *FITS):
             page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
             listen(page)
             page.goto((folder / f"{report}.html").as_uri())
@@ -268,7 +290,9 @@ def measure_pages(browser, folder, screenshots, listen):
                 check(marked, f"{name}: so do {len(marked)} drawings")
             if report in ("backtest", "training"):
                 own_data(page, name, width)
-            if report in ("comparison", "backtest", "training"):
+            if report in FITS:
+                fitted(page, name, width)
+            if report in ("comparison", "backtest", "training", *FITS):
                 top = page.locator(".verdict").bounding_box()["y"]
                 check(top < 400, f"{name}: the verdict is on the first screen")
                 check(page.locator("img").count() == 0, f"{name}: names that are HTML are text")

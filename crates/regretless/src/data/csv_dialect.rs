@@ -1,5 +1,7 @@
 //! How a CSV file separates its cells and writes its decimals.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -65,6 +67,16 @@ impl CsvDialect {
         })
     }
 
+    /// The dialect of a file: unless something else is given, tabs separate the cells of files that
+    /// are named so, commas those of others, and a point precedes decimals.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub fn of_file(path: &Path, delimiter: Option<&str>, decimal: Option<&str>) -> Result<Self> {
+        let standard = if is_tab_separated(path) { "tab" } else { "," };
+        Self::new(delimiter.unwrap_or(standard), decimal.unwrap_or("."))
+    }
+
     /// The byte between two cells.
     pub(crate) fn delimiter(self) -> u8 {
         self.delimiter
@@ -74,6 +86,14 @@ impl CsvDialect {
     pub(crate) fn has_decimal_comma(self) -> bool {
         self.has_decimal_comma
     }
+}
+
+/// Whether the name of a file, compressed or not, says that tabs separate its cells.
+fn is_tab_separated(path: &Path) -> bool {
+    let name = path.to_string_lossy().to_ascii_lowercase();
+    [".tsv", ".tsv.gz", ".tsv.bz2"]
+        .iter()
+        .any(|ending| name.ends_with(ending))
 }
 
 /// Whether a byte can separate cells: it is not part of a number, a name or a line end.

@@ -81,6 +81,9 @@ pub struct ExplainSettings {
     /// `None` allows 250, or fewer if these would take more than a minute. A choice that the costs
     /// fix may take a few solves, which count as one.
     pub max_solves: Option<usize>,
+    /// What people call the costs, in the order of the problem; their own names without it. Choices
+    /// that are forced or forbidden have these names too.
+    pub cost_names: Option<CostNames>,
 }
 
 /// Why a decision was made, and how firm it is.
@@ -208,8 +211,7 @@ impl CostModel {
             return Err(Error::data(message));
         }
         let in_solve = Error::single_solve;
-        let remedy = "solve for other quantities and compare the decisions";
-        oracle.require_costs("an explanation", remedy)?;
+        oracle.require_costs("an explanation", COSTS_REMEDY)?;
         let matching = self.match_problem(oracle.problem().as_ref())?;
         let mut predicted = Vec::new();
         let costs = self.predict_matched(features, &matching)?;
@@ -222,7 +224,12 @@ impl CostModel {
                 oracle.problem().name()
             )));
         }
-        let names = matching.names().unwrap_or(&self.metadata.costs);
+        let of_row = oracle
+            .parameters()
+            .and_then(|parameters| item_names(parameters, required));
+        let given = settings.cost_names.as_ref().or(of_row.as_ref());
+        let own = matching.names().unwrap_or(&self.metadata.costs);
+        let names = given.unwrap_or(own);
         let numbered = CostNames::numbered(required);
         let prediction = RowPrediction {
             model: self,
@@ -262,6 +269,22 @@ impl CostModel {
         };
         case.explain(&prediction, settings)
     }
+}
+
+/// What explains decisions about quantities instead.
+const COSTS_REMEDY: &str = "solve for other quantities and compare the decisions";
+
+/// The names of the items of a single row, if rows name their own.
+fn item_names(parameters: &RowParameters, items: usize) -> Option<CostNames> {
+    if !parameters.name_items() {
+        return None;
+    }
+    let numbered = CostNames::numbered(items);
+    let name = |item: usize| {
+        let own = parameters.item_name(0, item);
+        own.map_or_else(|| numbered.get(item).into_owned(), str::to_owned)
+    };
+    Some((0..items).map(name).collect::<Vec<String>>().into())
 }
 
 /// The prediction that led to the decision, in the user's sense.

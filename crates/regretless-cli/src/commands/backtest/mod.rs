@@ -16,7 +16,7 @@ use regretless_study::backtest::{
 };
 use regretless_study::decision_page::{BacktestFacts, BacktestPage};
 use regretless_study::table_report::{SkippedRows, UnusedColumns};
-use regretless_study::text::write_text;
+use regretless_study::text::{settings_text, write_text};
 
 use super::decision_page;
 use super::train::check_utf8;
@@ -24,7 +24,6 @@ use super::{CommandContext, LabeledRows, labeled};
 use crate::args::{BacktestOptions, PageOptions, Profile};
 use crate::input::{in_file, require, table_and_problem, table_source};
 use crate::output::CommandReport;
-use crate::settings;
 use crate::shell::command_line;
 
 mod given;
@@ -82,7 +81,7 @@ fn facts(
         settings_file: Some(format!("{}/{SETTINGS_FILE_NAME}", folder.display())),
         commands: vec![command_line(&context.arguments)],
         unused_columns: history.unused_columns.clone(),
-        title: None,
+        ..BacktestFacts::default()
     }
 }
 
@@ -139,7 +138,11 @@ pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<Comman
             }
             let mut report = report::report(&results, &history, &folder)?;
             if page.is_wanted() {
-                let facts = facts(&options, &page, &folder, &history, context);
+                let cost_names = page.names.of_table(history.labeled.data.data())?;
+                let facts = BacktestFacts {
+                    cost_names,
+                    ..facts(&options, &page, &folder, &history, context)
+                };
                 let drawn = BacktestPage {
                     results: &results,
                     backtest: &backtest,
@@ -225,14 +228,14 @@ fn check_settings(
     }
     let written = std::fs::read(&path).map_err(Error::io(&path))?;
     let written = settings_table(&String::from_utf8_lossy(&written));
-    if written.is_none() || written != settings_table(&settings::text(options, "backtest")?) {
+    if written.is_none() || written != settings_table(&settings_text(options, "backtest")?) {
         return Err(Error::Exists(path));
     }
     Ok(())
 }
 
 fn write_settings(folder: &Path, options: &BacktestOptions) -> Result<()> {
-    let text = settings::text(options, "backtest")?;
+    let text = settings_text(options, "backtest")?;
     std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
     write_text(&folder.join(SETTINGS_FILE_NAME), &text, true)
 }

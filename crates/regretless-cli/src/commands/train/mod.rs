@@ -14,12 +14,12 @@ use regretless_study::decision_page::DecisionPage;
 use regretless_study::report::PageSummary;
 use regretless_study::review::{DecisionReview, ReviewOptions};
 use regretless_study::table_report::{EncodingReport, TableReport};
+use regretless_study::text::settings_text;
 
 use super::data_split::{DataSource, LabeledSplits, standard_split};
 use super::{CommandContext, GivenOptions, decision_page, json, oracle};
 use crate::args::{PageOptions, ProblemOptions, Profile, TrainOptions};
 use crate::output::{CommandReport, set_resumable};
-use crate::settings;
 use crate::shell::command_line;
 
 mod outputs;
@@ -99,7 +99,7 @@ fn train(
         epochs_setting: "--epochs",
         ..TrainingJob::new(rows, oracle, &methods, &context.progress)
     };
-    let identity = identity(&job, &options, results)?;
+    let identity = identity(&job, &options, &page, results)?;
     let is_own_page = finished.as_ref().is_some_and(|run| run.wrote_page(&page));
     if let Some(run) = finished {
         if let Some(report) = run.report(&identity, &page, context) {
@@ -155,7 +155,7 @@ impl Trained<'_> {
         let run = WrittenRun {
             outcome: self.text.outcome,
             report: &self.text.json()?,
-            settings: &settings::text(self.options, "train")?,
+            settings: &settings_text(self.options, "train")?,
             identity,
             page: page.map(|page| page.html.as_str()),
             text: &report.text,
@@ -168,7 +168,9 @@ impl Trained<'_> {
     }
 
     fn draw(&self, context: &CommandContext) -> Result<DecisionPage> {
+        let names = self.page.names.of_table(self.job.labeled.data.data())?;
         let review_options = ReviewOptions {
+            cost_names: names.as_ref(),
             unit: self.options.unit.as_deref(),
             keys: self.text.table.keys.as_ref(),
             coordinates: self.page.coordinates.as_deref(),
@@ -188,10 +190,12 @@ impl Trained<'_> {
     }
 }
 
-/// A hash of everything that a training depends on: its settings, rows and initial model.
+/// A hash of everything that a training and its page depend on: its settings, rows, initial model
+/// and names for people.
 fn identity(
     job: &TrainingJob<'_>,
     options: &TrainOptions,
+    page: &PageOptions,
     results: &ResultFiles<'_>,
 ) -> Result<String> {
     let rows = job.context().fingerprint(job.labeled.problem.spec())?;
@@ -203,12 +207,15 @@ fn identity(
             .iter()
             .collect::<Vec<_>>(),
     )?;
-    let start = options.init_model.as_deref();
-    let start = start.and_then(ResultFiles::hash_of_file);
+    let hash_of = |file: &Option<PathBuf>| {
+        let hash = file.as_deref().and_then(ResultFiles::hash_of_file);
+        hash.unwrap_or_default()
+    };
     Ok(results.identity(&[
         &rows,
         &names.to_string(),
-        start.as_deref().unwrap_or_default(),
+        &hash_of(&options.init_model),
+        &hash_of(&page.names.names),
     ]))
 }
 
@@ -304,7 +311,7 @@ fn run_description(options: &TrainOptions) -> Result<String> {
         unit: None,
         ..options.clone()
     };
-    settings::text(&options, "train")
+    settings_text(&options, "train")
 }
 
 /// The method unless the user gives one: for the user's tables `auto`, for benchmarks that of the

@@ -14,6 +14,9 @@ use crate::fit::FitCommand;
 /// check.
 const MIN_ZERO_SHARE: f64 = 0.5;
 
+/// Most groups of costs that an error shows. Untuned: keeps messages short.
+const MAX_READINGS: usize = 6;
+
 /// Finds roles one after the other.
 pub(super) struct RoleFinder<'a> {
     pub table: &'a TableProfile,
@@ -132,21 +135,31 @@ impl RoleFinder<'_> {
         }
         if let [_, _, ..] = candidates.as_slice() {
             // Zeros and ones beside numbers are the decisions of the past, not their costs.
-            let values = candidates
+            let decisions: Vec<&NameGroup> = candidates
                 .iter()
-                .filter(|group| !self.are_decisions(&group.columns));
+                .filter(|group| self.are_decisions(&group.columns))
+                .collect();
+            // Neither are columns that have such a decision beside a cost, as was_a and cost_a.
+            let has_decision = |group: &NameGroup| {
+                let mut columns = group.columns.iter();
+                columns.any(|column| decisions.iter().any(|made| made.columns.contains(column)))
+            };
+            let values = candidates.iter().filter(|group| !has_decision(group));
             let values: Vec<NameGroup> = values.cloned().collect();
             if !values.is_empty() {
                 candidates = values;
             }
         }
+        // The largest first: of price_1, price_2, load_1, load_2, … also price_1 and load_1 are a
+        // group.
+        candidates.sort_by_key(|group| std::cmp::Reverse(group.columns.len()));
         match candidates.as_slice() {
             [only] => Ok(only.clone()),
             [] => Err(self.no_costs()),
             several => Err(self.ambiguous(
                 "the costs could be several groups of columns",
                 "costs",
-                several.iter().map(NameGroup::pattern),
+                several.iter().take(MAX_READINGS).map(NameGroup::pattern),
             )),
         }
     }

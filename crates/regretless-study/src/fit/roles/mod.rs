@@ -98,6 +98,42 @@ pub struct TableRoles {
     pub unused: Vec<UnusedColumn>,
 }
 
+/// The costs of a table whose problem is not written yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundCosts {
+    /// The columns in the order of the table.
+    pub columns: Vec<String>,
+    /// What selects them: their pattern, or else their names.
+    pub selection: Vec<String>,
+}
+
+impl FoundCosts {
+    /// The only group of numbers with names that are alike.
+    ///
+    /// # Errors
+    /// When there is none, or there are several; the remedy has a command for each.
+    pub fn of(table: &TableProfile, command: &FitCommand) -> Result<Self> {
+        let finder = RoleFinder {
+            table,
+            problem: &ProblemColumnNames::default(),
+            stated: &StatedRoles::default(),
+            command,
+        };
+        let costs = finder.costs()?;
+        let names = costs
+            .columns
+            .iter()
+            .map(|column| &table.columns[*column].name);
+        let columns: Vec<String> = names.cloned().collect();
+        let pattern = vec![costs.pattern()];
+        let is_exact = finder.selected(&pattern) == costs.columns;
+        Ok(Self {
+            selection: if is_exact { pattern } else { columns.clone() },
+            columns,
+        })
+    }
+}
+
 /// A column without a role.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnusedColumn {

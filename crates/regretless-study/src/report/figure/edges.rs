@@ -138,6 +138,7 @@ pub(crate) fn draw(
     let hidden = explained.explanation.costs.len() - rows.len();
     let finding = match hidden {
         0 => String::new(),
+        1 => "The nearest to their edge are shown; 1 cost is farther from it.".into(),
         count => format!(
             "The nearest to their edge are shown; {} are farther from it.",
             pluralize(count, "cost")

@@ -3,6 +3,7 @@
 use super::statistics::column_at;
 use super::{Finding, FindingKind};
 use crate::data::Dataset;
+use crate::text::plural;
 
 /// Share of all squared deviations of costs from their means that one row may have. Skewed
 /// synthetic costs (degree 6, 300 rows) have at most 0.38.
@@ -102,10 +103,13 @@ fn find_distant_values(data: &Dataset, findings: &mut Vec<Finding>) {
             columns: vec![name.clone()],
             row: Some(row),
             message: format!(
-                "feature {name} has {count} values more than {MAX_QUARTILE_RANGES} interquartile \
-                 ranges from its median {median}, the first is {} in row {row}: a code for a \
-                 missing value?",
-                values[row]
+                "feature {name} has {count} value{} more than {MAX_QUARTILE_RANGES} interquartile \
+                 ranges from its median {}, the first is {} in row {row}: a code for a missing \
+                 value?",
+                plural(count),
+                // With the digits that they were read with.
+                median as f32,
+                values[row] as f32
             ),
         });
     }
