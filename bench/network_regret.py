@@ -15,7 +15,7 @@ import json
 import tempfile
 from pathlib import Path
 
-import network_race
+import network_tasks
 import numpy as np
 import row_parameters as tables
 from row_parameters import FEATURES, Task, polynomial_costs, wide_table
@@ -31,7 +31,7 @@ STEPS = 48
 
 def road_table(rng, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Draw arcs, features, costs and ends of the road network."""
-    arcs = network_race.road_network(rng, SIDE, ARCS)
+    arcs = network_tasks.road_network(rng, SIDE, ARCS)
     features = rng.normal(size=(rows, FEATURES))
     ends = rng.integers(NODES, size=(rows, 2))
     ends[:, 1] = np.where(ends[:, 0] == ends[:, 1], (ends[:, 1] + 1) % NODES, ends[:, 1])
@@ -79,7 +79,7 @@ def storage(rng, rows: int) -> Task:
     features = rng.normal(size=(rows, FEATURES))
     prices = polynomial_costs(rng, features, STEPS)
     initial = rng.integers(0, 5, rows).astype(float)
-    battery = network_race.BATTERY
+    battery = network_tasks.BATTERY
 
     def best(row: int) -> float:
         # Prices are positive, so no optimum charges and discharges in one step.

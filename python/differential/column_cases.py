@@ -12,6 +12,8 @@ import pyarrow.parquet
 import regretless as rl
 
 from .columns import (
+    CLOCK_CHANCE,
+    CLOCK_KIND,
     KINDS,
     arrow_table,
     draw_column,
@@ -37,10 +39,14 @@ class ColumnCase:
         self.rng = rng
         self.rows = int(rng.integers(60, 200))
         kinds = [*rng.choice(KINDS, size=int(rng.integers(1, 5))), "float"]
+        if rng.random() < CLOCK_CHANCE:
+            kinds.append(CLOCK_KIND)
         self.columns = [draw_column(rng, place, one, self.rows) for place, one in enumerate(kinds)]
         self.costs = rng.uniform(1, 10, size=(self.rows, 3)).astype(np.float32)
         self.style = ", ".join(
-            f"{one.kind}[{one.unit}{' ' + one.zone if one.zone else ''}]" for one in self.columns
+            f"{one.kind}[{one.unit}{' ' + one.zone if one.zone else ''} {one.type} "
+            f"{one.precision},{one.scale}]"
+            for one in self.columns
         )
 
     @property
@@ -49,7 +55,12 @@ class ColumnCase:
 
     @property
     def categories(self):
-        return [one.name for one in self.columns if one.kind == "codes"]
+        return [one.name for one in self.columns if one.is_category]
+
+    @property
+    def clock(self):
+        """The column of times of day, which only CSV files may have; None if there is none."""
+        return next((one.name for one in self.columns if one.kind == CLOCK_KIND), None)
 
     @property
     def has_other_clock(self):
@@ -89,7 +100,13 @@ class ColumnRun:
         expected = terms + model.intercepts
         size = np.abs(np.asarray(model.coefficients)) @ np.abs(features).max(axis=0)
         scale = np.tile(TOLERANCE * (size + np.abs(model.intercepts)), (case.rows, 1))
+        is_clock_used = case.clock and any(
+            name.startswith(case.clock) for name in model.feature_names
+        )
         for name, frame in frames.items():
+            if is_clock_used:
+                self.refused_in_python(f"predict from {name}", model.predict, frame)
+                continue
             predictions = np.asarray(model.predict(frame), dtype=float)
             outcome = Predicted(f"predict from {name}", predictions, expected, scale)
             self.session.outcomes.append(outcome)
@@ -111,15 +128,29 @@ class ColumnRun:
         name = str(case.rng.choice(list(frames)))
         options = {"categories": case.categories} if case.categories else {}
         self.session.reproduction.append(f"train from {name}")
-        model, _ = rl.train(
-            rl.Problem.from_file(self.folder / "problem.toml"),
-            frames[name],
-            case.costs,
-            "least squares",
-            split="order:0.2,0.2",
-            **options,
-        )
-        return model
+
+        def train():
+            return rl.train(
+                rl.Problem.from_file(self.folder / "problem.toml"),
+                frames[name],
+                case.costs,
+                "least squares",
+                split="order:0.2,0.2",
+                **options,
+            )[0]
+
+        if case.clock:
+            return self.refused_in_python(f"train from {name}", train)
+        return train()
+
+    def refused_in_python(self, operation, call, *arguments):
+        """Call what must name the column of times of day in an error."""
+        try:
+            call(*arguments)
+            appeared = False
+        except ValueError as error:
+            appeared = self.case.clock in str(error) and "datetime.time" in str(error)
+        self.session.outcomes.append(Noted(operation, "times of day", appeared, True))
 
     def train_on_file(self):
         case, folder = self.case, self.folder
@@ -139,13 +170,20 @@ class ColumnRun:
         words += ["--split", "order:0.2,0.2", "--out", "trained.safetensors"]
         if case.categories:
             words += ["--categories", ",".join(case.categories)]
-        is_refused = case.has_other_clock and not file.endswith("csv")
-        if not self.command(words, is_refused):
+        refusal = None if file.endswith("csv") else self.refusal
+        if not self.command(words, refusal):
             return None
         return rl.Model.load(folder / "trained.safetensors")
 
-    def command(self, words, is_refused):
-        """Run a command; returns whether it has succeeded."""
+    @property
+    def refusal(self):
+        """What the command line says about a Parquet file that it cannot read; None if it can."""
+        if self.case.clock:
+            return "times of day without a date are not supported"
+        return "were written in the zone" if self.case.has_other_clock else None
+
+    def command(self, words, refusal):
+        """Run a command, which may have to be refused; returns whether it has succeeded."""
         words = [*program(), *words, "--force", "--quiet", "--threads", "1"]
         self.session.reproduction.append(f"cd {self.folder} && {shell_text(words)}")
         done = subprocess.run(
@@ -158,9 +196,9 @@ class ColumnRun:
             env=os.environ,
         )
         operation = " ".join(words[1:4])
-        if is_refused:
-            appeared = done.returncode == 3 and "were written in the zone" in done.stderr
-            self.session.outcomes.append(Noted(operation, "times of another zone", appeared, True))
+        if refusal:
+            appeared = done.returncode == 3 and refusal in done.stderr
+            self.session.outcomes.append(Noted(operation, refusal, appeared, True))
         elif done.returncode != 0:
             self.session.outcomes.append(Failed(operation, done.stderr[-600:], False))
         return done.returncode == 0
@@ -168,7 +206,7 @@ class ColumnRun:
     def decide(self, file, expected, scale):
         words = ["decide", "--model", "model.safetensors", "--data", file, "--out", "out.csv"]
         words += ["--predictions-out", "predictions.csv"]
-        if not self.command(words, self.case.has_other_clock and file.endswith("parquet")):
+        if not self.command(words, self.refusal if file.endswith("parquet") else None):
             return
         path = self.folder / "predictions.csv"
         predictions = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)

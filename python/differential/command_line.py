@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import pandas
 
+from regretless.results.savings import method_rows
+
 from .files import toml_text, write_csv, write_parquet
 from .outcomes import Evaluated, Failed, Noted, Session, Solved
 from .references import FEASIBLE, UNBOUNDED, UNDECIDED, statuses_under
@@ -276,7 +278,7 @@ class CommandLineRun:
         words += ["--step", "10", "--predictions", "mine=mine.csv", "--out", "tested"]
         result, _ = self.call("backtest", words, None)
         if result is not None:
-            methods = pandas.DataFrame([flat_saving(one) for one in result["methods"]])
+            methods = pandas.DataFrame(method_rows(result))
             periods = pandas.read_csv(self.folder / "tested" / "periods.csv")
             numbers = backtested_numbers(case, methods, periods, objectives)
             self.session.outcomes.append(numbers)
@@ -298,20 +300,6 @@ class CommandLineRun:
             decisions[place] = [number(cell) for cell in cells]
             objectives[place], statuses[place] = number(row["objective"]), row["status"]
         return Solved("decide", predicted, decisions, objectives, statuses)
-
-
-def flat_saving(method):
-    """A method of a backtest's summary as the Python package has it."""
-    saving = method["saving"] or {}
-    interval = saving.get("interval") or {}
-    return {
-        "method": method["name"],
-        "cost": method["total_cost"],
-        "regret": method["total_regret"],
-        "saving_per_period": saving.get("per_period"),
-        "lower": interval.get("lower"),
-        "upper": interval.get("upper"),
-    }
 
 
 def number(cell):

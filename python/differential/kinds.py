@@ -37,6 +37,15 @@ def present_field(draw, spec, flags, name="on_"):
         spec["present"] = [int(flag) for flag in flags[0]]
 
 
+def draw_presence(draw, spec, width, chance, probability=0.75, only_by_row=False):
+    """Flags of presence per scenario: some problems have the field, the others have all items."""
+    if draw.chance(chance) and (draw.scenarios > 1 or not only_by_row):
+        flags = draw.presence(width, probability)
+        present_field(draw, spec, flags)
+        return flags
+    return np.ones((draw.scenarios, width))
+
+
 def subsets(width):
     """All vectors of zeros and ones."""
     return ((np.arange(2**width)[:, None] >> np.arange(width)) & 1).astype(float)

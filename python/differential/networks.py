@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from .kinds import Drawn, fixed_or_rows, present_field
+from .kinds import Drawn, draw_presence, fixed_or_rows
 from .references import Enumerated, Paths
 
 
@@ -94,10 +94,7 @@ def draw_grid_path(draw):
         sources = draw.rng.integers(0, max(1, nodes // 3), size=draw.scenarios)
         sources[0] = 0
         fixed_or_rows(draw, spec, "source", sources, "begin")
-    flags = np.ones((draw.scenarios, len(arcs)))
-    if draw.chance(0.4) and draw.scenarios > 1:
-        flags = draw.presence(len(arcs), 0.85)
-        present_field(draw, spec, flags)
+    flags = draw_presence(draw, spec, len(arcs), 0.4, 0.85, only_by_row=True)
     points = [
         simple_walks(arcs, flags[one], sources[one], targets[one]) for one in range(draw.scenarios)
     ]
@@ -149,10 +146,7 @@ def draw_graph_path(draw):
     if draw.scenarios > 1 and draw.chance(0.6):
         targets = [target, *(draw.one_of(*nodes) for _ in range(draw.scenarios - 1))]
         spec["target"] = draw.column("goal", np.array(targets, dtype=object))
-    flags = np.ones((draw.scenarios, len(arcs)))
-    if draw.chance(0.4):
-        flags = draw.presence(len(arcs), 0.85)
-        present_field(draw, spec, flags)
+    flags = draw_presence(draw, spec, len(arcs), 0.4, 0.85)
     points, cycles = [], []
     for one in range(draw.scenarios):
         points.append(simple_walks(arcs, flags[one], sources[one], targets[one]))
@@ -177,10 +171,7 @@ def draw_map_path(draw):
         targets = draw.rng.integers(0, cells, size=draw.scenarios)
         targets[0] = cells - 1
         fixed_or_rows(draw, spec, "target", targets, "goal")
-    flags = np.ones((draw.scenarios, cells))
-    if draw.chance(0.3) and draw.scenarios > 1:
-        flags = draw.presence(cells, 0.85)
-        present_field(draw, spec, flags)
+    flags = draw_presence(draw, spec, cells, 0.3, 0.85, only_by_row=True)
     points, cycles = [], []
     for one in range(draw.scenarios):
         open_arcs = (flags[one][ends] == 1).all(axis=1)
@@ -210,10 +201,7 @@ def draw_spanning_tree(draw):
         spec["edges"], names = arc_names(draw, edges)
     if draw.chance(0.5):
         spec["sense"] = draw.one_of("minimize", "maximize")
-    flags = np.ones((draw.scenarios, len(edges)))
-    if draw.chance(0.4) and draw.scenarios > 1:
-        flags = draw.presence(len(edges), 0.8)
-        present_field(draw, spec, flags)
+    flags = draw_presence(draw, spec, len(edges), 0.4, 0.8, only_by_row=True)
     trees = []
     for chosen in itertools.combinations(range(len(edges)), count - 1):
         part = {node: node for edge in edges for node in edge}
@@ -257,10 +245,7 @@ def draw_tsp(draw):
     nodes = draw.number(3, 6)
     edges = {pair: number for number, pair in enumerate(itertools.combinations(range(nodes), 2))}
     spec = {"kind": "tsp", "nodes": nodes}
-    flags = np.ones((draw.scenarios, nodes))
-    if draw.chance(0.5):
-        flags = draw.presence(nodes, 0.8)
-        present_field(draw, spec, flags)
+    flags = draw_presence(draw, spec, nodes, 0.5, 0.8)
     points = []
     for one in flags:
         here = [node for node in range(nodes) if one[node]]
@@ -298,10 +283,7 @@ def draw_cvrp(draw):
         spec["demands"], spec["customers"] = draw.columns("need_", demands), customers
     else:
         spec["demands"] = demands[0].tolist()
-    flags = np.ones((draw.scenarios, customers))
-    if draw.chance(0.4):
-        flags = draw.presence(customers, 0.8)
-        present_field(draw, spec, flags)
+    flags = draw_presence(draw, spec, customers, 0.4, 0.8)
     capacity = np.round(demands.sum(axis=1) * draw.rng.uniform(0.4, 1.1, draw.scenarios), 1)
     capacity = np.maximum(capacity, demands.max(axis=1))
     vehicles = draw.rng.integers(1, customers + 1, size=draw.scenarios)

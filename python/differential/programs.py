@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from .kinds import Drawn, fixed_or_rows, present_field
+from .kinds import Drawn, draw_presence, fixed_or_rows, present_field
 from .networks import arc_names, draw_arcs, draw_nodes
 from .references import Enumerated, Linear, LinearRows
 
@@ -102,10 +102,7 @@ def draw_transport(draw):
         demand[-1] += 20.0
     write_bounds(draw, spec, "supply", supply, "has_")
     write_bounds(draw, spec, "demand", demand, "need_")
-    flags = np.ones((scenarios, lanes))
-    if draw.chance(0.3) and scenarios > 1:
-        flags = draw.presence(lanes, 0.85)
-        present_field(draw, spec, flags)
+    flags = draw_presence(draw, spec, lanes, 0.3, 0.85, only_by_row=True)
     leaving = np.kron(np.eye(sources), np.ones(destinations))
     arriving = np.kron(np.ones(sources), np.eye(destinations))
     rows = LinearRows(

@@ -139,6 +139,22 @@ class PythonRun:
             self.session.outcomes.append(Noted(operation, "an error", False, True))
         return result, [str(one.message) for one in caught]
 
+    def study(self, function, features, **settings):
+        """Train, compare or backtest on the costs of the case; the result, or None."""
+        result, _ = self.call(
+            function.__name__,
+            lambda: function(
+                self.problem,
+                features,
+                self.case.costs.astype(np.float32),
+                parameters=self.parameters(),
+                threads=self.threads,
+                **settings,
+            ),
+            None,
+        )
+        return result
+
     def run(self):
         self.problem = build_problem(self.case, self.folder, self.form)
         self.session.reproduction.append(
@@ -291,19 +307,7 @@ class PythonRun:
         scale = np.abs(case.costs).max() or 1.0
         if (case.best.statuses == FEASIBLE).sum() < 10 or scale > 1e9 or scale < 1e-4:
             return
-        trained, _ = self.call(
-            "train",
-            lambda: rl.train(
-                self.problem,
-                features,
-                case.costs.astype(np.float32),
-                "least squares",
-                parameters=self.parameters(),
-                threads=self.threads,
-                split="order:0.1,0.1",
-            ),
-            None,
-        )
+        trained = self.study(rl.train, features, method="least squares", split="order:0.1,0.1")
         if trained is None:
             return
         model = trained[0]

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from .kinds import Drawn, draw_names, fixed_or_rows, present_field, subsets
+from .kinds import Drawn, draw_names, draw_presence, fixed_or_rows, present_field, subsets
 from .references import Enumerated
 
 # Loads may exceed a capacity by this part of it.
@@ -23,10 +23,7 @@ def draw_top_k(draw):
     spec = {"kind": "top_k", "items": items, "sense": draw.one_of("minimize", "maximize")}
     if at_most:
         spec["at_most"] = True
-    flags = np.ones((draw.scenarios, items))
-    if draw.chance(0.4):
-        flags = draw.presence(items)
-        present_field(draw, spec, flags)
+    flags = draw_presence(draw, spec, items, 0.4)
     k = draw.rng.integers(1, items + 1, size=draw.scenarios)
     if draw.chance(0.8):
         k = np.minimum(k, np.maximum(flags.sum(axis=1).astype(int), 1))
@@ -49,10 +46,7 @@ def draw_knapsack(draw):
     names = draw_names(draw, items) if draw.chance(0.5) else None
     if names:
         spec["items"] = names
-    flags = np.ones((draw.scenarios, items))
-    if draw.chance(0.4):
-        flags = draw.presence(items)
-        present_field(draw, spec, flags)
+    flags = draw_presence(draw, spec, items, 0.4)
     if by_row and dimensions == 1 and draw.chance(0.5):
         weights = draw.numbers((draw.scenarios, 1, items), 0)
         if names:
@@ -94,10 +88,7 @@ def draw_multiple_choice(draw):
     weights = np.repeat(draw.numbers((1, offers), 0), draw.scenarios, axis=0)
     spec = {"kind": "multiple_choice_knapsack", "optional": optional}
     spec["sense"] = draw.one_of("maximize", "maximize", "minimize")
-    flags = np.ones((draw.scenarios, offers))
-    if draw.chance(0.3):
-        flags = draw.presence(offers, 0.85)
-        present_field(draw, spec, flags)
+    flags = draw_presence(draw, spec, offers, 0.3, 0.85)
     if draw.scenarios > 1 and draw.chance(0.5):
         weights = draw.numbers((draw.scenarios, offers), 0)
         spec["weights"], spec["groups"] = draw.columns("w_", weights), sizes

@@ -57,21 +57,14 @@ def run_study(run):
 def compare(run, features, objectives):
     case = run.case
     in_order = case.rng.random() < 0.5
-    result, _ = run.call(
-        "compare",
-        lambda: rl.compare(
-            run.problem,
-            features,
-            case.costs.astype(np.float32),
-            methods=["MSE", "least squares"],
-            seeds=3,
-            epochs=1,
-            split=split_text(in_order),
-            predictions={"mine": case.predictions.astype(np.float32)},
-            parameters=run.parameters(),
-            threads=run.threads,
-        ),
-        None,
+    result = run.study(
+        rl.compare,
+        features,
+        methods=["MSE", "least squares"],
+        seeds=3,
+        epochs=1,
+        split=split_text(in_order),
+        predictions={"mine": case.predictions.astype(np.float32)},
     )
     if result is not None:
         numbers = compared_numbers(case, result.methods, result.runs, in_order, objectives)
@@ -123,22 +116,15 @@ def days_of(rows):
 
 def backtest(run, features, objectives):
     case = run.case
-    result, _ = run.call(
-        "backtest",
-        lambda: rl.backtest(
-            run.problem,
-            features,
-            case.costs.astype(np.float32),
-            time=days_of(case.rows),
-            methods=["least squares"],
-            window=case.rows // 2,
-            step=10,
-            epochs=1,
-            predictions={"mine": case.predictions.astype(np.float32)},
-            parameters=run.parameters(),
-            threads=run.threads,
-        ),
-        None,
+    result = run.study(
+        rl.backtest,
+        features,
+        time=days_of(case.rows),
+        methods=["least squares"],
+        window=case.rows // 2,
+        step=10,
+        epochs=1,
+        predictions={"mine": case.predictions.astype(np.float32)},
     )
     if result is not None:
         numbers = backtested_numbers(case, result.methods, result.periods, objectives)

@@ -25,9 +25,9 @@ from regretless.results.reports import (
     RoundReport,
     SearchReport,
     SolveCounts,
-    SweepResult,
     TrainingReport,
 )
+from regretless.results.sweep import SweepResult
 from regretless.solving.labels import Labels, label
 from regretless.solving.options import SolveOptions
 from regretless.solving.problem import Problem

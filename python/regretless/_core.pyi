@@ -36,7 +36,6 @@ __all__ = [
     "_epoch_rows",
     "_evaluate",
     "_evaluate_model",
-    "_few_rows_warning",
     "_generate",
     "_label",
     "_overlap_warning",
@@ -258,7 +257,7 @@ class _Loss:
     def _counts(self) -> dict[str, int]: ...
     def _defer_labels(self) -> None: ...
     def _evaluate_predictions(
-        self, predictions: _Array, rows: Sequence[int], leaves_out: bool
+        self, predictions: _Array, rows: Sequence[int], leaves_out: bool, are_test_rows: bool
     ) -> dict[str, Any]: ...
     def _evaluate_rows(
         self,
@@ -273,7 +272,11 @@ class _Loss:
     def _labeled_rows(self) -> list[int]: ...
     def _pool_state(self) -> dict[str, Any] | None: ...
     def _raise_table_notes(
-        self, features: _Features, names: list[str] | None, split: Sequence[Sequence[int]]
+        self,
+        features: _Features,
+        names: list[str] | None,
+        split: Sequence[Sequence[int]],
+        times: list[str] | None,
     ) -> None: ...
     def _rescaling(self) -> float: ...
     def _set_pool_state(self, state: dict[str, Any] | None) -> None: ...
@@ -407,7 +410,6 @@ def _evaluate_model(
     parameters: _Parameters,
     options: SolveOptions,
 ) -> dict[str, Any]: ...
-def _few_rows_warning(rows: int) -> str | None: ...
 def _generate(
     benchmark: str, instances: int, seed: int, degree: int, noise: float, features: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]: ...

@@ -279,19 +279,17 @@ def solver():
     made.Maximize(sum(x) + 100)
     return made, x
 
-def builder():
-    made = model_builder.Model()
+def filled(made, weights):
     x = [made.new_bool_var(f"x{j}") for j in range(4)]
     made.add(sum(w * v for w, v in zip(weights, x)) <= 7)
     made.maximize(sum(x) + 100)
     return made, x
 
+def builder():
+    return filled(model_builder.Model(), weights)
+
 def cp():
-    made = cp_model.CpModel()
-    x = [made.new_bool_var(f"x{j}") for j in range(4)]
-    made.add(sum(int(w) * v for w, v in zip(weights, x)) <= 7)
-    made.maximize(sum(x) + 100)
-    return made, x
+    return filled(cp_model.CpModel(), [int(w) for w in weights])
 
 for make in (solver, builder, cp):
     made, x = make()

@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+import importlib
 import inspect
 import json
 import pathlib
@@ -14,30 +15,35 @@ from conftest import ROOT
 
 import regretless as rl
 from regretless import _core
-from regretless.losses import custom
-from regretless.losses import loss as losses_on_tables
-from regretless.results import explanation, reports
-from regretless.solving import labels, problem, solutions, solver
-from regretless.solving import options as solve_options
-from regretless.tables import references
-from regretless.training import (
-    backtest,
-    benchmarks,
-    check,
-    compare,
-    custom_model,
-    evaluation,
-    fit,
-    model,
-    options,
-    train,
-)
+from regretless.training import options
+
+MODULES = [
+    *("losses.custom", "losses.loss"),
+    *("results.explanation", "results.reports", "results.sweep"),
+    *("solving.labels", "solving.options", "solving.problem", "solving.solutions"),
+    *("solving.solver", "tables.references"),
+    *("training.backtest", "training.benchmarks", "training.check", "training.compare"),
+    *("training.custom_model", "training.evaluation", "training.fit", "training.model"),
+    *("training.options", "training.train"),
+]
+"""Modules of the package whose names are public, beside the compiled one."""
 
 STUB = ast.parse((pathlib.Path(rl.__file__).parent / "_core.pyi").read_text())
 
 
 def public(thing):
-    return {name: value for name, value in vars(thing).items() if not name.startswith("_")}
+    """Public names of a module, or of a class and of its bases that are in Python."""
+    parts = [thing]
+    if inspect.isclass(thing):
+        bases = [base for base in thing.__mro__[1:] if base.__module__.startswith("regretless.")]
+        parts += [base for base in bases if base.__module__ != "regretless._core"]
+    names = {name: value for part in reversed(parts) for name, value in vars(part).items()}
+    return {name: value for name, value in names.items() if not name.startswith("_")}
+
+
+def extends_compiled(cls):
+    """Whether a class inherits from one of the compiled module."""
+    return any(base.__module__ == "regretless._core" for base in cls.__mro__[1:])
 
 
 def stubbed(body):
@@ -47,22 +53,7 @@ def stubbed(body):
 
 def test_every_public_name_is_exported_and_in_the_stub():
     exported = set(rl.__all__) - {"__version__"}
-    modules = (
-        *(reports, explanation, references, custom, losses_on_tables),
-        *(labels, problem, solutions, solver, solve_options),
-        *(
-            backtest,
-            benchmarks,
-            check,
-            compare,
-            custom_model,
-            evaluation,
-            fit,
-            model,
-            options,
-            train,
-        ),
-    )
+    modules = [importlib.import_module(f"regretless.{name}") for name in MODULES]
     in_python = {name for module in modules for name in module.__all__}
     assert set(public(_core)) == exported - in_python
     assert exported - set(public(_core)) <= in_python
@@ -176,7 +167,7 @@ def test_public_functions_have_numpydoc_sections():
     methods = [
         (f"{name}.{method}", getattr(thing, method))
         for name, thing in exported
-        if inspect.isclass(thing) and thing.__base__.__module__ == "regretless._core"
+        if inspect.isclass(thing) and extends_compiled(thing)
         for method in public(thing)
     ]
     assert len(methods) > 30

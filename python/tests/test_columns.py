@@ -1,6 +1,7 @@
 """DataFrames with categories, texts, dates, truth values and gaps."""
 
 import datetime
+import decimal
 import json
 import subprocess
 import sys
@@ -368,3 +369,78 @@ def test_times_that_parquet_holds_in_utc_are_refused_where_their_clock_showed_an
         )
         assert model.feature_names == by_frame.feature_names
         np.testing.assert_allclose(model.coefficients, by_frame.coefficients, atol=1e-4)
+
+
+@pytest.mark.parametrize("precision", [4, 9, 18, 30])
+@pytest.mark.parametrize("as_integer", [False, True])
+def test_decimal_numbers_are_numbers_in_every_table(precision, as_integer, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    polars = pytest.importorskip("polars")
+    from pyarrow import parquet
+
+    random = np.random.default_rng(0)
+    units = random.integers(-9999, 10000, size=ROWS).tolist()
+    prices = [decimal.Decimal(unit).scaleb(-2) for unit in units]
+    prices[3:8] = [decimal.Decimal("-0.05"), decimal.Decimal("0.00"), None, prices[6], None]
+    costs = random.uniform(1, 9, size=(ROWS, 3))
+    X = pandas.DataFrame({"price": prices, "x": random.normal(size=ROWS)})
+    model, _ = rl.train(PROBLEM, X, costs, "least squares", split=SPLIT)
+    assert model.feature_names[0] == "price"
+    known = sorted(float(price) for price in prices[:120] if price is not None)
+    median = known[(len(known) - 1) // 2]
+    plain = [median if price is None else float(price) for price in prices]
+    gaps = [price is None for price in prices]
+    features = np.column_stack([plain, gaps, X["x"]])
+    expected = features @ np.asarray(model.coefficients).T + model.intercepts
+    kind = pyarrow.decimal128(precision, 2)
+    table = pyarrow.table({"price": pyarrow.array(prices, type=kind), "x": X["x"].to_numpy()})
+    for frame in [X, table, polars.from_arrow(table)]:
+        np.testing.assert_allclose(model.predict(frame), expected, atol=1e-4)
+    if as_integer and precision > 18:
+        return
+    for number in range(3):
+        table = table.append_column(f"c{number}", pyarrow.array(costs[:, number]))
+    save_with_costs(X[["x"]], tmp_path)
+    parquet.write_table(table, tmp_path / "table.parquet", store_decimal_as_integer=as_integer)
+    done = train_on_file("table.parquet", tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = rl.Model.load(tmp_path / "model.safetensors")
+    assert found.feature_names == model.feature_names
+
+
+def test_a_model_of_numbers_predicts_from_decimal_numbers_of_arrow():
+    pyarrow = pytest.importorskip("pyarrow")
+    random = np.random.default_rng(0)
+    prices = random.integers(-9999, 10000, size=ROWS) / 100
+    X = pandas.DataFrame({"price": prices})
+    model, _ = rl.train(PROBLEM, X, random.uniform(1, 9, size=(ROWS, 3)), "MSE", epochs=1)
+    exact = [decimal.Decimal(f"{price:.2f}") for price in prices]
+    table = pyarrow.table({"price": pyarrow.array(exact, type=pyarrow.decimal128(7, 2))})
+    np.testing.assert_allclose(model.predict(table), model.predict(X), atol=1e-5)
+
+
+def test_nanoseconds_change_no_feature():
+    pyarrow = pytest.importorskip("pyarrow")
+    times = pandas.date_range("2025-01-01", periods=ROWS, freq="7h")
+    costs = np.random.default_rng(0).uniform(1, 9, size=(ROWS, 3))
+    X = pandas.DataFrame({"time": times})
+    model, _ = rl.train(PROBLEM, X, costs, "least squares", split="order")
+    later = times.as_unit("ns") + pandas.Timedelta(123, "ns")
+    for zone in [None, "Europe/Berlin"]:
+        shown = later if zone is None else later.tz_localize(zone, ambiguous=False)
+        frame = pandas.DataFrame({"time": shown})
+        table = pyarrow.Table.from_pandas(frame)
+        for found in [frame, table]:
+            np.testing.assert_allclose(model.predict(found), model.predict(X), atol=1e-5)
+
+
+def test_times_of_day_are_refused_by_the_name_of_their_column(tmp_path):
+    times = [datetime.time(hour % 24, 30) for hour in range(ROWS)]
+    costs = np.random.default_rng(0).uniform(1, 9, size=(ROWS, 3))
+    X = pandas.DataFrame({"opens": times, "x": np.arange(ROWS) % 7})
+    with pytest.raises(ValueError, match="column 'opens', holds datetime.time"):
+        rl.train(PROBLEM, X, costs, "least squares", split="order")
+    save_with_costs(X, tmp_path)
+    done = train_on_file("table.parquet", tmp_path)
+    assert done.returncode == 3
+    assert "column opens: times of day without a date are not supported" in done.stderr

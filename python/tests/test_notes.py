@@ -18,7 +18,8 @@ pd = pytest.importorskip("pandas")
 
 FOLDER = TESTDATA / "notes"
 FILE = json.loads((FOLDER / "cases.json").read_text())
-INTERFACES = ["train", "compare", "backtest", "sklearn"]
+PREDICTORS = ["module", "regressor"]
+INTERFACES = ["train", "compare", "backtest", "fit", "sklearn", *PREDICTORS]
 
 
 def with_defaults(case):
@@ -31,9 +32,10 @@ CASES = [with_defaults(case) for case in FILE["cases"]]
 
 def expected_text(case, interface):
     """Return what an interface says in a case; None where it says nothing."""
-    if interface in case["absent"]:
+    names = [interface, "predictor"] if interface in PREDICTORS else [interface]
+    if any(name in case["absent"] for name in names):
         return None
-    return case["text"].get(interface) or case["text"]["all"]
+    return next(case["text"][name] for name in [*names, "all"] if name in case["text"])
 
 
 CELLS = [
@@ -64,6 +66,29 @@ def problem_of(case):
     return rl.Problem.from_solver(function, num_costs=2, sense="minimize")
 
 
+class LeastSquares:
+    """A custom regressor."""
+
+    def fit(self, X, y):
+        """Fit all targets."""
+        design = np.column_stack([np.ones(len(X)), X])
+        self.coefficients = np.linalg.lstsq(design, y, rcond=None)[0]
+        return self
+
+    def predict(self, X):
+        """Predict all targets."""
+        return np.column_stack([np.ones(len(X)), X]) @ self.coefficients
+
+
+def predictor_of(interface, X, C):
+    """Return a custom predictor."""
+    if interface == "regressor":
+        return LeastSquares()
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    return torch.nn.Linear(X.shape[1], C.shape[1])
+
+
 def said(case, interface):
     """Return everything that an interface says about the table of a case."""
     table = pd.read_csv(FOLDER / case["table"], parse_dates=["date"])
@@ -88,6 +113,29 @@ def said(case, interface):
             result = rl.backtest(
                 problem, X, C, time=days, methods=methods[:1], **rolling, **options, **settings
             )
+        elif interface == "fit":
+            result = rl.fit(
+                problem,
+                table,
+                costs="c_*",
+                features=case["features"],
+                time="date",
+                lags="none",
+                method=case["fit"].get("method", method),
+                **case["options"],
+            )
+            result = "\n".join([result.verdict, *result.remarks])
+        elif interface in PREDICTORS:
+            of_module = {**settings, "method": method if settings else "MSE"}
+            rl.train(
+                problem,
+                X,
+                C,
+                predictor=predictor_of(interface, X, C),
+                split=split,
+                parameters=parameters,
+                **(of_module if interface == "module" else {}),
+            )
         else:
             seed = case["random_state"]
             estimator = DecisionFocusedRegressor(problem, method, random_state=seed, **settings)
@@ -104,7 +152,10 @@ def test_a_note_is_raised_where_it_belongs(case, interface):
 @pytest.mark.parametrize("interface", INTERFACES)
 def test_a_clean_table_has_no_notes(interface):
     settled = {"epochs": 300, "learning_rate": 0.05}
-    found = said(with_defaults({"table": "clean.csv", "settings": settled}), interface)
+    case = {"table": "clean.csv", "settings": settled}
+    if interface == "module":
+        case["method"] = "MSE"
+    found = said(with_defaults(case), interface)
     for case in CASES:
         text = expected_text(case, interface)
         if text is not None and interface not in case.get("verdicts", []):
@@ -113,9 +164,11 @@ def test_a_clean_table_has_no_notes(interface):
 
 def test_every_cell_has_a_text_or_a_reason():
     for case in CASES:
-        for interface in [*INTERFACES, "fit"]:
-            has_text = "all" in case["text"] or interface in case["text"]
-            assert has_text or len(case["absent"][interface]) > 10, (case["note"], interface)
+        for interface in [*INTERFACES, "library"]:
+            names = [interface, "predictor"] if interface in PREDICTORS else [interface]
+            has_text = any(name in case["text"] for name in [*names, "all"])
+            reasons = [case["absent"][name] for name in names if name in case["absent"]]
+            assert has_text or len(reasons[0]) > 10, (case["note"], interface)
 
 
 def wrong_problem():

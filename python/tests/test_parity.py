@@ -8,6 +8,9 @@ import pytest
 
 import regretless as rl
 
+# The table of all tests, from a benchmark.
+DRAWN = ["--benchmark", "KS12", "--instances", 250, "--seed", 3]
+
 
 @pytest.fixture(scope="module")
 def shop(program, tmp_path_factory):
@@ -21,20 +24,7 @@ def shop(program, tmp_path_factory):
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
-    run(
-        "generate",
-        "--benchmark",
-        "KS12",
-        "--instances",
-        250,
-        "--seed",
-        3,
-        "--format",
-        "npy",
-        "--out",
-        ".",
-        "--json",
-    )
+    run("generate", *DRAWN, "--format", "npy", "--out", ".", "--json")
     run.folder = folder
     run.table = ["--data", "features.npy", "--cost-data", "costs.npy", "--problem", "problem.toml"]
     return run
@@ -123,18 +113,7 @@ def test_models_are_the_same_bytes(shop, table, flags, settings):
 def test_tables_of_text_give_the_same_models_too(shop, table):
     pandas = pytest.importorskip("pandas")
     folder = shop.folder
-    shop(
-        "generate",
-        "--benchmark",
-        "KS12",
-        "--instances",
-        250,
-        "--seed",
-        3,
-        "--out",
-        "text",
-        "--json",
-    )
+    shop("generate", *DRAWN, "--out", "text", "--json")
     columns = ["--data", "text/table.csv", "--costs", "c*", "--problem", "text/problem.toml"]
     shop("train", *columns, "--epochs", 3, "--out", "t.safetensors", "--force", "--json")
     frame = pandas.read_csv(folder / "text/table.csv", dtype=np.float32)

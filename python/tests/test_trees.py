@@ -397,14 +397,20 @@ def interrupted_after(solves):
     return rl.Problem.from_solver(solve, 3, sense="minimize", name="impatient")
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_an_interruption_leaves_the_best_model_so_far(library):
+def interrupted_tuning(library, rounds, finished):
+    """The objective of a tuning that Ctrl-C ends after so many finished rounds, and the table."""
     features, costs = groups(60, 1)
     # 60 labels and 12 validation labels (with four and three repeated solves), 12 solves
-    # for the base and two rounds each; then Ctrl-C.
-    objective = CostSensitiveObjective(interrupted_after(64 + 15 + 3 * 12), costs)
+    # for the base and for each finished round; then Ctrl-C.
+    objective = CostSensitiveObjective(interrupted_after(64 + 15 + (1 + finished) * 12), costs)
     with pytest.raises(KeyboardInterrupt):
-        tuner(library, objective)(features, rounds=(3, 30), validation=0.2)
+        tuner(library, objective)(features, rounds=(3, rounds), validation=0.2)
+    return objective, features, costs
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_an_interruption_leaves_the_best_model_so_far(library):
+    objective, features, costs = interrupted_tuning(library, rounds=30, finished=2)
     assert [entry.round for entry in objective.incumbent.history] == [0, 1, 2]
     assert objective.incumbent.report.stopped == "interrupted: KeyboardInterrupt"
     assert objective.incumbent.predict(features).shape == costs.shape
@@ -660,11 +666,6 @@ def test_trees_that_end_up_worse_than_the_base_are_dropped_with_a_warning(librar
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_an_interruption_of_the_last_check_leaves_the_model(library):
-    features, costs = groups(60, 1)
-    # 60 labels and 12 validation labels (with four and three repeated solves), 12 solves
-    # for the base and the only round; then Ctrl-C.
-    objective = CostSensitiveObjective(interrupted_after(64 + 15 + 2 * 12), costs)
-    with pytest.raises(KeyboardInterrupt):
-        tuner(library, objective)(features, rounds=(3, 1), validation=0.2)
+    objective, _, _ = interrupted_tuning(library, rounds=1, finished=1)
     assert [entry.round for entry in objective.incumbent.history] == [0, 1]
     assert objective.incumbent.report.stopped == "all rounds were run"

@@ -86,6 +86,64 @@ def test_decisions_of_an_own_predictor_leave_out_an_item_that_no_training_row_ha
         assert model.evaluate(X[50:], C[50:], parameters={"on": on[50:]}).regret < 1
 
 
+@pytest.mark.parametrize("method", ["least squares", "MSE"])
+def test_decisions_leave_out_a_named_item_of_a_long_table_that_no_training_row_has(method):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X, on = rng.uniform(0, 9, size=(60, 4, 1)), np.ones((60, 4))
+    C = pd.DataFrame(5 + X[:, :, 0], columns=list("abcd"))
+    on[:, 3], C["d"] = 0, 0
+    problem = rl.Problem.top_k(4, 1, sense="minimize", present=rl.columns("on"))
+    settings = {} if method == "least squares" else {"epochs": 3}
+    with pytest.warns(UserWarning, match="no training row has a value of d: without a prediction"):
+        model, _ = rl.train(
+            problem, X, C, method, parameters={"on": on}, split="order:0.2,0.2", **settings
+        )
+    new = X[:5].copy()
+    new[:, 3] = -9
+    with pytest.warns(UserWarning, match=r"left out of the choice.*d \(5 rows\)"):
+        decided = model.decide(new, parameters={"on": NEW})
+    assert (decided.decisions[:, 3] == 0).all() and (decided.decisions.sum(axis=1) == 1).all()
+    # Without names, each is another item, predicted from its features.
+    model, _ = rl.train(
+        problem,
+        X,
+        C.to_numpy(),
+        method,
+        parameters={"on": on},
+        split="order:0.2,0.2",
+        **settings,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isfinite(model.predict(new)).all()
+
+
+def test_a_module_for_a_long_table_leaves_out_a_named_item_without_rows():
+    torch = pytest.importorskip("torch")
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X, on = rng.uniform(0, 9, size=(60, 4, 1)), np.ones((60, 4))
+    C = pd.DataFrame(5 + X[:, :, 0], columns=list("abcd"))
+    on[:, 3], C["d"] = 0, 0
+    problem = rl.Problem.top_k(4, 1, sense="minimize", present=rl.columns("on"))
+    module = torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.Flatten())
+    with pytest.warns(UserWarning, match="no training row has a value of d"):
+        model, _ = rl.train(
+            problem,
+            X,
+            C,
+            "MSE",
+            predictor=module,
+            parameters={"on": on},
+            split="order:0.2,0.2",
+            epochs=2,
+        )
+    with pytest.warns(UserWarning, match=r"left out of the choice.*d \(5 rows\)"):
+        decided = model.decide(X[:5], parameters={"on": NEW})
+    assert (decided.decisions[:, 3] == 0).all()
+
+
 def test_means_and_fits_use_the_rows_in_which_an_item_exists(table):
     problem, X, C, on = table
     C[:20, 3], on[:20, 3] = 12, 1

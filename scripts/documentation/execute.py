@@ -8,36 +8,13 @@ A page is executed from top to bottom in an empty folder:
   `<!-- check: tolerance 5 % -->` numbers may differ by so much;
 * `toml` blocks must be TOML.
 
-Marks are comments of Markdown, which readers do not see. They precede their block:
-
-    <!-- run: no, REASON -->                 the block is not executed
-    <!-- run: long, last run 2026-11-17 -->  the block is executed by --full only
-    <!-- run: hours, last run 2026-11-17 --> the block is executed by --hours only
-    <!-- run: none: REASON -->               nothing of the page is executed
-    <!-- setup sh
-    COMMANDS -->                             executed, not shown; also `setup python`
-    <!-- check: 8.5 within 2 % | COMMAND | EXPRESSION -->
-                                             8.5, in the text before, is what EXPRESSION says of
-                                             `result`, the JSON or CSV that COMMAND prints;
-                                             `row(result, method="MSE")` is a row of CSV,
-                                             `published_differences(result, "KS32")` differences
-                                             from published ratios, and
-                                             `long 8.5` is checked by --full only, `hours 8.5`
-                                             by --hours only
-    <!-- check: long table within 1 % | COMMAND | ROW, COLUMN, VALUES -->
-                                             the table before it is in the result (tables.py)
-    <!-- check: times table within 50 %, last run 2026-11-18 | COMMAND | 2 keys -->
-                                             the table before it has times or ratios of times; it
-                                             is compared by --times only, which executes no more
-
-What is repeated on demand has the date of its last run (last_run.py).
+Marks in comments change that (page_steps.py). What is repeated on demand has the date of its last
+run (last_run.py).
 
 A block of another language (`rust`) needs a mark that it is not executed. Numbers of the text and
 of tables that no mark compares are findings, too (number_coverage.py).
 """
 
-import csv
-import io
 import json
 import os
 import re
@@ -55,24 +32,15 @@ import number_coverage
 import program
 import tables
 import tomllib
+from page_steps import SIZES, TIMES, Step, percentage, size_of, steps, without_size
+from printed import agrees, is_close, parsed, published_differences, row, tail, value
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ["README.md", "docs/**/*.md"]
-EXECUTED = ("sh", "python", "text")
 SHOWN = ("toml", "csv", "lp", "json", "bibtex", "markdown", "html", "mps", "")
-# Sizes of blocks and checks by the word in their marks; the first is that of marks without one.
-SIZES = ("quick", "long", "hours")
-# The word of checks that measure times: they run alone, one after the other.
-TIMES = "times"
 # Most seconds of a block of each size. Generous: a machine that runs other tests, too, may be ten
 # times as slow.
 MAX_SECONDS = {"quick": 600, "long": 3600, "hours": 36000, TIMES: 36000}
-NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
-ELEMENT = re.compile(
-    r"^<!-- (?P<mark>(?:run|setup|check)\b.*?) ?-->|^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$"
-    r"|<!-- (?P<inline>check: .*?) -->",
-    re.MULTILINE | re.DOTALL,
-)
 INTERPRETER = """
 import json, sys, io, contextlib, traceback
 scope = {"__name__": "__main__"}
@@ -88,19 +56,6 @@ for line in sys.stdin:
     sys.__stdout__.write(json.dumps([out.getvalue(), error]) + "\\n")
     sys.__stdout__.flush()
 """
-
-
-@dataclass
-class Step:
-    """Something of a page that is executed or compared."""
-
-    kind: str
-    text: str
-    line: int
-    mark: str = ""
-    tolerance: float = 0.0
-    # Character of the page where its mark begins.
-    mark_place: int = 0
 
 
 @dataclass
@@ -129,76 +84,6 @@ class Outcome:
     def count(self, what, amount=1):
         """Count something that was executed, compared or left out."""
         self.counts[what] = self.counts.get(what, 0) + amount
-
-
-def steps(markdown):
-    """Yield the steps of a page, with the marks that precede them."""
-    mark, mark_place, tolerance = "", 0, 0.0
-    for match in ELEMENT.finditer(markdown):
-        line = markdown.count("\n", 0, match.start()) + 1
-        found = match["mark"] or match["inline"]
-        if found is None:
-            words = match["info"].split()
-            language = words[0] if words else ""
-            kind = f"file {words[1]}" if len(words) > 1 and "=" not in words[1] else language
-            yield Step(kind, match["text"], line, mark, tolerance, mark_place)
-            mark, mark_place, tolerance = "", 0, 0.0
-        elif found.startswith("setup"):
-            head, _, body = found.partition("\n")
-            yield Step(head.split()[1], body + "\n", line)
-        elif found.startswith("check: tolerance"):
-            tolerance = percentage(found.removeprefix("check: tolerance"))
-        elif found.startswith("check:"):
-            before = re.sub(r"<!--.*?-->", "", markdown[: match.start()], flags=re.DOTALL)
-            claim = found.removeprefix("check:").strip()
-            kind = "table" if without_size(claim).startswith("table ") else "number"
-            # A number is near its mark; a table may be long.
-            shown = before if kind == "table" else before[-4000:]
-            yield Step(kind, f"{shown}\0{claim}", line, mark_place=match.start())
-        else:
-            mark, mark_place = found, match.start()
-
-
-def size_of(mark):
-    """Return the size of a block or check: a word of SIZES, or TIMES, that begins its mark."""
-    word = mark.replace(",", " ").split(" ")[0]
-    return word if word in (*SIZES, TIMES) else SIZES[0]
-
-
-def without_size(claim):
-    """Return a claim without the word for its size."""
-    return claim.removeprefix(f"{size_of(claim)} ")
-
-
-def percentage(text):
-    """Return the fraction of a text such as `5 %`; a date may follow."""
-    return float(text.partition(",")[0].replace("%", "")) / 100
-
-
-def agrees(shown, printed, tolerance):
-    """Whether a printed line is the shown one, with numbers within a tolerance."""
-    pieces, numbers = [], NUMBER.findall(shown)
-    if tolerance == 0:
-        pattern = ".*".join(re.escape(piece) for piece in shown.rstrip().split("…"))
-        return re.fullmatch(pattern, printed.rstrip()) is not None
-    for piece in NUMBER.split(" ".join(shown.split())):
-        pieces.append(".*".join(re.escape(part) for part in piece.split("…")))
-    pattern = f"({NUMBER.pattern})".join(pieces)
-    found = re.fullmatch(pattern, " ".join(printed.split()))
-    if found is None:
-        return False
-    pairs = zip(numbers, (group for group in found.groups() if group is not None))
-    return all(is_close(value(one), value(other), tolerance) for one, other in pairs)
-
-
-def value(text):
-    """Return the number that a text says."""
-    return float(text.replace(",", ""))
-
-
-def is_close(shown, found, tolerance):
-    """Whether a number is within a relative tolerance of the shown one."""
-    return abs(found - shown) <= tolerance * max(abs(shown), abs(found)) + 1e-12
 
 
 class PageRun:
@@ -433,39 +318,10 @@ class PageRun:
             self.report(step, f"no TOML: {error}")
 
 
-def parsed(text):
-    """Return what a command printed: JSON, or the rows of a CSV table."""
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        return list(csv.DictReader(io.StringIO(text)))
-
-
-def row(rows, **cells):
-    """Return the row of a table that has these cells."""
-    return next(one for one in rows if all(one[name] == cell for name, cell in cells.items()))
-
-
-def published_differences(rows, problem):
-    """Return the absolute differences from published ratios: MSE and MAE with C, O and S."""
-    return [
-        abs(float(one["ratio_mean"]) - float(one["published_ratio"]))
-        for one in rows
-        if one["problem"] == problem
-        and one["method"].startswith(("MSE", "MAE"))
-        and "O_S" not in one["method"]
-    ]
-
-
 def count_commands(text):
     """Return the number of commands of a block, continued lines being one."""
     lines = re.sub(r"\\\n", " ", text).splitlines()
     return sum(1 for line in lines if line.strip() and not line.lstrip().startswith("#"))
-
-
-def tail(text, lines=15):
-    """Return the last lines of a text, indented."""
-    return "\n".join(f"    {line}" for line in text.rstrip().splitlines()[-lines:])
 
 
 def run_page(path, size, is_recording=False):

@@ -81,8 +81,9 @@ fn the_ratio_is_the_mean_over_seeds_of_regret_over_that_of_mse() {
     assert!((line["ratio_sd"].as_f64().unwrap() - deviation).abs() < 1e-12);
     let summary = workspace.read("cmp/summary.csv");
     let mut lines = summary.lines();
-    let header = "method,runs,ratio,ratio_sd,difference,lower,upper,test_regret,";
-    assert!(lines.next().unwrap().starts_with(header), "{summary}");
+    let header = "method,runs,ratio,ratio_sd,difference,lower,upper,test_regret,\
+                  test_normalized_regret,test_normalized_regret_sd,solves,seconds";
+    assert_eq!(lines.next().unwrap(), header);
     let cells: Vec<&str> = lines.nth(1).unwrap().split(',').collect();
     let number = |cell: usize| cells[cell].parse::<f64>().unwrap();
     assert!((number(4) - (mean - 1.0)).abs() < 1e-12, "{summary}");
@@ -90,6 +91,23 @@ fn the_ratio_is_the_mean_over_seeds_of_regret_over_that_of_mse() {
         number(5) <= number(4) && number(4) <= number(6),
         "{summary}"
     );
+    let runs = workspace.read("cmp/results.csv");
+    let normalized: Vec<f64> = runs
+        .lines()
+        .filter(|line| line.starts_with("MAE,"))
+        .map(|line| line.split(',').nth(6).unwrap().parse().unwrap())
+        .collect();
+    let [first, second] = normalized[..] else {
+        panic!("{runs}");
+    };
+    assert!((number(8) - (first + second) / 2.0).abs() < 1e-12);
+    let deviation = (first - second).abs() / 2.0_f64.sqrt();
+    assert!(
+        deviation > 0.0 && (number(9) - deviation).abs() < 1e-12,
+        "{summary}"
+    );
+    let field = line["test_normalized_regret_sd"].as_f64().unwrap();
+    assert!((field - deviation).abs() < 1e-12);
 }
 
 #[test]

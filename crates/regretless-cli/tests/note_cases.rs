@@ -75,7 +75,10 @@ impl NoteCase {
             .map(Into::into)
             .into();
         let mut add = |flag: &str, value: String| words.extend([format!("--{flag}"), value]);
-        add("data", text("table").unwrap());
+        let table = text("table").unwrap();
+        if command != "fit" {
+            add("data", table.clone());
+        }
         add("features", features.join(","));
         add("problem", text("problem").unwrap());
         let method = text("method");
@@ -85,6 +88,16 @@ impl NoteCase {
                 add("methods", method.clone().unwrap_or_default());
                 add("seeds", "1".into());
                 add("out", "compared".into());
+            }
+            "fit" => {
+                let method = self.0["fit"]["method"]
+                    .as_str()
+                    .map(str::to_owned)
+                    .or(method.clone());
+                add("method", method.unwrap_or_default());
+                add("time", "date".into());
+                add("lags", "none".into());
+                add("out", "fitted".into());
             }
             _ => {
                 add("methods", method.clone().unwrap_or_default());
@@ -98,10 +111,11 @@ impl NoteCase {
         if let ("train" | "compare", Some(split)) = (command, text("split")) {
             add("split", split);
         }
-        let mut groups = vec!["settings", "options"];
-        if command == "backtest" {
-            groups.push("backtest");
-        }
+        let groups: &[&str] = match command {
+            "fit" => &["options"],
+            "backtest" => &["settings", "options", "backtest"],
+            _ => &["settings", "options"],
+        };
         for (name, value) in groups
             .iter()
             .flat_map(|group| self.0[group].as_object().unwrap())
@@ -110,6 +124,9 @@ impl NoteCase {
                 .as_str()
                 .map_or_else(|| value.to_string(), str::to_owned);
             add(&name.replace('_', "-"), value);
+        }
+        if command == "fit" {
+            words.push(table);
         }
         words
     }
@@ -176,6 +193,11 @@ fn compare_prints_every_note_and_none_about_a_clean_table() {
 #[test]
 fn backtest_prints_every_note_and_none_about_a_clean_table() {
     check("backtest");
+}
+
+#[test]
+fn fit_prints_every_note_and_none_about_a_clean_table() {
+    check("fit");
 }
 
 #[test]

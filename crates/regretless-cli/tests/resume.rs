@@ -7,7 +7,7 @@ mod common;
 use std::fs;
 use std::path::PathBuf;
 
-use common::{TestWorkspace, killed_after, kills, moment};
+use common::{TestWorkspace, folder_content, killed_after, kills, moment};
 
 /// The single label file of a table; only temporary files of killed runs may be next to it.
 fn labels(workspace: &TestWorkspace) -> Vec<u8> {
@@ -205,8 +205,8 @@ fn trained(workspace: &TestWorkspace, words: &[String], kills: u64) -> (Vec<u8>,
     let mut interrupted = 0;
     for kill in 0..kills {
         interrupted += u64::from(killed_after(workspace, &words, moment(kill + 7, 120)));
-        // A model without a manifest was finished before the kill; the same command is then
-        // refused.
+        // A model without a manifest was finished before the kill; the same command would only
+        // report it.
         if workspace.path("m.safetensors").exists()
             && !workspace
                 .path("m.safetensors.checkpoints/results.json")
@@ -302,6 +302,7 @@ fn check_killed_training(workspace: &TestWorkspace, recipes: &[&str]) {
 const TRAIN: &str = "train --data table.csv --costs c* --problem problem.toml --method MSE \
     --epochs \
     3 --out m.safetensors";
+const COMPLETE: &str = "this training was complete; its results are unchanged";
 const WRITTEN: [&str; 5] = [
     "m.epochs.csv",
     "m.epochs.jsonl",
@@ -329,7 +330,7 @@ fn training_killed_while_writing_results_resumes_with_the_same_command() {
             output.err
         );
         assert_eq!(
-            output.err.contains("the results of this run are complete"),
+            output.err.contains(COMPLETE),
             step == WRITTEN.len(),
             "{step} files written: {}",
             output.err
@@ -373,16 +374,115 @@ fn the_lock_of_a_killed_run_is_removed_by_the_next_one_also_if_it_is_refused() {
     let folder = workspace.path("m.safetensors.checkpoints");
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("lock"), "").unwrap();
+    let other = TRAIN.replace("MSE", "MAE");
     workspace
-        .run(TRAIN)
+        .run(&other)
         .failed(3, &["m.safetensors", "exists already"]);
     assert!(!folder.exists());
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("lock"), "").unwrap();
+    workspace.run(TRAIN).succeeded();
+    assert!(!folder.exists());
+}
+
+/// A run may be killed after its last step, when nothing shows that it did not end.
+#[test]
+fn a_complete_training_is_reported_again_and_any_other_one_is_refused() {
+    let workspace = TestWorkspace::with_knapsack();
+    let page = format!("{TRAIN} --report page.html");
+    let whole = workspace.run(&page).succeeded();
+    let whole_json = workspace
+        .run(&format!("{} --json", TRAIN.replace("m.safe", "n.safe")))
+        .succeeded();
+    let names = [WRITTEN.as_slice(), &["page.html"]].concat();
+    let bytes = || -> Vec<Vec<u8>> { names.iter().map(|name| workspace.bytes(name)).collect() };
+    let written = bytes();
+    let is_repeated = |command: &str, out: &str| {
+        let reported = workspace.run(command).succeeded();
+        assert_eq!(reported.out, out, "{command}");
+        assert!(reported.err.contains(COMPLETE), "{}", reported.err);
+        assert_eq!(bytes(), written, "{command}");
+        assert!(!workspace.path("m.safetensors.checkpoints").exists());
+    };
+    is_repeated(&page, &whole.out);
+    let without_page: String = whole.out.replace("report in page.html\n", "");
+    is_repeated(TRAIN, &without_page);
+    let json = format!("{} --json", TRAIN.replace("m.safe", "n.safe"));
+    is_repeated(&json, &whole_json.out);
+
+    let is_refused = |command: &str| {
+        workspace.run(command).failed(3, &["exists already"]);
+        assert_eq!(bytes(), written, "{command}");
+    };
+    is_refused(&TRAIN.replace("--epochs 3", "--epochs 4"));
+    is_refused(&TRAIN.replace("MSE", "MAE"));
+    is_refused(&format!("{TRAIN} --report m.report.json"));
+    // The same settings of other rows.
+    let table = workspace.read("table.csv");
+    let (rows, last) = table.trim_end().rsplit_once('\n').unwrap();
+    workspace.write("table.csv", &format!("{rows}\n"));
+    is_refused(TRAIN);
+    workspace.write("table.csv", &format!("{rows}\n{last}\n"));
+    is_repeated(TRAIN, &without_page);
+    // A file that was changed since.
+    let epochs = workspace.read("m.epochs.csv");
+    workspace.write("m.epochs.csv", "mine");
+    workspace.run(TRAIN).failed(3, &["exists already"]);
+    assert_eq!(workspace.read("m.epochs.csv"), "mine");
+    workspace.write("m.epochs.csv", &epochs);
+    workspace.write("page.html", "mine");
+    workspace.run(&page).failed(3, &["page.html", "exists"]);
+    assert_eq!(workspace.read("page.html"), "mine");
+}
+
+#[test]
+fn a_complete_backtest_and_fit_are_reported_again_and_other_settings_refused() {
+    let workspace = TestWorkspace::new();
+    let rows = "1,0.1,3,4\n2,0.9,5,2\n3,0.4,3,5\n4,0.8,6,2\n5,0.3,1,4\n6,0.7,4,3\n7,0.2,2,4\n\
+                8,0.6,5,3\n9,0.5,3,3.5\n10,0.1,2,6\n11,0.9,6,1\n12,0.4,3,4\n";
+    workspace.write("table.csv", &format!("day,x,c0,c1\n{rows}"));
+    workspace.write(
+        "problem.toml",
+        "kind = 'top_k'\nitems = 2\nk = 1\nsense = 'minimize'\n",
+    );
+    let backtest = "backtest --data table.csv --costs c* --problem problem.toml --time day \
+                    --window 6 --step 2 --epochs 2 --methods MSE --out tested --report page.html";
+    let fit = "fit table.csv --costs c* --problem problem.toml --time day --method MSE \
+               --lags none --out fitted";
+    for (command, other, folder, name) in [
+        (
+            backtest,
+            backtest.replace("MSE", "MAE"),
+            "tested",
+            "backtest",
+        ),
+        (fit, fit.replace("MSE", "MAE"), "fitted", "fit"),
+    ] {
+        let whole = workspace.run(command).succeeded();
+        let written = folder_content(&workspace.path(folder));
+        let reported = workspace.run(command).succeeded();
+        assert_eq!(reported.out, whole.out);
+        let note = format!("this {name} was complete; its results are unchanged");
+        assert!(reported.err.contains(&note), "{}", reported.err);
+        assert!(!whole.err.contains(&note), "{}", whole.err);
+        let now = folder_content(&workspace.path(folder));
+        assert_eq!(
+            now.keys().collect::<Vec<_>>(),
+            written.keys().collect::<Vec<_>>()
+        );
+        assert!(now == written, "{name}");
+        workspace.run(&other).failed(3, &["exists already"]);
+        assert!(folder_content(&workspace.path(folder)) == written);
+    }
+    workspace.write("page.html", "mine");
+    workspace.run(backtest).refused(3, &["page.html", "exists"]);
+    assert_eq!(workspace.read("page.html"), "mine");
 }
 
 #[test]
 fn a_complete_comparison_is_reported_again_with_and_without_the_lock_of_a_killed_run() {
     let compare = "compare --benchmark KS8 --seeds 1 --split 20,10,10 --epochs 2 --methods MSE \
-        --out cmp";
+        --out cmp --report page.html";
     let workspace = TestWorkspace::new();
     let whole = workspace.run(compare).succeeded();
     let files = [
@@ -429,7 +529,7 @@ fn results_of_another_run_are_never_replaced_after_a_kill() {
     assert_eq!(workspace.read("m.epochs.csv"), "mine");
     workspace.run(&format!("{TRAIN} --force")).succeeded();
     workspace
-        .run(TRAIN)
+        .run(&other)
         .failed(3, &["m.safetensors", "exists already"]);
 }
 

@@ -273,21 +273,79 @@ const DECIDE_LONG: &str = "decide --model model.safetensors --instance-column da
                            item --out decisions.csv --force";
 
 #[test]
-fn an_item_of_a_long_table_that_no_training_row_has_is_named_and_predicted_from_its_features() {
+fn an_item_of_a_long_table_that_no_training_row_has_is_left_out_of_the_choice_with_a_note() {
     let workspace = long_workspace(50..60);
     let trained = run(&workspace, TRAIN_LONG).succeeded();
-    let note = "no training row has a value of d: predictions follow from other items";
+    let note = "no training row has a value of d: without a prediction, decisions leave it out";
     assert!(trained.err.contains(note), "{}", trained.err);
-    workspace
+    // On day 1, where the others have the features 3, 8 and 2, item d looks best.
+    let new = workspace.read("new.csv");
+    workspace.write("new.csv", &new.replace("1,d,7", "1,d,-9"));
+    let decided = workspace
         .run(&format!("{DECIDE_LONG} --data new.csv"))
         .succeeded();
-    let decided = workspace.read("decisions.csv");
-    // Day 1 has the features 3, 8, 2 and 7.
-    let chosen: Vec<&str> = decided.lines().skip(1).collect();
-    assert!(
-        chosen.iter().any(|line| line.ends_with(",0,0,1,0")),
-        "{decided}"
+    let note = "left out of the choice, since no training row has a value and so there is no \
+                prediction: d (2 rows)";
+    assert!(decided.err.contains(note), "{}", decided.err);
+    let text = workspace.read("decisions.csv");
+    let rows: Vec<&str> = text.lines().skip(1).collect();
+    assert_eq!(rows.len(), 2, "{text}");
+    assert!(rows[0].ends_with(",1,0,0,0"), "{text}");
+    assert!(rows[1].ends_with(",0,0,1,0"), "{text}");
+    // Test rows have d, and regret counts it as left out.
+    let evaluated = workspace.run(
+        "evaluate --model model.safetensors --data long.csv --instance-column day --item-column \
+         item --costs cost",
     );
+    assert!(evaluated.succeeded().err.contains("d (10 rows)"));
+    // Nothing else is on offer.
+    workspace.write(
+        "only_d.csv",
+        "day,item,x\n0,a,1\n0,b,4\n0,c,3\n0,d,2\n1,d,-9\n",
+    );
+    workspace
+        .run(&format!("{DECIDE_LONG} --data only_d.csv"))
+        .refused(4, &["d, and no feasible decision leaves this out"]);
+    let inspected = workspace.run("inspect model.safetensors --json").json();
+    assert_eq!(inspected["unobserved_costs"][0], "d");
+    // The item x feature of all items.
+    assert!(inspected["coefficients"][0]["intercept"].is_number());
+}
+
+#[test]
+fn training_of_a_long_table_leaves_out_an_item_that_no_training_row_has_by_any_method() {
+    for method in [
+        "MAE(O,S) --epochs 3",
+        "MSE --epochs 3 --predictor mlp:4",
+        "auto~1s",
+    ] {
+        let workspace = long_workspace(50..60);
+        let train = TRAIN_LONG.replace("least~squares", method);
+        run(&workspace, &train).succeeded();
+        let decided = workspace
+            .run(&format!("{DECIDE_LONG} --data new.csv"))
+            .succeeded();
+        assert!(
+            decided.err.contains("d (2 rows)"),
+            "{method}: {}",
+            decided.err
+        );
+        // Continued with rows of d, it is predicted.
+        if !method.starts_with("auto") {
+            let second = long_workspace(0..60);
+            let first = workspace.bytes("model.safetensors");
+            std::fs::write(second.path("first.safetensors"), first).unwrap();
+            run(&second, &format!("{train} --init-model first.safetensors")).succeeded();
+            let decided = second
+                .run(&format!("{DECIDE_LONG} --data new.csv"))
+                .succeeded();
+            assert!(
+                !decided.err.contains("left out"),
+                "{method}: {}",
+                decided.err
+            );
+        }
+    }
 }
 
 #[test]

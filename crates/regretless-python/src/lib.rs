@@ -95,8 +95,7 @@ mod _core {
     use super::solver::Solver;
     #[pymodule_export]
     use super::train::{
-        default_settings, epoch_remark, epoch_rows, few_rows_warning, time_column, train,
-        training_plan,
+        default_settings, epoch_remark, epoch_rows, time_column, train, training_plan,
     };
 
     #[pymodule_export]

@@ -149,9 +149,8 @@ fn costs_before(data: &Dataset, rows: &[usize], means: &[f32]) -> Matrix {
 
 /// Mean of the predicted part of each cost over the training rows in which it exists, weighted as
 /// they are and summed in double precision. In a long table with different items, where a position
-/// is no item, the mean of all costs. NaN for a cost that exists in no training row of a wide
-/// table: it has no prediction. In a long table, whose models predict every item, the mean of all
-/// costs.
+/// is no item, the mean of all costs. NaN for a cost that exists in no training row: it has no
+/// prediction.
 pub fn mean_costs(context: &TrainingContext<'_>) -> Vec<f32> {
     let data = context.data.data();
     let (costs, weights) = (
@@ -175,7 +174,7 @@ pub fn mean_costs(context: &TrainingContext<'_>) -> Vec<f32> {
         let has_positions = !is_wide && !data.cost_names().are_explicit();
         let (total, count): (f64, f64) = (sums.iter().sum(), counts.iter().sum());
         for (sum, count_of_cost) in sums.iter_mut().zip(&mut counts) {
-            if has_positions || (!is_wide && *count_of_cost == 0.0) {
+            if has_positions {
                 (*sum, *count_of_cost) = (total, count);
             }
         }

@@ -33,7 +33,8 @@ import regretless as rl
 from regretless._files import write_atomically
 from regretless._renamed import refuse_renamed
 from regretless.cluster._backends import BACKENDS, ShardJob, Work, run_on_dask
-from regretless.results.reports import SweepResult, TrainingReport
+from regretless.results.reports import TrainingReport
+from regretless.results.sweep import SweepResult
 from regretless.tables.frames import check_same_rows
 from regretless.tables.names import column_order, costs_in_order, names_of, with_names
 from regretless.tables.parameters import as_arrays

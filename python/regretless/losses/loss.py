@@ -162,17 +162,28 @@ class Loss(_Loss):
         return self._evaluate_rows(table, rows, epoch, batch, training)
 
     def _evaluate_decisions(
-        self, predictions: Any, rows: Sequence[int], *, leaves_out: bool = False
+        self,
+        predictions: Any,
+        rows: Sequence[int],
+        *,
+        leaves_out: bool = False,
+        are_test_rows: bool = False,
     ) -> dict[str, Any]:
         """Evaluate the decisions that follow from predictions; fields of `Evaluation`.
 
-        Where `leaves_out` is true, costs whose prediction is NaN have none.
+        Where `leaves_out` is true, costs whose prediction is NaN have none. Where `are_test_rows`
+        is, notes about the regret are raised.
         """
-        return self._evaluate_predictions(plain_table(predictions, "predictions"), rows, leaves_out)
+        table = plain_table(predictions, "predictions")
+        return self._evaluate_predictions(table, rows, leaves_out, are_test_rows)
 
     def _raise_notes(
-        self, features: Any, names: list[str] | None, split: Sequence[Sequence[int]]
+        self,
+        features: Any,
+        names: list[str] | None,
+        split: Sequence[Sequence[int]],
+        times: list[str] | None,
     ) -> None:
         """Raise the notes about the table and this loss, before a custom predictor is trained."""
         settings = _FeatureSettings([], [], [], [], "impute")
-        self._raise_table_notes(training_features(features, settings), names, split)
+        self._raise_table_notes(training_features(features, settings), names, split, times)

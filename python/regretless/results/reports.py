@@ -1,4 +1,4 @@
-"""Results of training, evaluation and sweeps as small immutable objects.
+"""Results of training and evaluation as small immutable objects.
 
 Fields have the names of the command line's JSON, and ``to_dict`` returns exactly that JSON as
 Python values. ``from_dict`` reads it back.
@@ -7,9 +7,9 @@ Python values. ``from_dict`` reads it back.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar, overload
+from typing import Any, ClassVar, TypeVar
 
 from regretless.results.pages import html_table, short_text
 
@@ -17,13 +17,10 @@ __all__ = [
     "CandidateReport",
     "EpochReport",
     "Evaluation",
-    "FineTuningReport",
-    "FineTuningRound",
     "LabelCounts",
     "RoundReport",
     "SearchReport",
     "SolveCounts",
-    "SweepResult",
     "TrainingReport",
 ]
 
@@ -420,147 +417,6 @@ class TrainingReport(Result):
                 regret = f"{evaluation.normalized_regret:.2%}"
                 parts.insert(0, f"{name} normalized regret {regret}")
         return f"<regretless.TrainingReport {self.chosen_method}: {', '.join(parts)}>"
-
-
-@dataclass(frozen=True)
-class FineTuningRound(Result):
-    """Validation regret after one boosting round; round 0 is the base model.
-
-    Attributes
-    ----------
-    round : int
-        Number of the round.
-    regret : float
-        Mean regret on the validation rows.
-    normalized_regret : float
-        Sum of regrets divided by the sum of the absolute optimal objectives.
-    """
-
-    round: int
-    regret: float
-    normalized_regret: float
-
-
-@dataclass(frozen=True, repr=False)
-class FineTuningReport(Result):
-    """What happened during the fine-tuning of boosted trees.
-
-    Attributes
-    ----------
-    library : str
-        ``"xgboost"`` or ``"lightgbm"``.
-    loss : str
-        Name of the loss.
-    seed : int
-        Seed of the split and of the trees.
-    best_round : int
-        The round of the model; 0 is the base model.
-    rounds : int
-        Rounds that were run.
-    stopped : str
-        Why no more were run.
-    base_regret, best_regret : float
-        Mean validation regret of the base model and of the result.
-    training_rows, validation_rows : int
-        Rows for training, and rows that selected the round.
-    """
-
-    library: str
-    loss: str
-    seed: int
-    best_round: int
-    rounds: int
-    stopped: str
-    base_regret: float
-    best_regret: float
-    training_rows: int
-    validation_rows: int
-
-    def __repr__(self) -> str:
-        return (
-            f"<FineTuningReport {self.library}: round {self.best_round} of {self.rounds}, "
-            f"validation regret {self.best_regret:.6g} (base {self.base_regret:.6g})>"
-        )
-
-
-class SweepResult(Sequence[TrainingReport]):
-    """Reports of a sweep, in the order of its runs.
-
-    Parameters
-    ----------
-    runs : sequence of dict
-        The settings of each run.
-    reports : iterable of TrainingReport
-        Its report.
-    """
-
-    def __init__(self, runs: Sequence[dict[str, Any]], reports: Iterable[TrainingReport]) -> None:
-        self.runs = tuple(runs)
-        self.reports = tuple(reports)
-
-    @overload
-    def __getitem__(self, index: int) -> TrainingReport: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[TrainingReport, ...]: ...
-    def __getitem__(self, index: int | slice) -> TrainingReport | tuple[TrainingReport, ...]:
-        return self.reports[index]
-
-    def __len__(self) -> int:
-        return len(self.reports)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SweepResult) and self.reports == other.reports
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the runs and their reports as plain values.
-
-        Returns
-        -------
-        dict
-            ``runs`` as they were given, ``reports`` as a list of dicts.
-        """
-        return {"runs": list(self.runs), "reports": [report.to_dict() for report in self]}
-
-    def best(self) -> TrainingReport:
-        """Return the report with the smallest normalized regret on the validation rows.
-
-        Raises
-        ------
-        ValueError
-            If no run has validation rows.
-        """
-        measured = [
-            (report.validation.normalized_regret, report)
-            for report in self
-            if report.validation is not None
-        ]
-        if not measured:
-            raise ValueError("no run has validation rows, so none can be called the best")
-        # Of equal regrets, the first run.
-        return min(measured, key=lambda pair: pair[0])[1]
-
-    def __repr__(self) -> str:
-        return f"<regretless.SweepResult: {len(self)} runs>"
-
-    def _repr_html_(self) -> str:
-        """Return an HTML table for notebooks, one row per run."""
-        regret = [
-            tuple(
-                "" if part is None else f"{part.normalized_regret:.2%}"
-                for part in (report.validation, report.test)
-            )
-            for report in self
-        ]
-        return html_table(
-            "SweepResult",
-            ("method", "seed", "best epoch", "validation regret", "test regret", "seconds"),
-            [
-                (report.method, report.seed, report.best_epoch, *parts, f"{report.seconds:.1f}")
-                for report, parts in zip(self, regret)
-            ],
-        )
 
 
 def _plain(value: Any) -> Any:

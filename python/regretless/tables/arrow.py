@@ -63,7 +63,11 @@ def matrix(table: Any, what: str, single: bool) -> np.ndarray:
     if is_list_matrix(table):
         return list_matrix(table.column(0), what)
     for field in table.schema:
-        is_number = types.is_floating(field.type) or types.is_integer(field.type)
+        is_number = (
+            types.is_floating(field.type)
+            or types.is_integer(field.type)
+            or types.is_decimal(field.type)
+        )
         if not is_number and not types.is_boolean(field.type):
             raise ValueError(
                 f"{what}, column '{field.name}', holds {field.type}, not numbers; convert it or "
@@ -92,11 +96,17 @@ def fits_single(kind: Any) -> bool:
 
     if types.is_boolean(kind):
         return True
+    if types.is_decimal(kind):
+        return False
     return kind.bit_width <= (32 if types.is_floating(kind) else 16)
 
 
 def numbers(chunk: Any) -> np.ndarray:
     """Return the numbers of a chunk: a view of its buffer if nothing is missing."""
+    import pyarrow.types as types
+
+    if types.is_decimal(chunk.type):
+        chunk = chunk.cast("float64")
     if chunk.null_count == 0 and chunk.type.bit_width >= 8:
         return chunk.to_numpy(zero_copy_only=True)
     # Booleans are bits; missing values become NaN.

@@ -7,6 +7,7 @@ encoded by what the training rows say, as the command line does.
 from __future__ import annotations
 
 import datetime
+import decimal
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -279,7 +280,7 @@ def _typed(name: str, column: Any, is_text: bool) -> tuple[str, Any]:
         return "categories", [None if value is None else _text(value) for value in values]
     if known and all(isinstance(value, (datetime.date, np.datetime64)) for value in known):
         return "dates", [None if value is None else _clock_time(value) for value in values]
-    numbers = (int, float, np.integer, np.floating)
+    numbers = (int, float, decimal.Decimal, np.integer, np.floating)
     if known and all(
         isinstance(value, numbers) and not isinstance(value, (bool, np.bool_)) for value in known
     ):
@@ -326,7 +327,7 @@ def _numbers(column: Any) -> np.ndarray:
 def _plain_values(column: Any) -> list[Any]:
     """Return Python values, with None in place of gaps of any kind."""
     if hasattr(column, "to_pylist"):
-        values = column.to_pylist()
+        values = _whole_microseconds(column).to_pylist()
     elif hasattr(column, "to_list"):
         values = column.to_list()
     else:
@@ -335,6 +336,15 @@ def _plain_values(column: Any) -> list[Any]:
         gaps = column.isna().to_numpy()
         return [None if gap else value for value, gap in zip(values, gaps)]
     return [None if value is None or value != value else value for value in values]
+
+
+def _whole_microseconds(column: Any) -> Any:
+    """Return a pyarrow column whose times, if it has some, Python can hold."""
+    if not str(column.type).startswith("timestamp[ns"):
+        return column
+    import pyarrow
+
+    return column.cast(pyarrow.timestamp("us", column.type.tz), safe=False)
 
 
 def _is_categorical(column: Any) -> bool:
@@ -362,5 +372,6 @@ def _clock_time(value: Any) -> str:
     if isinstance(value, np.datetime64):
         return str(np.datetime_as_string(value, unit="s"))
     if isinstance(value, datetime.datetime):
-        return value.replace(tzinfo=None, microsecond=0).isoformat()
+        # Times of pandas have nanoseconds, too.
+        return value.replace(tzinfo=None).isoformat(timespec="seconds")
     return value.isoformat()

@@ -96,14 +96,7 @@ def label_names(labels: Any) -> list[str] | None:
 def plain_table(table: Any, what: str, *, single: bool = False) -> np.ndarray | _NamedArray:
     """Return a table as the compiled module takes it: an array, with the names that it has.
 
-    Parameters
-    ----------
-    table : array_like or table
-        The numbers.
-    what : str
-        What the table is called in messages.
-    single : bool, default False
-        Whether single precision is all that is needed.
+    Arguments are those of :func:`.numbers.as_numeric_array`.
     """
     if type(table) is np.ndarray and table.dtype.kind in NUMERIC_KINDS:
         return table

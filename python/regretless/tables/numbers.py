@@ -94,6 +94,22 @@ def check_numeric(value: Any, what: str) -> np.ndarray:
         raise ValueError(f"{what} must be an array of numbers: {error}") from error
 
 
+def matrix_arrays(A: Any) -> Any:
+    """Return a matrix as an array, or the arrays of a sparse one in CSR format and its shape."""
+    if not hasattr(A, "tocsr"):
+        return as_numeric_array(A, "A")
+    sparse = A.tocsr()
+    sparse.sum_duplicates()
+    return sparse.indptr, sparse.indices, sparse.data, sparse.shape
+
+
+def number_or_array(value: Any, what: str) -> Any:
+    """Return one number, truth value or None as it is, and anything else as an array."""
+    if value is None or isinstance(value, (bool, int, float, np.generic)):
+        return value
+    return as_numeric_array(value, what)
+
+
 def row_array(rows: Any, what: str) -> np.ndarray:
     """Return row numbers as an array; anything that is no array of numbers is refused."""
     try:

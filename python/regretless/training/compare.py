@@ -127,26 +127,15 @@ FIRST_COLUMNS = (
     "upper",
     "test_regret",
     "test_normalized_regret",
+    "test_normalized_regret_sd",
 )
 """Columns of methods in the order of a paper's table; the others follow."""
 
 
-def _with_deviations(
-    methods: list[dict[str, Any]], runs: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
-    """Return rows of methods with the standard deviation of their test regret over seeds."""
-    name, rows = "test_normalized_regret", []
-    for method in methods:
-        regrets = [run[name] for run in runs if run["method"] == method["method"]]
-        regrets = [regret for regret in regrets if regret is not None]
-        deviation = float(np.std(regrets, ddof=1)) if len(regrets) > 1 else None
-        row = {}
-        for key in [*FIRST_COLUMNS, *(key for key in method if key not in FIRST_COLUMNS)]:
-            row[key] = method[key]
-            if key == name:
-                row[f"{name}_sd"] = deviation
-        rows.append(row)
-    return rows
+def _in_order(method: dict[str, Any]) -> dict[str, Any]:
+    """Return the row of a method with its columns in order."""
+    first = {name: method[name] for name in FIRST_COLUMNS}
+    return {**first, **method}
 
 
 def _splitter_rows(splitter: Any, rows: int, validation: float) -> list[list[list[int]]]:
@@ -199,11 +188,10 @@ def _given(
 
 def _result(found: dict[str, Any]) -> ComparisonResult:
     """Return what the compiled module found as a result."""
-    runs = _records(found["runs_csv"])
     return ComparisonResult(
         verdict=found["verdict"],
-        methods=frame_or_records(_with_deviations(found["methods"], runs)),
-        runs=frame_or_records(runs),
+        methods=frame_or_records([_in_order(method) for method in found["methods"]]),
+        runs=frame_or_records(_records(found["runs_csv"])),
         figures=found["figures"],
         page=found["page"],
         failed=found["failed"],

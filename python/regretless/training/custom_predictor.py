@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regretless._core import _epoch_remark, _few_rows_warning, _training_plan
+from regretless._core import _epoch_remark, _training_plan
 from regretless._user_warnings import warn
 from regretless.losses.custom import OwnLoss, as_method
 from regretless.results.reports import CandidateReport, SolveCounts, TrainingReport
@@ -48,7 +48,8 @@ def train(
     loss, rows = training.loss, training.rows
     if not is_candidate:
         names = call.feature_names or names_of(call.X)
-        loss._raise_notes(training.features, None if names is None else list(names), rows)
+        names = None if names is None else list(names)
+        loss._raise_notes(training.features, names, rows, training.times)
     started, cpu_started = time.perf_counter(), time.process_time()
     if is_module:
         run: Any = TorchTraining(training, predictor, own_optimizer)
@@ -68,10 +69,10 @@ def train(
         cost_names=call.problem.cost_names or training.cost_names,
         seen=SeenRows.of(training.features[used], training.costs[used]),
     )
-    report = report_of(training, call.X, run, rounds, solves)
+    if is_module and not is_candidate:
+        give_epoch_remark(training, rounds[-1])
+    report = report_of(training, call.X, run, rounds, solves, is_candidate=is_candidate)
     report.update(seconds=seconds, cpu_seconds=cpu_seconds)
-    if not is_candidate:
-        give_notes(report, rounds[-1] if is_module else None, len(rows[2]))
     return model, TrainingReport.from_dict(report)
 
 
@@ -139,24 +140,33 @@ def prepared(
     given = plain_parameters(call.problem, parameters, len(costs), C, "C")
     observed = observed_costs(call.problem, with_names(costs, call.problem.cost_names), given)
     first = method if isinstance(method, OwnLoss) else plan["stages"][0]["name"]
-    loss = table_loss(call.problem, costs, first, options)
+    loss = table_loss(call.problem, costs, first, options, names_of(C))
     labeled = set(loss._labeled_rows())
     rows = [[row for row in part if row in labeled] for part in plan["split"]]
     if plan["stages"][0]["settings"]["train_on_validation"]:
         rows = [rows[0] + rows[1], [], rows[2]]
     loss._start_pool(rows[0])
-    return Training(call.problem, features, costs, plan, options, rows, loss, names_of(C), observed)
+    return Training(
+        call.problem,
+        features,
+        costs,
+        plan,
+        options,
+        rows,
+        loss,
+        names_of(C),
+        observed,
+        tables.times,
+    )
 
 
-def give_notes(report: Mapping[str, Any], last_round: Any, test_rows: int) -> None:
-    """Warn if the first or the last epoch was best, and if few rows were tested."""
-    remarks = [_few_rows_warning(test_rows)]
-    if last_round is not None:
-        last_epoch = last_round["epochs"][-1]["epoch"]
-        remarks.insert(0, _epoch_remark(report["select"], last_round["best_epoch"], last_epoch))
-    for remark in remarks:
-        if remark is not None:
-            warn(remark)
+def give_epoch_remark(training: Training, last_round: Mapping[str, Any]) -> None:
+    """Warn if the first or the last epoch was best."""
+    select = training.plan["stages"][-1]["settings"]["select"]
+    last_epoch = last_round["epochs"][-1]["epoch"]
+    remark = _epoch_remark(select, last_round["best_epoch"], last_epoch)
+    if remark is not None:
+        warn(remark)
 
 
 def is_torch_module(predictor: Any) -> bool:
@@ -232,15 +242,23 @@ def choose(
 
 
 def report_of(
-    training: Training, X: Any, run: Any, rounds: list[dict[str, Any]], solves: SolveCounts
+    training: Training,
+    X: Any,
+    run: Any,
+    rounds: list[dict[str, Any]],
+    solves: SolveCounts,
+    *,
+    is_candidate: bool,
 ) -> dict[str, Any]:
-    """Return the fields of the report, without times."""
+    """Return the fields of the report, without times; notes about test rows are raised."""
     loss, settings = training.loss, training.plan["stages"][-1]["settings"]
-
-    def quality(rows: list[int], predictions: np.ndarray) -> Any:
-        return training.evaluate(predictions, rows) if rows else None
-
     _, validation, test = training.rows
+
+    def quality(rows: list[int], predictions: np.ndarray, *, is_noted: bool = False) -> Any:
+        if not rows:
+            return None
+        return training.evaluate(predictions, rows, are_test_rows=is_noted)
+
     mean = np.tile(training.mean_costs(), (len(test), 1))
     return {
         "method": run.name,
@@ -254,7 +272,9 @@ def report_of(
         "best_epoch": rounds[-1]["best_epoch"],
         "stopped": rounds[-1]["stopped"],
         "validation": quality(validation, run.prediction.predict(training.features[validation])),
-        "test": quality(test, run.prediction.predict(training.features[test])),
+        "test": quality(
+            test, run.prediction.predict(training.features[test]), is_noted=not is_candidate
+        ),
         "training_mean": quality(test, mean),
         "solves": solves.exact + solves.relaxed + solves.heuristic + solves.projected,
         "solves_by_kind": solves.to_dict(),

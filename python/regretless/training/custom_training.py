@@ -34,13 +34,17 @@ class Training:
     """Names of the columns of the costs."""
     observed: np.ndarray
     """The costs; NaN where they do not exist."""
+    times: list[str] | None
+    """The time of every row, if the split is by time."""
 
     @cached_property
     def unobserved(self) -> list[int]:
         """The costs that no training row has: they have no prediction."""
-        # The predictor of a long table serves every item.
-        is_long = self.features.ndim == 3
-        return [] if is_long else unobserved_costs(self.observed[self.rows[0]])
+        names = self.problem.cost_names or self.cost_names
+        # Without names, a position of a long table is another item in every row.
+        if self.features.ndim == 3 and names is None:
+            return []
+        return unobserved_costs(self.observed[self.rows[0]])
 
     def mean_costs(self) -> np.ndarray:
         """Return the mean costs of the training rows."""
@@ -54,24 +58,37 @@ class Training:
         shown = [f"c{cost}" if names is None else names[cost] for cost in costs[:5]]
         return ", ".join([*shown, "…"] if len(costs) > 5 else shown)
 
-    def evaluate(self, predictions: np.ndarray, rows: Sequence[int]) -> dict[str, Any]:
-        """Return the fields of the evaluation of decisions under predictions of some rows."""
-        return self.loss._evaluate_decisions(predictions, rows, leaves_out=bool(self.unobserved))
+    def evaluate(
+        self, predictions: np.ndarray, rows: Sequence[int], *, are_test_rows: bool = False
+    ) -> dict[str, Any]:
+        """Return the fields of the evaluation of decisions under predictions of some rows.
+
+        Where `are_test_rows` is true, notes about the regret are raised.
+        """
+        return self.loss._evaluate_decisions(
+            predictions, rows, leaves_out=bool(self.unobserved), are_test_rows=are_test_rows
+        )
 
     def stage_loss(self, number: int, name: str) -> Loss:
         """Return the loss of a stage; its pool starts with the labels of the training rows."""
         if number == 0:
             return self.loss
-        loss = table_loss(self.problem, self.costs, name, self.options)
+        loss = table_loss(self.problem, self.costs, name, self.options, self.cost_names)
         loss._start_pool(self.rows[0])
         return loss
 
 
-def table_loss(problem: Problem, costs: np.ndarray, loss: Any, options: Mapping[str, Any]) -> Loss:
-    """Return a loss for all rows of the table."""
+def table_loss(
+    problem: Problem,
+    costs: np.ndarray,
+    loss: Any,
+    options: Mapping[str, Any],
+    cost_names: list[str] | None,
+) -> Loss:
+    """Return a loss for all rows of the table, whose costs have names for notes."""
     names = ("labels", "parameters", "seed", "threads")
     # The costs are in the order of the problem, which their names say.
-    table = with_names(costs, problem.cost_names)
+    table = with_names(costs, problem.cost_names or cost_names)
     return Loss(problem, table, loss, **{name: options[name] for name in names})
 
 

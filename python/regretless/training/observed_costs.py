@@ -30,14 +30,7 @@ __all__ = [
 def observed_costs(problem: Any, C: Any, given: Any) -> np.ndarray:
     """Return costs in the order of the problem; NaN where they do not exist.
 
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    C : array_like or DataFrame of shape (n, d)
-        True costs.
-    given : list of tuple or None
-        Parameters of the rows, as ``plain_parameters`` returns them.
+    ``given`` has the parameters of the rows, as ``plain_parameters`` returns them.
     """
     costs = costs_in_order(problem, C)
     present = _present_costs(problem, plain_table(C, "C"), given)
@@ -56,17 +49,16 @@ def unobserved_costs(costs: np.ndarray) -> list[int]:
 def mean_costs(costs: np.ndarray, *, is_long: bool, has_names: bool) -> np.ndarray:
     """Return the mean of each cost over the rows that have it; NaN where none has it.
 
-    In a long table, whose predictor serves every item, the mean of all costs takes the place of a
-    missing one, and of every one where the items have no names: a position is no item.
+    In a long table whose items have no names, where a position is no item, the mean of all costs
+    takes the place of every one.
     """
     exists = ~np.isnan(costs)
     if exists.all():
         return np.asarray(costs.mean(axis=0))
     counts, sums = exists.sum(axis=0), np.nansum(costs, axis=0, dtype=np.float64)
-    if is_long:
-        is_item = (counts > 0) & has_names
-        counts = np.where(is_item, counts, counts.sum())
-        sums = np.where(is_item, sums, sums.sum())
+    if is_long and not has_names:
+        counts = np.full_like(counts, counts.sum())
+        sums = np.full_like(sums, sums.sum())
     with np.errstate(invalid="ignore"):
         return np.asarray(sums / counts)
 

@@ -31,7 +31,7 @@ import numpy as np
 
 import regretless as rl
 from regretless._renamed import refuse_renamed
-from regretless.results.reports import FineTuningReport, FineTuningRound
+from regretless.results.fine_tuning import FineTuningReport, FineTuningRound
 from regretless.tables.frames import as_float_rows, column_names, row_labels
 from regretless.tables.names import names_of, with_names
 from regretless.tables.parameters import as_arrays, plain_parameters, refuse_patterns

@@ -16,7 +16,7 @@ from regretless._core import _problem_of_model, _unobserved_note
 from regretless._files import write_atomically
 from regretless._renamed import refuse_renamed
 from regretless._user_warnings import warn
-from regretless.results.reports import FineTuningReport, FineTuningRound
+from regretless.results.fine_tuning import FineTuningReport, FineTuningRound
 from regretless.tables.frames import (
     as_float_rows,
     as_frame_like,

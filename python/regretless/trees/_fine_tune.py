@@ -13,7 +13,7 @@ import numpy as np
 
 import regretless as rl
 from regretless.progress import Progress
-from regretless.results.reports import FineTuningReport, FineTuningRound
+from regretless.results.fine_tuning import FineTuningReport, FineTuningRound
 from regretless.solving.options import SolveOptions
 from regretless.tables.frames import (
     as_float_rows,

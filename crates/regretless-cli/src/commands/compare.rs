@@ -6,7 +6,7 @@
 //! same command resumes with the missing runs. At the end the results are written as tables and as
 //! a page.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use regretless::job::TrainingJob;
 use regretless::method::Method;
@@ -20,7 +20,7 @@ use regretless_study::comparison::{
 };
 use regretless_study::experiment::{CellId, DecisionLayout};
 use regretless_study::table_report::TableReport;
-use regretless_study::text::{first_columns, write_text};
+use regretless_study::text::first_columns;
 use serde_json::Value;
 
 use super::data_split::{DataSource, LabeledSplits, standard_split};
@@ -44,7 +44,11 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     let mut options = resolved(options.clone(), context)?;
     // It changes no result and is no setting of it.
     let page_options = std::mem::take(&mut options.page);
-    decision_page::check(&page_options, options.unit.as_deref(), context)?;
+    // That of a complete comparison is compared with what would be written.
+    let has_results = |out: &PathBuf| out.join("summary.csv").exists();
+    let may_be_same = options.out.as_ref().is_some_and(has_results);
+    let unit = options.unit.as_deref();
+    decision_page::check(&page_options, unit, may_be_same, context)?;
     let comparison = comparison_of(&mut options, given, context)?;
     let spec = comparison.data[0].problem.spec();
     let layout = DecisionLayout::for_problem(spec, page_options.coordinates.as_deref())?;
@@ -67,7 +71,7 @@ pub fn run(options: &CompareOptions, context: &CommandContext) -> Result<Command
     let page = page.draw();
     folder.finish(&result.runs, &conclusion.summary, &page.html)?;
     if let Some(path) = &page_options.report {
-        write_text(path, &page.html, context.force)?;
+        decision_page::write_page(path, &page.html, context.force)?;
     }
     let mut report = report(&comparison, &result, &conclusion, &folder)?;
     decision_page::write_page_figures(&page, &page_options, &mut report)?;

@@ -14,8 +14,14 @@ use super::CommandContext;
 use crate::args::{DataOptions, PageOptions};
 use crate::output::{CommandReport, path_json};
 
-/// Checks before long work that the page can be written.
-pub fn check(page: &PageOptions, unit: Option<&str>, context: &CommandContext) -> Result<()> {
+/// Checks before long work that the page can be written. `may_exist` says that an existing one may
+/// be that of an earlier call with the same results.
+pub fn check(
+    page: &PageOptions,
+    unit: Option<&str>,
+    may_exist: bool,
+    context: &CommandContext,
+) -> Result<()> {
     if let Some(unit) = unit
         && (unit.trim().is_empty() || unit.chars().any(char::is_control))
     {
@@ -28,7 +34,7 @@ pub fn check(page: &PageOptions, unit: Option<&str>, context: &CommandContext) -
         check_figures(folder, context.force)?;
     }
     match &page.report {
-        Some(path) => OutputFile::new(path, context.force).check_free(),
+        Some(path) => OutputFile::new(path, context.force || may_exist).check_free(),
         None => Ok(()),
     }
 }
@@ -56,14 +62,22 @@ pub fn check_coordinates(page: &PageOptions) -> Result<()> {
 pub fn write(
     drawn: &DecisionPage,
     page: &PageOptions,
-    context: &CommandContext,
+    may_replace: bool,
     report: &mut CommandReport,
 ) -> Result<()> {
     if let Some(path) = &page.report {
-        write_text(path, &drawn.html, context.force)?;
+        write_page(path, &drawn.html, may_replace)?;
         mention(path, report);
     }
     write_page_figures(drawn, page, report)
+}
+
+/// Writes a page. That of an earlier call with the same results is left as it is.
+pub fn write_page(path: &Path, html: &str, may_replace: bool) -> Result<()> {
+    if std::fs::read(path).is_ok_and(|written| written == html.as_bytes()) {
+        return Ok(());
+    }
+    write_text(path, html, may_replace)
 }
 
 /// Writes the figures of a page if the options ask for them.

@@ -22,6 +22,10 @@ use crate::output::{CommandReport, path_json, set_resumable};
 use crate::settings;
 use crate::shell::{command_line, quoted};
 
+/// Results that show whether those of an earlier run are the same. The page, which is written last,
+/// says when.
+const COMPARED_FILES: [&str; 3] = ["summary.json", MODEL_FILE_NAME, CARD_FILE_NAME];
+
 /// Width of the column of roles: that of the longest, `row parameters`.
 const ROLE_WIDTH: usize = 14;
 
@@ -31,7 +35,8 @@ pub fn run(options: &FitOptions, context: &CommandContext) -> Result<CommandRepo
     let settings = fit_settings(options, context)?;
     let table = FitTable::read(&settings)?;
     let resolved = with_roles(options, &table.roles, &settings);
-    check_folder(&settings.folder, &resolved, context)?;
+    let settings_text = settings::text(&resolved, "fit")?;
+    check_folder(&settings.folder, &settings_text, context)?;
     print_roles(&table, &settings, context);
     context.print_notes(&table.notes);
     if options.rows_only {
@@ -47,7 +52,9 @@ pub fn run(options: &FitOptions, context: &CommandContext) -> Result<CommandRepo
             "note: row {row} (counted from 0) is skipped: {failure}"
         ));
     }
-    write(&table, &settings, &resolved, &results)?;
+    if write(&settings_text, &table, &settings, &results)? {
+        context.warn("note: this fit was complete; its results are unchanged");
+    }
     report(&settings, &table, &results)
 }
 
@@ -196,11 +203,11 @@ fn with_roles(options: &FitOptions, roles: &TableRoles, settings: &FitSettings) 
 }
 
 /// Refuses a folder with results of other settings.
-fn check_folder(folder: &Path, resolved: &FitOptions, context: &CommandContext) -> Result<()> {
+fn check_folder(folder: &Path, settings_text: &str, context: &CommandContext) -> Result<()> {
     if context.force && (!folder.exists() || folder.is_dir()) {
         return Ok(());
     }
-    check_settings(folder, &settings::text(resolved, "fit")?)
+    check_settings(folder, settings_text)
 }
 
 fn print_roles(table: &FitTable, settings: &FitSettings, context: &CommandContext) {
@@ -237,16 +244,23 @@ fn decide_line(table: &FitTable, settings: &FitSettings, model: &Path) -> String
     format!("  regretless decide --model {model} --data {rows}{columns}{key} --out {decisions}")
 }
 
-/// Writes everything; results of an earlier run with the same settings are replaced.
+/// Writes everything; results of an earlier run with the same settings are replaced. Returns
+/// whether they were the same.
 fn write(
+    settings_text: &str,
     table: &FitTable,
     settings: &FitSettings,
-    resolved: &FitOptions,
     results: &FitResults,
-) -> Result<()> {
+) -> Result<bool> {
+    let folder = &settings.folder;
+    std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
+    // First: a folder with results of a run that was killed is not taken by other settings.
+    write_text(&folder.join(SETTINGS_FILE_NAME), settings_text, true)?;
+    let contents = || COMPARED_FILES.map(|name| std::fs::read(folder.join(name)).ok());
+    let earlier = contents();
+    let is_complete = earlier.iter().all(Option::is_some) && folder.join(PAGE_FILE_NAME).exists();
     results.write(table, settings)?;
-    let text = settings::text(resolved, "fit")?;
-    write_text(&settings.folder.join(SETTINGS_FILE_NAME), &text, true)
+    Ok(is_complete && earlier == contents())
 }
 
 /// The flags of the columns that name instances and items of a long table.

@@ -15,7 +15,7 @@ use regretless::evaluate::Evaluation;
 use regretless::label::LabeledDataset;
 use regretless::loss::InstanceWeighting;
 use regretless::method::{Method, TrainingStage};
-use regretless::notes::{PlannedTraining, findings_of_split};
+use regretless::notes::{Note, PlannedTraining, findings_of_split};
 use regretless::observer::Observer;
 use regretless::oracle::{Oracle, SolutionPool, SolveCounts, StepId};
 use regretless::solve::SearchLimits;
@@ -35,6 +35,7 @@ use crate::parameters::ParameterList;
 use crate::problem::Problem;
 use crate::results::to_python;
 use crate::single_precision;
+use crate::train::check_table;
 pub use function::LossRequest;
 use pool::PoolState;
 pub use registry::{parse_method, register_loss, resolve_loss, set_loss_resolver};
@@ -235,6 +236,7 @@ impl Loss {
         features: &Bound<'_, PyAny>,
         names: Option<Vec<String>>,
         split: [Vec<usize>; 3],
+        times: Option<Vec<String>>,
     ) -> PyResult<()> {
         let features = training_features(features, names, FeatureOptions::default())?;
         let data = self.data.with_features(features).map_err(to_py_err)?;
@@ -247,7 +249,8 @@ impl Loss {
         };
         let methods = [Method::Stages(vec![self.stage.clone()])];
         let notes = detached(py, || {
-            let findings = findings_of_split(&data, &split, |check| Ok(check.run()))?;
+            let findings =
+                findings_of_split(&data, &split, |check| check_table(times.as_deref(), check))?;
             Ok(PlannedTraining::new(&methods, &data, &self.oracle, &findings).notes())
         })?;
         raise_notes(py, self.problem.get(), &notes)
@@ -314,7 +317,8 @@ impl Loss {
     }
 
     /// Evaluate the decisions that follow from predictions of some rows; fields of `Evaluation`.
-    /// Where `leaves_out` is true, costs whose prediction is NaN have none.
+    /// Where `leaves_out` is true, costs whose prediction is NaN have none. The notes about test
+    /// rows are raised where `are_test_rows` is.
     #[pyo3(name = "_evaluate_predictions")]
     fn evaluate_decisions<'py>(
         &self,
@@ -322,6 +326,7 @@ impl Loss {
         predictions: &Bound<'py, PyAny>,
         rows: Vec<usize>,
         leaves_out: bool,
+        are_test_rows: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (mut numbers, [count, cols]) = f64_rows(predictions, "predictions")?;
         let rows = self.check_rows(Some(rows), count)?;
@@ -342,7 +347,12 @@ impl Loss {
             Evaluation::of_partial_predictions(&predictions, missing, data, rows, oracle, observer)
         });
         self.add_counts(function_oracle.as_ref());
-        to_python(py, &evaluation?)
+        let evaluation = evaluation?;
+        if are_test_rows {
+            let notes = Note::of_test(&evaluation, &self.data, &rows, oracle);
+            raise_notes(py, self.problem.get(), &notes)?;
+        }
+        to_python(py, &evaluation)
     }
 
     /// The labels of all rows by their proven quality.

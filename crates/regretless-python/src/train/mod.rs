@@ -29,7 +29,7 @@ use crate::parameters::{ParameterList, row_parameters};
 use crate::predict::Model;
 use crate::problem::Problem;
 use crate::results::to_python;
-pub use plan::{epoch_remark, epoch_rows, few_rows_warning, training_plan};
+pub use plan::{epoch_remark, epoch_rows, training_plan};
 pub use settings::{default_settings, json_text, names_selection, parse_settings};
 pub use split::{split_by_rows, split_of, suggested_split, time_column};
 use table::{EncodingSummary, with_row_weights};

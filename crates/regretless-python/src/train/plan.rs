@@ -3,7 +3,6 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use regretless::evaluate::Evaluation;
 use regretless::loss::InstanceWeighting;
 use regretless::method::Method;
 use regretless::settings::{SelectionCriterion, TrainingSettings};
@@ -87,13 +86,6 @@ struct StagePlan {
 pub fn epoch_remark(select: &str, best: usize, last: usize) -> PyResult<Option<String>> {
     let criterion: SelectionCriterion = select.parse().map_err(to_py_err)?;
     Ok(criterion.epoch_remark(best, last, "initial model", "epochs"))
-}
-
-/// What training says about the regret of few rows, for custom predictors.
-#[pyfunction]
-#[pyo3(name = "_few_rows_warning")]
-pub fn few_rows_warning(rows: usize) -> Option<String> {
-    Evaluation::few_rows_warning("test", rows)
 }
 
 /// The training rows of an epoch, in the order in which training visits them.

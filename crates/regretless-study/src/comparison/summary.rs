@@ -33,6 +33,8 @@ pub struct SummaryRow {
     pub test_regret: Option<f64>,
     /// Test regret divided by the optimal objective.
     pub test_normalized_regret: Option<f64>,
+    /// Standard deviation of that over seeds.
+    pub test_normalized_regret_sd: Option<f64>,
     /// Mean squared error of the predicted costs.
     pub test_mse: Option<f64>,
     /// Mean absolute error of the predicted costs.
@@ -77,6 +79,7 @@ impl SummaryRow {
             difference: statistics.difference,
             test_regret: statistics.regret.mean,
             test_normalized_regret: statistics.normalized_regret.mean,
+            test_normalized_regret_sd: statistics.normalized_regret.sd,
             test_mse: statistics.mse.mean,
             test_mae: statistics.mae.mean,
             solves: statistics.total_solves.mean,
@@ -175,6 +178,7 @@ other columns: means over seeds; normalized: regret / optimal objective; solves,
             "upper",
             "test_regret",
             "test_normalized_regret",
+            "test_normalized_regret_sd",
             "solves",
             "seconds",
         ])?;
@@ -187,6 +191,7 @@ other columns: means over seeds; normalized: regret / optimal objective; solves,
                 row.difference.map(|interval| interval.upper),
                 row.test_regret,
                 row.test_normalized_regret,
+                row.test_normalized_regret_sd,
                 row.solves,
                 row.seconds,
             ];

@@ -63,7 +63,7 @@ impl CheckpointFolder {
 
     /// Ends a run whose results are written and reported: removes its checkpoints, its lock and, as
     /// the last file, the manifest of its results. While that exists, the same command completes
-    /// the run and reports it; without it, existing results are refused.
+    /// the run and reports it.
     ///
     /// # Errors
     /// When files cannot be removed.
@@ -84,9 +84,11 @@ impl CheckpointFolder {
             }
         }
         drop(lock);
-        // The last step that changes anything: a run that is killed here has ended.
         fs::remove_file(self.path.join(MANIFEST_FILE_NAME)).or_else(unless_missing)?;
-        match fs::remove_dir(&self.path) {
+        fail_point();
+        let removed = fs::remove_dir(&self.path);
+        fail_point();
+        match removed {
             // Files of others, or the lock of another run that has just begun.
             Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Ok(()),
             Err(error) => unless_missing(error),

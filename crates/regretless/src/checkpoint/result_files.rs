@@ -6,8 +6,9 @@
 //! of every file it is about to write. A later call of the same run may replace a file that still
 //! has such a hash. Files of another run, or files changed since, never match and are refused.
 //!
-//! The manifest is removed when the run has reported its results. Until then the run has not ended,
-//! even if all files are there: the same command repeats the report.
+//! The manifest is removed when the run has reported its results. A run that wrote its
+//! [`identity`](ResultFiles::identity) and the hashes of its files is recognized after that, too:
+//! the same command repeats the report.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -54,10 +55,38 @@ impl ResultFiles<'_> {
         check_free(path, self.force || self.was_written(&self.manifest(), path))
     }
 
-    /// Whether an earlier call of this run wrote all of these files and was killed before it ended.
-    pub fn are_complete(&self, paths: &[&Path]) -> bool {
-        let manifest = self.manifest();
-        paths.iter().all(|path| self.was_written(&manifest, path))
+    /// A hash that identifies the run: of its description, and of parts that the description only
+    /// names, such as the rows of a table.
+    pub fn identity(&self, parts: &[&str]) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for part in [self.run].iter().chain(parts) {
+            hasher
+                .update(&(part.len() as u64).to_le_bytes())
+                .update(part.as_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
+    /// The hash of what `write` writes.
+    ///
+    /// # Errors
+    /// Those of `write`.
+    pub fn hash_of_content(
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<String> {
+        let mut hasher = blake3::Hasher::new();
+        write(&mut hasher)?;
+        Ok(hasher.finalize().to_hex().to_string())
+    }
+
+    /// The hash of the bytes of a regular file; none if it cannot be read.
+    pub fn hash_of_file(path: &Path) -> Option<String> {
+        if !fs::symlink_metadata(path).ok()?.is_file() {
+            return None;
+        }
+        let mut hasher = blake3::Hasher::new();
+        io::copy(&mut File::open(path).ok()?, &mut hasher).ok()?;
+        Some(hasher.finalize().to_hex().to_string())
     }
 
     /// Writes all files in this order, each atomically. `write` writes the content of the file with
@@ -80,13 +109,12 @@ impl ResultFiles<'_> {
             let is_own_file = self.was_written(&earlier_manifest, path);
             // If the run is killed before the file is replaced, the file has its present hash.
             let mut hashes: Vec<String> = if is_own_file {
-                hash_of(path).into_iter().collect()
+                Self::hash_of_file(path).into_iter().collect()
             } else {
                 Vec::new()
             };
-            let mut hasher = blake3::Hasher::new();
-            write(path, &mut hasher).map_err(Error::io(path))?;
-            hashes.push(hasher.finalize().to_hex().to_string());
+            let hash = Self::hash_of_content(|out| write(path, out)).map_err(Error::io(path))?;
+            hashes.push(hash);
             manifest.files.insert(name(path), hashes);
             replaceable.push(is_own_file);
         }
@@ -119,7 +147,7 @@ impl ResultFiles<'_> {
         let Some(hashes) = manifest.files.get(&name(path)) else {
             return false;
         };
-        hash_of(path).is_some_and(|hash| hashes.contains(&hash))
+        Self::hash_of_file(path).is_some_and(|hash| hashes.contains(&hash))
     }
 }
 
@@ -132,16 +160,6 @@ fn name(path: &Path) -> String {
 
 fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
-}
-
-/// Hash over the bytes of a regular file.
-fn hash_of(path: &Path) -> Option<String> {
-    if !fs::symlink_metadata(path).ok()?.is_file() {
-        return None;
-    }
-    let mut hasher = blake3::Hasher::new();
-    io::copy(&mut File::open(path).ok()?, &mut hasher).ok()?;
-    Some(hasher.finalize().to_hex().to_string())
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ pub(crate) struct CostObservations {
     pub counts: Vec<usize>,
     /// Names of the costs.
     names: Vec<String>,
-    /// Whether items without a training row are predicted from their features, as others are.
+    /// Whether items share a predictor, which one of few rows has from other items, too.
     is_long: bool,
 }
 
@@ -50,14 +50,14 @@ impl Dataset {
         })
     }
 
-    /// The costs that none of these rows, which train a model, has: it cannot predict them. The
-    /// predictor of a long table serves every item.
+    /// The costs that none of these rows, which train a model, has: it cannot predict them. Where
+    /// the items of a long table have no names, each is another one, predicted from its features.
     pub fn unobserved_costs(&self, rows: &[usize]) -> Vec<u32> {
         if !self.has_absent_costs() {
             return Vec::new();
         }
         let observed = self.cost_observations(rows);
-        let Some(observed) = observed.filter(|observed| !observed.is_long) else {
+        let Some(observed) = observed else {
             return Vec::new();
         };
         let costs = (0..).zip(observed.counts);
@@ -104,10 +104,10 @@ impl CostObservations {
         }
         let mut sentences = Vec::new();
         if !unobserved.is_empty() {
-            let consequence = match (self.is_long, unobserved.len()) {
-                (true, _) => "predictions follow from other items",
-                (false, 1) => "without a prediction, decisions leave it out",
-                (false, _) => "without a prediction, decisions leave them out",
+            let consequence = if unobserved.len() == 1 {
+                "without a prediction, decisions leave it out"
+            } else {
+                "without a prediction, decisions leave them out"
             };
             let names = first_names(&unobserved);
             sentences.push(format!(

@@ -4,9 +4,34 @@ use super::optimality::negative_regret_text;
 use super::{Note, NoteKind, add};
 use crate::baseline::Baseline;
 use crate::evaluate::Evaluation;
+use crate::label::LabeledDataset;
+use crate::oracle::Oracle;
 use crate::train::TrainingContext;
 use crate::trainer::{Trainer, TrainingOutcome};
 use crate::verdict::Significance;
+
+impl Note {
+    /// What the user should know about the regret of some test rows, by whatever predictor.
+    pub fn of_test(
+        evaluation: &Evaluation,
+        data: &LabeledDataset,
+        rows: &[usize],
+        oracle: &Oracle,
+    ) -> Vec<Self> {
+        let mut notes = Vec::new();
+        let few_rows = Evaluation::few_rows_warning("test", evaluation.instances);
+        add(&mut notes, NoteKind::FewTestRows, few_rows);
+        let zero_objectives = evaluation.normalized_regret.is_nan().then(|| {
+            "the best objective of every test row is 0, so regret cannot be divided by it; is the \
+             problem to be minimized or maximized?"
+                .into()
+        });
+        add(&mut notes, NoteKind::ZeroObjectives, zero_objectives);
+        let negative = negative_regret_text(&evaluation.regrets, data, rows, oracle);
+        add(&mut notes, NoteKind::NegativeRegret, negative);
+        notes
+    }
+}
 
 /// A training that has ended.
 #[derive(Clone, Copy)]
@@ -27,13 +52,15 @@ impl FinishedTraining<'_> {
         let mut notes = Vec::new();
         add(&mut notes, NoteKind::Epochs, self.epochs());
         add(&mut notes, NoteKind::Auto, self.auto());
-        add(&mut notes, NoteKind::FewTestRows, self.few_test_rows());
-        add(&mut notes, NoteKind::ZeroObjectives, self.zero_objectives());
-        add(
-            &mut notes,
-            NoteKind::NegativeRegret,
-            self.negative_regrets(),
-        );
+        if let Some(evaluation) = self.test_evaluation() {
+            let TrainingContext {
+                data,
+                split,
+                oracle,
+                ..
+            } = *self.context;
+            notes.extend(Note::of_test(evaluation, data, &split.test, oracle));
+        }
         for baseline in Baseline::ALL {
             let text = self.better_baseline(baseline);
             add(&mut notes, NoteKind::BetterBaseline(baseline), text);
@@ -58,29 +85,6 @@ impl FinishedTraining<'_> {
             return None;
         }
         self.outcome.search_sentence()
-    }
-
-    fn few_test_rows(&self) -> Option<String> {
-        Evaluation::few_rows_warning("test", self.test_evaluation()?.instances)
-    }
-
-    fn zero_objectives(&self) -> Option<String> {
-        self.test_evaluation()?.normalized_regret.is_nan().then(|| {
-            "the best objective of every test row is 0, so regret cannot be divided by it; is the \
-             problem to be minimized or maximized?"
-                .into()
-        })
-    }
-
-    fn negative_regrets(&self) -> Option<String> {
-        let TrainingContext {
-            data,
-            split,
-            oracle,
-            ..
-        } = *self.context;
-        let regrets = &self.test_evaluation()?.regrets;
-        negative_regret_text(regrets, data, &split.test, oracle)
     }
 
     /// Least squares, the training mean and the previous row, where their mean regret is lower.

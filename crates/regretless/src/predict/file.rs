@@ -266,9 +266,10 @@ fn check_metadata(
         return Err(inconsistent("the names of its features or costs"));
     }
     let unobserved = &metadata.unobserved;
-    let are_costs = unobserved.iter().all(|cost| (*cost as usize) < outputs);
-    let are_of_wide_table = unobserved.is_empty() || costs == Some(outputs);
-    if !are_costs || !are_of_wide_table || !unobserved.is_sorted_by(|a, b| a < b) {
+    let are_costs = unobserved
+        .iter()
+        .all(|cost| (*cost as usize) < metadata.costs.len());
+    if !are_costs || !unobserved.is_sorted_by(|a, b| a < b) {
         return Err(inconsistent("its costs without training rows"));
     }
     if let Some(encoding) = &metadata.encoding {

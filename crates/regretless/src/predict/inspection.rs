@@ -155,8 +155,11 @@ impl CostModel {
             }
             row[features] = self.output.offset[output] + scale * intercept;
         }
-        for output in &self.metadata.unobserved {
-            rows[*output as usize].fill(f64::NAN);
+        // The coefficients of a long table are those of all items.
+        if self.metadata.shape == FeatureShape::Wide {
+            for output in &self.metadata.unobserved {
+                rows[*output as usize].fill(f64::NAN);
+            }
         }
         Some(rows)
     }

@@ -142,7 +142,8 @@ impl CostModel {
         if unobserved.is_empty() {
             return;
         }
-        for row in costs.chunks_exact_mut(self.output.scale.len()) {
+        // In a long table, an instance has the outputs of several items.
+        for row in costs.chunks_exact_mut(self.metadata.costs.len()) {
             // NaN is the mark of a cost without a prediction: an overflow must not look like one.
             for cost in row.iter_mut().filter(|cost| cost.is_nan()) {
                 *cost = f32::INFINITY;

@@ -98,11 +98,11 @@ fn expected_text(case: &Value) -> Option<&str> {
     if is_linear && !cfg!(feature = "highs") {
         return None;
     }
-    if case["absent"]["fit"].is_string() {
+    if case["absent"]["library"].is_string() {
         return None;
     }
     let texts = &case["text"];
-    texts["fit"].as_str().or_else(|| texts["all"].as_str())
+    texts["library"].as_str().or_else(|| texts["all"].as_str())
 }
 
 /// The notes of the model that is trained in a case.
@@ -196,7 +196,7 @@ fn every_kind_of_note_has_a_case() {
 #[test]
 fn a_note_that_an_interface_lacks_has_a_reason() {
     for case in cases().0 {
-        for interface in ["train", "compare", "backtest", "sklearn", "fit"] {
+        for interface in ["train", "compare", "backtest", "fit", "sklearn", "library"] {
             let has_text = case["text"]["all"].is_string() || case["text"][interface].is_string();
             let reason = case["absent"][interface].as_str().unwrap_or_default();
             assert!(

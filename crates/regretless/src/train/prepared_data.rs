@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::{TrainingContext, WeightedLoss};
-use crate::data::{Features, Matrix, NamedCosts};
+use crate::data::{FeatureShape, Features, Matrix, NamedCosts};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::method::TrainingStage;
@@ -63,7 +63,10 @@ impl<'a> PreparedData<'a> {
                 let network = network_to_continue(model, context)?.clone();
                 let mut output = context.turned_scaler(model.output.clone());
                 let unknown = &model.metadata.unobserved;
-                if settings.scale_costs && unknown.iter().any(|cost| !unobserved.contains(cost)) {
+                // The items of a long table share a scale.
+                let is_wide = model.metadata.shape == FeatureShape::Wide;
+                let is_new = |cost: &u32| !unobserved.contains(cost);
+                if settings.scale_costs && is_wide && unknown.iter().any(is_new) {
                     // Costs that are new have a scale from these rows.
                     let fitted =
                         CostScaler::fit(data, &context.split.train, row_weights.as_deref());

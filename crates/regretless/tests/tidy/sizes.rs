@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use proc_macro2::Span;
 use syn::visit::{self, Visit};
@@ -13,6 +14,8 @@ use crate::{CRATES, LIBRARY_TESTS, check, files, parsed, root, shown};
 const MAX_LINES: usize = 500;
 /// Most lines of a file of tests, which are lists of cases.
 const MAX_TEST_LINES: usize = 800;
+/// Tests of the Python package.
+const PYTHON_TESTS: &str = "python/tests/";
 /// Most lines of a function.
 const MAX_FUNCTION_LINES: usize = 70;
 /// Files that are longer. A change may only lower the number.
@@ -32,18 +35,33 @@ pub fn check_number(rule: &str, found: &BTreeSet<String>, known: usize) {
     );
 }
 
-pub fn sources() -> impl Iterator<Item = std::path::PathBuf> {
+pub fn sources() -> impl Iterator<Item = PathBuf> {
     let folders = CRATES.into_iter().map(|(_, folder)| root().join(folder));
     folders.flat_map(|folder| files(&folder.join("src"), &["rs"]))
+}
+
+/// The package, its tests, scripts and benchmarks in Python.
+fn python_sources() -> Vec<PathBuf> {
+    let found = files(&root(), &["py", "pyi"]);
+    assert!(found.len() > 100, "found only {} files", found.len());
+    found
+}
+
+/// Most lines of a file; tests may have more.
+fn max_lines(path: &Path) -> usize {
+    let name = shown(path);
+    let is_test = name.contains(LIBRARY_TESTS)
+        || path.ends_with("tests.rs")
+        || name.starts_with(PYTHON_TESTS);
+    if is_test { MAX_TEST_LINES } else { MAX_LINES }
 }
 
 #[test]
 fn long_files_become_fewer() {
     let mut long = BTreeSet::new();
-    for path in sources() {
+    for path in sources().chain(python_sources()) {
         let lines = fs::read_to_string(&path).unwrap().lines().count();
-        let is_test = shown(&path).contains(LIBRARY_TESTS) || path.ends_with("tests.rs");
-        if lines > if is_test { MAX_TEST_LINES } else { MAX_LINES } {
+        if lines > max_lines(&path) {
             long.insert(format!("{}: {lines} lines", shown(&path)));
         }
     }

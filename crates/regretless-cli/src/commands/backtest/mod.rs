@@ -95,7 +95,9 @@ pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<Comman
     let shard: Option<Shard> = options.shard.take().map(|text| text.parse()).transpose()?;
     // It changes no result and is no setting of it.
     let page = std::mem::take(&mut options.page);
-    decision_page::check(&page, None, context)?;
+    // That of a complete backtest is compared with what would be written.
+    let may_be_same = folder(&options).join(SUMMARY_FILE_NAME).exists();
+    decision_page::check(&page, None, may_be_same, context)?;
     decision_page::check_coordinates(&page)?;
     if shard.is_some() && page.is_wanted() {
         return Err(Error::setting("one shard has no report")
@@ -146,7 +148,7 @@ pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<Comman
                     facts,
                 };
                 let drawn = drawn.draw(&context.progress)?;
-                decision_page::write(&drawn, &page, context, &mut report)?;
+                decision_page::write(&drawn, &page, context.force, &mut report)?;
             }
             Ok(report)
         }

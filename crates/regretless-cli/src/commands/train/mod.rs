@@ -16,7 +16,7 @@ use regretless_study::review::{DecisionReview, ReviewOptions};
 use regretless_study::table_report::{EncodingReport, TableReport};
 
 use super::data_split::{DataSource, LabeledSplits, standard_split};
-use super::{CommandContext, GivenOptions, decision_page, oracle};
+use super::{CommandContext, GivenOptions, decision_page, json, oracle};
 use crate::args::{PageOptions, ProblemOptions, Profile, TrainOptions};
 use crate::output::{CommandReport, set_resumable};
 use crate::settings;
@@ -25,7 +25,7 @@ use crate::shell::command_line;
 mod outputs;
 mod report;
 
-use outputs::TrainOutputs;
+use outputs::{FinishedRun, TrainOutputs, WrittenRun};
 use report::TrainText;
 
 /// Model file unless `--out` is given.
@@ -34,9 +34,6 @@ const DEFAULT_MODEL_FILE: &str = "model.safetensors";
 pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandReport> {
     let resolved = resolve(options.clone())?;
     check_names(&resolved.options)?;
-    let page = &resolved.page;
-    decision_page::check(page, resolved.options.unit.as_deref(), context)?;
-    decision_page::check_coordinates(page)?;
     let run_description = run_description(&resolved.options)?;
     let interval = CheckpointFolder::DEFAULT_CHECKPOINT_INTERVAL;
     let interval = resolved.options.execution.checkpoint_interval(interval);
@@ -46,7 +43,17 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
         run: &run_description,
         force: context.force,
     };
-    let lock = resolved.out.lock(&results, context)?;
+    let page = &resolved.page;
+    let finished = if context.force {
+        None
+    } else {
+        resolved.out.finished(&results)
+    };
+    let is_own_page = finished.as_ref().is_some_and(|run| run.wrote_page(page));
+    let unit = resolved.options.unit.as_deref();
+    decision_page::check(page, unit, is_own_page, context)?;
+    decision_page::check_coordinates(page)?;
+    let lock = resolved.out.lock(&results, finished.as_ref())?;
     set_resumable();
     if !resolved.given.method && resolved.options.problem.benchmark.is_some() {
         let method = &resolved.trainer.method;
@@ -54,7 +61,7 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
             "note: {method} is the method of the paper for its benchmarks; --method auto searches"
         ));
     }
-    let mut report = train(resolved, &results, context)?;
+    let mut report = train(resolved, &results, finished, context)?;
     report.end = Some(Box::new(move || checkpoints.remove(lock)));
     Ok(report)
 }
@@ -63,6 +70,7 @@ pub fn run(options: &TrainOptions, context: &CommandContext) -> Result<CommandRe
 fn train(
     resolved: ResolvedTraining,
     results: &ResultFiles<'_>,
+    finished: Option<FinishedRun>,
     context: &CommandContext,
 ) -> Result<CommandReport> {
     let ResolvedTraining {
@@ -91,12 +99,19 @@ fn train(
         epochs_setting: "--epochs",
         ..TrainingJob::new(rows, oracle, &methods, &context.progress)
     };
+    let identity = identity(&job, &options, results)?;
+    let is_own_page = finished.as_ref().is_some_and(|run| run.wrote_page(&page));
+    if let Some(run) = finished {
+        if let Some(report) = run.report(&identity, &page, context) {
+            return Ok(report);
+        }
+        out.check(results)?;
+    }
     let select = (!given.selection).then_some(&mut trainer);
     let prepared = job.prepare(select, |check| splits.check(check))?;
     context.print_notes(&prepared.notes);
     options.training.select = Some(trainer.settings.select);
     table.findings = splits.findings(prepared.findings);
-    let settings = settings::text(&options, "train")?;
     let outcome = job.run(&trainer, Some(results.checkpoints))?;
     let in_report = |note: &&Note| TrainText::is_in_report(note.kind);
     context.print_notes(outcome.notes.iter().filter(|note| !in_report(note)));
@@ -105,24 +120,96 @@ fn train(
         table: &table,
         encoding: EncodingReport::of(rows.data.data().features()),
     };
-    out.write(&outcome, &text.json()?, &settings, results)?;
-    let mut report = text.report(&out, rows)?;
-    if page.is_wanted() {
-        let review_options = ReviewOptions {
-            unit: options.unit.as_deref(),
-            keys: table.keys.as_ref(),
-            coordinates: page.coordinates.as_deref(),
+    let trained = Trained {
+        text,
+        job: &job,
+        options: &options,
+        page: &page,
+        out: &out,
+    };
+    trained.write(&identity, context.force || is_own_page, results, context)
+}
+
+/// A training that has ended, with what is written about it.
+struct Trained<'a> {
+    text: TrainText<'a>,
+    job: &'a TrainingJob<'a>,
+    options: &'a TrainOptions,
+    page: &'a PageOptions,
+    out: &'a TrainOutputs,
+}
+
+impl Trained<'_> {
+    /// Writes the results and, if it is wanted, the page.
+    fn write(
+        &self,
+        identity: &str,
+        may_replace_page: bool,
+        results: &ResultFiles<'_>,
+        context: &CommandContext,
+    ) -> Result<CommandReport> {
+        let mut report = self.text.report(self.out, self.job.labeled)?;
+        // A page that cannot be drawn costs no results.
+        let drawn = self.page.is_wanted().then(|| self.draw(context));
+        let page = drawn.as_ref().and_then(|drawn| drawn.as_ref().ok());
+        let run = WrittenRun {
+            outcome: self.text.outcome,
+            report: &self.text.json()?,
+            settings: &settings::text(self.options, "train")?,
+            identity,
+            page: page.map(|page| page.html.as_str()),
+            text: &report.text,
         };
-        let review =
-            DecisionReview::of_training(&outcome, &job.context(), &rows.problem, &review_options)?;
+        self.out.write(&run, results)?;
+        if let Some(drawn) = drawn {
+            decision_page::write(&drawn?, self.page, may_replace_page, &mut report)?;
+        }
+        Ok(report)
+    }
+
+    fn draw(&self, context: &CommandContext) -> Result<DecisionPage> {
+        let review_options = ReviewOptions {
+            unit: self.options.unit.as_deref(),
+            keys: self.text.table.keys.as_ref(),
+            coordinates: self.page.coordinates.as_deref(),
+        };
+        let rows = self.job.labeled;
+        let review = DecisionReview::of_training(
+            self.text.outcome,
+            &self.job.context(),
+            &rows.problem,
+            &review_options,
+        )?;
         let summary = PageSummary {
             commands: vec![command_line(&context.arguments)],
-            ..text.page_summary(&options, &out, rows)
+            ..self.text.page_summary(self.options, self.out, rows)
         };
-        let drawn = DecisionPage::of_review(&review, summary);
-        decision_page::write(&drawn, &page, context, &mut report)?;
+        Ok(DecisionPage::of_review(&review, summary))
     }
-    Ok(report)
+}
+
+/// A hash of everything that a training depends on: its settings, rows and initial model.
+fn identity(
+    job: &TrainingJob<'_>,
+    options: &TrainOptions,
+    results: &ResultFiles<'_>,
+) -> Result<String> {
+    let rows = job.context().fingerprint(job.labeled.problem.spec())?;
+    let names = json(
+        &job.labeled
+            .data
+            .data()
+            .cost_names()
+            .iter()
+            .collect::<Vec<_>>(),
+    )?;
+    let start = options.init_model.as_deref();
+    let start = start.and_then(ResultFiles::hash_of_file);
+    Ok(results.identity(&[
+        &rows,
+        &names.to_string(),
+        start.as_deref().unwrap_or_default(),
+    ]))
 }
 
 /// The rows of a training.

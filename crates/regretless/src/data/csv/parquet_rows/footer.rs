@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
+use parquet::basic::Type;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 
@@ -20,6 +21,9 @@ const MAX_SCHEMA_GROUPS: usize = 256;
 /// Bytes that a byte of a file may become, beyond [`MAX_STREAM_BYTES`]. A column of one value takes
 /// no bytes per row; but for tables of little else, a byte holds less than a hundred.
 const MAX_DECODED_BYTES_PER_BYTE: u64 = 1024;
+
+/// Fewest bytes of a value: a number of 32 bits, or the length of a text.
+const MIN_VALUE_BYTES: u64 = 4;
 
 /// Checks the footer of a file.
 pub(super) fn check_file(mut file: &File) -> Result<()> {
@@ -120,6 +124,12 @@ impl DecodedSize {
             rows: rows as u64,
             max_text_bytes: self.bytes,
             is_nullable: column.column_descr().max_def_level() > 0,
+            min_value_bytes: match column.column_type() {
+                Type::FIXED_LEN_BYTE_ARRAY => {
+                    u64::try_from(column.column_descr().type_length()).map_or(1, |n| n.max(1))
+                }
+                _ => MIN_VALUE_BYTES,
+            },
         })
     }
 }

@@ -15,7 +15,7 @@ use chrono::DateTime;
 use csv::ByteRecord;
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
-use parquet::data_type::{ByteArray, DataType};
+use parquet::data_type::{ByteArray, DataType, FixedLenByteArray};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
@@ -34,6 +34,8 @@ mod thrift;
 
 const NANOSECONDS_PER_SECOND: i64 = 1_000_000_000;
 const SECONDS_PER_DAY: i64 = 86_400;
+/// Bytes of the integer that a decimal number is read as: 38 digits.
+const DECIMAL_BYTES: usize = size_of::<i128>();
 
 /// An open file with the columns of the current row group.
 pub(super) struct ParquetRows {
@@ -82,6 +84,8 @@ enum TypedValues {
     Int64(Vec<i64>),
     Float(Vec<f32>),
     Double(Vec<f64>),
+    /// Integers of decimal numbers that are stored as bytes.
+    Decimal(Vec<i128>),
     Text(Vec<ByteArray>),
 }
 
@@ -194,6 +198,9 @@ impl CellFormat {
         }
         let physical = column.physical_type();
         let is_number = matches!(physical, Type::INT32 | Type::INT64);
+        // pyarrow and pandas store decimal numbers of any precision so.
+        let is_fixed_decimal = physical == Type::FIXED_LEN_BYTE_ARRAY
+            && usize::try_from(column.type_length()).is_ok_and(|bytes| bytes <= DECIMAL_BYTES);
         let format = match (column.logical_type_ref(), column.converted_type()) {
             (Some(LogicalType::Date), _) | (None, ConvertedType::DATE) => Self::Date,
             (Some(LogicalType::Timestamp(time)), _) => Self::Timestamp {
@@ -212,7 +219,9 @@ impl CellFormat {
                 per_second: 1_000_000,
                 is_utc: true,
             },
-            (Some(LogicalType::Decimal(_)), _) | (None, ConvertedType::DECIMAL) if is_number => {
+            (Some(LogicalType::Decimal(_)), _) | (None, ConvertedType::DECIMAL)
+                if is_number || is_fixed_decimal =>
+            {
                 Self::Decimal {
                     scale: column.type_scale(),
                 }
@@ -229,12 +238,14 @@ impl CellFormat {
                 return Err("times of day without a date are not supported".into());
             }
             (Some(LogicalType::Decimal(_)), _) | (None, ConvertedType::DECIMAL) => {
-                return Err("decimal numbers of more than 18 digits are not supported".into());
+                let message = "decimal numbers of more than 38 digits, or of varying length, are \
+                               not supported";
+                return Err(message.into());
             }
             _ => Self::Plain,
         };
         match physical {
-            Type::INT96 | Type::FIXED_LEN_BYTE_ARRAY => {
+            Type::INT96 | Type::FIXED_LEN_BYTE_ARRAY if !matches!(format, Self::Decimal { .. }) => {
                 Err(format!("values of type {physical} are not supported"))
             }
             _ => Ok(format),
@@ -251,17 +262,19 @@ impl DecodedColumn {
             ColumnReader::FloatColumnReader(reader) => decode(reader, rows, TypedValues::Float)?,
             ColumnReader::DoubleColumnReader(reader) => decode(reader, rows, TypedValues::Double)?,
             ColumnReader::ByteArrayColumnReader(reader) => decode(reader, rows, TypedValues::Text)?,
-            ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => {
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => decode(reader, rows, decimals)?,
+            ColumnReader::Int96ColumnReader(_) => {
                 let message = "a column has an unsupported type".to_owned();
                 return Err(parquet::errors::ParquetError::General(message));
             }
         })
     }
 
-    /// Bytes of the texts of all rows.
+    /// Bytes of the texts or decimal numbers of all rows.
     fn text_bytes(&self) -> u64 {
         match &self.values {
             TypedValues::Text(texts) => texts.iter().map(|text| text.len() as u64).sum(),
+            TypedValues::Decimal(numbers) => (numbers.len() * DECIMAL_BYTES) as u64,
             _ => 0,
         }
     }
@@ -298,9 +311,28 @@ impl DecodedColumn {
             },
             TypedValues::Float(values) => write!(cell, "{}", values[i]),
             TypedValues::Double(values) => write!(cell, "{}", values[i]),
+            TypedValues::Decimal(values) => match format {
+                CellFormat::Decimal { scale } => write_decimal(values[i], scale, cell),
+                CellFormat::Plain
+                | CellFormat::Unsigned
+                | CellFormat::Date
+                | CellFormat::Timestamp { .. } => write!(cell, "{}", values[i]),
+            },
             TypedValues::Text(_) => Ok(()),
         };
     }
+}
+
+/// The integers of decimal numbers, which are stored with their highest byte first.
+fn decimals(stored: Vec<FixedLenByteArray>) -> TypedValues {
+    let integer = |bytes: &[u8]| {
+        let is_negative = bytes.first().is_some_and(|first| first & 0x80 != 0);
+        let start = if is_negative { -1 } else { 0 };
+        bytes
+            .iter()
+            .fold(start, |number: i128, byte| number << 8 | i128::from(*byte))
+    };
+    TypedValues::Decimal(stored.iter().map(|value| integer(value.data())).collect())
 }
 
 fn decode<T: DataType>(
@@ -360,6 +392,57 @@ fn write_integer(value: i64, format: CellFormat, cell: &mut String) -> std::fmt:
                 None => write!(cell, "time {value}"),
             }
         }
-        CellFormat::Decimal { scale } => write!(cell, "{value}e{}", -scale),
+        CellFormat::Decimal { scale } => write_decimal(value.into(), scale, cell),
+    }
+}
+
+/// Writes a decimal number with all its digits, as CSV files have it.
+fn write_decimal(value: i128, scale: i32, cell: &mut String) -> std::fmt::Result {
+    let Some(places) = usize::try_from(scale).ok().filter(|places| *places > 0) else {
+        return write!(cell, "{value}e{}", -scale);
+    };
+    let sign = if value < 0 { "-" } else { "" };
+    let digits = format!("{:0>1$}", value.unsigned_abs(), places + 1);
+    let (whole, part) = digits.split_at(digits.len() - places);
+    write!(cell, "{sign}{whole}.{part}")
+}
+
+#[cfg(test)]
+mod tests {
+    use parquet::data_type::{ByteArray, FixedLenByteArray};
+
+    use super::{TypedValues, decimals, write_decimal};
+
+    #[test]
+    fn decimal_numbers_of_any_length_are_written_with_all_their_digits() {
+        let stored = |bytes: &[u8]| FixedLenByteArray::from(ByteArray::from(bytes.to_vec()));
+        let least: Vec<u8> = std::iter::once(0x80).chain([0; 15]).collect();
+        let values = decimals(vec![
+            stored(&[0x04, 0xd2]),
+            stored(&[0xff, 0xff, 0xfb]),
+            stored(&[0]),
+            stored(&least),
+        ]);
+        let TypedValues::Decimal(values) = values else {
+            panic!("no decimal numbers");
+        };
+        assert_eq!(values, [1234, -5, 0, i128::MIN]);
+        let text = |value, scale| {
+            let mut cell = String::new();
+            write_decimal(value, scale, &mut cell).unwrap();
+            cell
+        };
+        let texts: Vec<String> = values.iter().map(|value| text(*value, 2)).collect();
+        assert_eq!(
+            texts,
+            [
+                "12.34",
+                "-0.05",
+                "0.00",
+                "-1701411834604692317316873037158841057.28"
+            ]
+        );
+        assert_eq!(text(12, 0), "12e0");
+        assert_eq!(text(-12, -3), "-12e3");
     }
 }

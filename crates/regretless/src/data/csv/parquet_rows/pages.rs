@@ -18,9 +18,6 @@ use crate::size_limits::MAX_STREAM_BYTES;
 /// takes four bytes in zstd; the other compressions have smaller ratios.
 const MAX_COMPRESSION_RATIO: u64 = 1 << 15;
 
-/// Fewest bytes of a value in a dictionary: a number of 32 bits, or the length of a text.
-const MIN_DICTIONARY_VALUE_BYTES: u64 = 4;
-
 /// The code of pages that the decoder leaves out.
 const INDEX_PAGE: i64 = 1;
 
@@ -34,6 +31,8 @@ pub(super) struct ColumnPages {
     /// Most bytes of texts in a page.
     pub max_text_bytes: u64,
     pub is_nullable: bool,
+    /// Fewest bytes of a value in a dictionary.
+    pub min_value_bytes: u64,
 }
 
 /// The pages of a column.
@@ -75,7 +74,7 @@ impl CheckedPages {
         let buffer = page.buffer();
         let levels = match page {
             Page::DictionaryPage { .. } => {
-                if count * MIN_DICTIONARY_VALUE_BYTES > buffer.len() as u64 {
+                if count * self.column.min_value_bytes > buffer.len() as u64 {
                     return Err(invalid("a dictionary has more values than bytes"));
                 }
                 return Ok(());
