@@ -25,3 +25,7 @@ def main():
                 sys.exit(f"{path.name} is out of date; run {Path(__file__).name}")
         else:
             path.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

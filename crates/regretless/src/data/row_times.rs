@@ -122,6 +122,7 @@ pub(crate) fn looks_like_other_date(text: &str) -> bool {
         return false;
     }
     if text.len() == 8
+        && text.bytes().all(|byte| byte.is_ascii_digit())
         && let (Some(year), Some(month), Some(day)) = (text.get(..4), text.get(4..6), text.get(6..))
     {
         return is_date(&format!("{year}-{month}-{day}"));
