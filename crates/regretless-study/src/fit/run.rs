@@ -48,8 +48,8 @@ pub const CARD_FILE_NAME: &str = "model-card.md";
 pub const PAGE_FILE_NAME: &str = "report.html";
 
 impl FitResults {
-    /// Writes model, card, page, settings and the results of the comparison. Those of an earlier run
-    /// are replaced.
+    /// Writes model, card, page, settings and the results of the comparison. Those of an earlier
+    /// run are replaced.
     ///
     /// # Errors
     /// When a file cannot be written.
