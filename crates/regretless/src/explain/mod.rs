@@ -224,9 +224,7 @@ impl CostModel {
                 oracle.problem().name()
             )));
         }
-        let of_row = oracle
-            .parameters()
-            .and_then(|parameters| item_names(parameters, required));
+        let of_row = item_names(oracle, required);
         let given = settings.cost_names.as_ref().or(of_row.as_ref());
         let own = matching.names().unwrap_or(&self.metadata.costs);
         let names = given.unwrap_or(own);
@@ -275,10 +273,9 @@ impl CostModel {
 const COSTS_REMEDY: &str = "solve for other quantities and compare the decisions";
 
 /// The names of the items of a single row, if rows name their own.
-fn item_names(parameters: &RowParameters, items: usize) -> Option<CostNames> {
-    if !parameters.name_items() {
-        return None;
-    }
+fn item_names(oracle: &Oracle, items: usize) -> Option<CostNames> {
+    let parameters = oracle.parameters();
+    let parameters = parameters.filter(|parameters| parameters.name_items())?;
     let numbered = CostNames::numbered(items);
     let name = |item: usize| {
         let own = parameters.item_name(0, item);
