@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use regretless::problem::ProblemSpec;
 use regretless_study::fit::{FitCommand, FitPlan, FitSettings, FitTable, StatedRoles};
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +21,8 @@ use crate::results::to_python;
 #[serde(deny_unknown_fields)]
 struct FitCall {
     file: PathBuf,
+    /// The file of the problem, if it came from one.
+    problem_file: Option<PathBuf>,
     folder: PathBuf,
     costs: Vec<String>,
     time: Option<String>,
@@ -65,6 +68,9 @@ pub fn run_fit<'py>(
     let problem = problem.get();
     let found: FitCall =
         serde_json::from_str(call).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    if let Some(file) = &found.problem_file {
+        ProblemSpec::check_filled_in(file).map_err(to_py_err)?;
+    }
     let command = FitCommand::Python(found.command);
     let spec = (*problem.spec).clone();
     let mut settings = FitSettings::new(found.file, spec, found.folder, command);

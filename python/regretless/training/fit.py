@@ -88,8 +88,9 @@ class FitResult(SavingsResult):
     methods : pandas.DataFrame or list of dict
         One row per method, as in `BacktestResult`.
     new_rows : pandas.DataFrame or list of dict
-        What a table to decide on looks like: the last row or, with lags, the row of the next
-        period with the costs of earlier periods. `rows_after` makes that of a longer table.
+        What a table to decide on looks like: the rows without costs at the end of the table or,
+        if times are regular, the row of the next period, with the costs of earlier periods and
+        empty cells to fill in. `rows_after` makes that of a longer table.
     page : str
         The page that `report` writes.
     """
@@ -118,8 +119,7 @@ class FitResult(SavingsResult):
         Returns
         -------
         pandas.DataFrame or list of dict
-            Rows like `new_rows`, whose other features are those of the last row of the table:
-            replace them.
+            Rows like `new_rows`, with empty cells for what only you know: fill them in.
         """
         call = self._call
         # Every role as it was found: a longer table must have the same columns.
@@ -173,6 +173,20 @@ def _list(value: str | Sequence[str] | None) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 
+def _has_named_index(table: Any) -> bool:
+    """Return whether the index of a frame is a column of its table; refuse a lost one."""
+    names = list(getattr(table.index, "names", [None]))
+    if all(name is not None for name in names):
+        return True
+    kind = type(table.index).__name__
+    if len(names) > 1 or kind in ("DatetimeIndex", "PeriodIndex", "TimedeltaIndex"):
+        raise ValueError(
+            f"table has a {kind} without a name, which would be lost; make it a column, such as "
+            "table.rename_axis('date').reset_index()"
+        )
+    return False
+
+
 def _file_of(table: Any, folder: Path) -> Path:
     """Return the file of a table; a frame is written into the folder."""
     if isinstance(table, (str, os.PathLike)):
@@ -180,7 +194,7 @@ def _file_of(table: Any, folder: Path) -> Path:
     file = folder / "table.csv"
     folder.mkdir(parents=True, exist_ok=True)
     if hasattr(table, "to_csv"):
-        table.to_csv(file, index=bool(table.index.name))
+        table.to_csv(file, index=_has_named_index(table))
     elif hasattr(table, "write_csv"):
         table.write_csv(file)
     elif hasattr(table, "to_pandas"):
@@ -224,7 +238,7 @@ def fit(
     Parameters
     ----------
     problem : Problem or path
-        The problem, or its file. Python functions are no problems of a fit.
+        The problem, or its file. A problem of Python functions cannot be fitted.
     table : path or DataFrame
         A row per decision: a CSV or Parquet file, or a DataFrame of pandas or polars.
     costs : str or list of str, optional
@@ -279,10 +293,13 @@ def fit(
     >>> result.model.decide(tomorrow).to_frame()
     """
     check_seed(seed)
+    problem_file = None
     if isinstance(problem, (str, os.PathLike)):
+        problem_file = os.fspath(problem)
         problem = Problem.from_file(os.fspath(problem))
     solve = SolveOptions(**solving)
     settings = {
+        "problem_file": problem_file,
         "costs": _list(costs),
         "time": time,
         "decisions": _list(decisions),

@@ -17,17 +17,20 @@ mod example;
 mod folder;
 mod joined;
 mod lags;
+mod next_rows;
 mod per_cost;
 mod plan;
 mod roles;
 mod run;
 mod table;
+mod table_copy;
 
 pub use command::FitCommand;
 pub use conclusion::FitVerdict;
 pub use example::{FIT_EXAMPLES, FitExample};
 pub use folder::{SETTINGS_FILE_NAME, check_settings};
 pub use joined::{JOINED_TABLE_FILE_NAME, RowFile};
+pub use next_rows::NextRows;
 pub use plan::FitPlan;
 pub use roles::{NO_COLUMN, ProblemColumnNames, StatedRoles, TableRoles, UnusedColumn};
 pub use run::{
