@@ -252,7 +252,7 @@ fn rows_without_costs_at_the_end_are_those_to_decide() {
     for (command, rows) in [(COMMAND, 2), (lags.as_str(), 1)] {
         let output = workspace.run(&format!("{command} --force")).succeeded();
         assert!(
-            output.err.contains("the last 2 rows without costs"),
+            output.err.contains("the last 2 rows are without costs"),
             "{}",
             output.err
         );

@@ -248,7 +248,7 @@ def fit(
         The column of times, or ``"none"``; by default the only column of dates.
     decisions : str or list of str, optional
         Decisions that were made, one column for each cost, or ``"none"``; by default columns named
-        after the costs that are 0 and 1, or mostly 0.
+        after the costs that are 0 and 1, or mostly 0, if all rows are feasible.
     forecasts : str or list of str, optional
         Forecasts of the costs, one column for each, or ``"none"``; by default the only other
         columns named after the costs. They are compared as they are, and features too.

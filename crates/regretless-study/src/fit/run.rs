@@ -134,6 +134,7 @@ impl FitTable {
         let (given, mut reasons) = self.given(&settings.file)?;
         let given = comparable(given, &table, &mut reasons);
         let mut results = backtest.run(&table, &given, observer)?;
+        results.rows_of_table.clone_from(&self.user.rows);
         results.remarks.extend(reasons);
         let verdict = FitVerdict::of(&results, &plan);
         results.stated_verdict = Some(verdict.sentence.clone());

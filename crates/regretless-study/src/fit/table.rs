@@ -168,22 +168,14 @@ impl FitTable {
         let read = Self::with_roles(&copied, roles, rows);
         let mut table = read.map_err(in_user_file)?;
         let later = profile_rows - known;
-        table.notes.insert(
-            0,
-            Note {
-                kind: NoteKind::UnusedColumn,
-                text: format!(
-                    "the last {} without costs {} to be decided: see {}",
-                    if later == 1 {
-                        "row".into()
-                    } else {
-                        format!("{later} rows")
-                    },
-                    if later == 1 { "is" } else { "are" },
-                    super::NEW_ROWS_FILE_NAME,
-                ),
-            },
+        let text = format!(
+            "the last {later} row{} without costs, to be decided, as far as the costs before are \
+             known: see {}",
+            if later == 1 { " is" } else { "s are" },
+            super::NEW_ROWS_FILE_NAME,
         );
+        let kind = NoteKind::UnusedColumn;
+        table.notes.insert(0, Note { kind, text });
         Ok(table)
     }
 

@@ -228,6 +228,7 @@ impl RoleFinder<'_> {
         }
         let (found, missing) = best.filter(|(found, _)| 2 * found > names.len())?;
         let columns = self.table.columns.iter().map(|column| column.name.as_str());
+        let columns = columns.filter(|column| !names.iter().any(|name| name == column));
         let meant = missing.first().and_then(|name| nearest_name(name, columns));
         let meant = meant.map_or_else(String::new, |name| format!("did you mean '{name}'? "));
         Some(
