@@ -300,6 +300,73 @@ fn errors_of_a_table_with_lags_name_the_row_of_the_user() {
 }
 
 #[test]
+fn decisions_of_a_table_with_lags_have_the_rows_of_the_user() {
+    let workspace = workspace(&table(&[("price", &price)]));
+    let lags = COMMAND.replace("--lags none", "--lags 1,7");
+    workspace.run(&lags).succeeded();
+    let decisions = workspace.read("result/decisions.csv");
+    assert!(decisions.lines().count() > 30, "{decisions}");
+    for line in decisions.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        assert_eq!(cells[0], date(cells[1].parse().unwrap()), "{line}");
+    }
+    // Rows of a user's own lack the earlier costs, and the error says where they come from.
+    workspace.write("own.csv", "date,x,price_a\n2024-03-01,0.5,1\n");
+    let decide = "decide --model result/model.safetensors --data own.csv --out d.csv";
+    let refused = workspace.run(decide);
+    assert_eq!(refused.code, 3, "{}", refused.err);
+    for part in [
+        "price_a_lag1",
+        "the costs of 1 period before",
+        "--rows-only",
+    ] {
+        assert!(refused.err.contains(part), "{}", refused.err);
+    }
+}
+
+#[test]
+fn a_misspelled_category_is_noted_with_the_one_that_was_meant() {
+    let mut text = String::new();
+    for (row, line) in table(&[("price", &price)]).lines().enumerate() {
+        let region = match row {
+            0 => "region",
+            row => ["north", "south", "west"][row % 3],
+        };
+        writeln!(text, "{line},{region}").unwrap();
+    }
+    let workspace = workspace(&text);
+    workspace.run(COMMAND).succeeded();
+    workspace.write("own.csv", "date,x,region\n2024-03-01,0.5,North\n");
+    let decide = "decide --model result/model.safetensors --data own.csv --out d.csv";
+    let decided = workspace.run(decide).succeeded();
+    assert!(
+        decided.err.contains("did you mean 'north'?"),
+        "{}",
+        decided.err
+    );
+}
+
+#[test]
+fn errors_of_problem_files_name_the_file_and_the_way_out() {
+    let workspace = workspace(&table(&[("price", &price)]));
+    let van = "kind = \"knapsack\"\nitems = [\"a\", \"b\", \"c\"]\nweights = [[1, 1, 1]]\n";
+    for (capacity, parts) in [
+        (
+            "\"minutes\"",
+            ["problem.toml: line 4", "{ column = \"name\" }"],
+        ),
+        ("[1.0, 2.0]", ["problem.toml", "capacit"]),
+    ] {
+        workspace.write("problem.toml", &format!("{van}capacity = {capacity}\n"));
+        let refused = workspace.run(COMMAND);
+        assert_eq!(refused.code, 2, "{}", refused.err);
+        for part in parts {
+            assert!(refused.err.contains(part), "{}", refused.err);
+        }
+    }
+}
+
+#[test]
 fn steps_in_time_are_in_their_order() {
     let workspace = TestWorkspace::new();
     let mut text = String::from("x,price_h0,price_h1,price_h10,price_h2\n");

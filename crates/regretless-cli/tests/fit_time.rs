@@ -239,7 +239,7 @@ fn lags_that_are_not_known_or_have_no_history_are_refused() {
             "--lags 1,7 --horizon 2",
             "the costs of 1 period before are not known",
         ),
-        ("--lags one", "the lag 'one' is no number of periods"),
+        ("--lags one", "the lag 'one' is not a number of periods"),
         ("--horizon 0", "a horizon of 0 periods"),
         ("--lags 1 --time none", "the table has no column of times"),
     ] {

@@ -122,7 +122,10 @@ impl RoleFinder<'_> {
             }
         }
         match candidates.as_slice() {
-            [only] => self.in_order_of_steps(only.clone()),
+            [only] => {
+                self.no_incomplete_group(only)?;
+                self.in_order_of_steps(only.clone())
+            }
             [] => Err(self.no_costs()),
             several => Err(self.ambiguous(
                 "the costs could be several groups of columns",
@@ -149,6 +152,55 @@ impl RoleFinder<'_> {
             fit.is_some_and(|fit| fit.infeasible == 0)
         };
         others.into_iter().any(fits)
+    }
+
+    /// Refuses a group that is the only one of its size because another one lacks a single column,
+    /// such as one with a misspelled name.
+    fn no_incomplete_group(&self, costs: &NameGroup) -> Result<()> {
+        let stems = costs.stems(self.table);
+        if stems.len() < 3 || stems.iter().any(|stem| stem.is_empty()) {
+            return Ok(());
+        }
+        let numbers = (0..self.table.columns.len()).filter(|column| {
+            !costs.columns.contains(column)
+                && self.table.columns[*column].is_number()
+                && !is_any(&self.stated.ignore, self.name(*column))
+        });
+        let numbers: BTreeMap<&str, usize> = numbers.map(|at| (self.name(at), at)).collect();
+        for name in numbers.keys() {
+            // One of the first two exists if a single column is missing.
+            for stem in &stems[..2] {
+                let Some((prefix, suffix)) = name.split_once(stem) else {
+                    continue;
+                };
+                if is_inside_word(prefix, stem, suffix) {
+                    continue;
+                }
+                let wanted = stems.iter().map(|stem| format!("{prefix}{stem}{suffix}"));
+                let (found, missing): (Vec<String>, Vec<String>) =
+                    wanted.partition(|name| numbers.contains_key(name.as_str()));
+                let columns: Vec<usize> = found.iter().map(|name| numbers[name.as_str()]).collect();
+                if let [missing] = missing.as_slice()
+                    && !self.are_decisions(&columns)
+                {
+                    return Err(self.incomplete_group(costs, &[prefix, suffix], missing));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn incomplete_group(&self, costs: &NameGroup, ends: &[&str; 2], missing: &str) -> Error {
+        let columns = self.table.columns.iter().map(|column| column.name.as_str());
+        let meant = nearest_name(missing, columns.filter(|name| !name.starts_with(ends[0])));
+        let meant = meant.map_or_else(String::new, |name| format!("did you mean '{name}'? "));
+        let costs = costs.pattern();
+        Error::setting(format!(
+            "the costs could be {costs}, or {}*{}, of which '{missing}' is missing",
+            ends[0], ends[1]
+        ))
+        .with_remedy(format!("{meant}correct the name, or say which:"))
+        .with_commands([self.command.with_role("costs", &costs)])
     }
 
     /// Costs of steps in time must be in their order: columns that were sorted as text are not.

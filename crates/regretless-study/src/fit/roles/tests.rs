@@ -641,6 +641,22 @@ fn costs_of_steps_are_in_the_order_of_their_numbers_unless_they_are_listed() {
 }
 
 #[test]
+fn another_group_is_not_taken_for_one_with_a_misspelled_column() {
+    let mut columns = vec![number("x")];
+    columns.extend(["price_h1", "preis_h2", "price_h3", "price_h4"].map(number));
+    columns.extend(["forecast_h1", "forecast_h2", "forecast_h3", "forecast_h4"].map(number));
+    let refused = roles_of(&columns, &items(4), &StatedRoles::default());
+    let message = refused.unwrap_err().to_string();
+    for part in [
+        "'price_h2' is missing",
+        "did you mean 'preis_h2'?",
+        "--costs 'forecast_h*'",
+    ] {
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
 fn a_cost_that_is_missing_is_named() {
     let columns = [number("x"), number("margin_a1"), number("margn_b2")];
     let problem = ProblemColumnNames {
