@@ -43,6 +43,17 @@ struct FitCall {
     command: String,
 }
 
+impl FitCall {
+    fn read(call: &str) -> PyResult<Self> {
+        let found: Self =
+            serde_json::from_str(call).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        if let Some(file) = &found.problem_file {
+            ProblemSpec::check_filled_in(file).map_err(to_py_err)?;
+        }
+        Ok(found)
+    }
+}
+
 /// What a fit found, for Python; model and page are files.
 #[derive(Serialize)]
 struct FoundFit {
@@ -66,11 +77,7 @@ pub fn run_fit<'py>(
     options: SolveOptions,
 ) -> PyResult<Bound<'py, PyAny>> {
     let problem = problem.get();
-    let found: FitCall =
-        serde_json::from_str(call).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    if let Some(file) = &found.problem_file {
-        ProblemSpec::check_filled_in(file).map_err(to_py_err)?;
-    }
+    let found = FitCall::read(call)?;
     let command = FitCommand::Python(found.command);
     let spec = (*problem.spec).clone();
     let mut settings = FitSettings::new(found.file, spec, found.folder, command);

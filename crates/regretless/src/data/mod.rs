@@ -60,7 +60,7 @@ pub(crate) use names::check_names;
 
 pub(crate) use node_names::{NodeNames, NodeNamesBuilder};
 pub(crate) use problem_columns::ProblemColumns;
-pub use profile::{ColumnProfile, TableProfile, UnreadDate, ValueKind};
+pub use profile::{ColumnProfile, TableProfile, ValueKind};
 pub(crate) use row_parameters::BoundParameters;
 pub use row_parameters::{ParameterColumns, RowParameters};
 pub use row_times::RowTimes;

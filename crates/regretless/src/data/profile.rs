@@ -44,17 +44,8 @@ pub struct ColumnProfile {
     /// The row of the first gap, as a spreadsheet shows it.
     pub first_gap: Option<u64>,
     /// Of a column whose cells look like dates, but are not all written as dates of ISO 8601: the
-    /// first one that is not.
-    pub unread_date: Option<UnreadDate>,
-}
-
-/// A cell in a column of dates that is not read as one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnreadDate {
-    /// Its row, as a spreadsheet shows it.
-    pub row: u64,
-    /// Its text.
-    pub text: String,
+    /// row of the first one that is not, as a spreadsheet shows it, and its text.
+    pub unread_date: Option<(u64, String)>,
 }
 
 impl ColumnProfile {

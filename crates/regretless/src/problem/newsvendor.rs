@@ -178,7 +178,8 @@ items = [{names}]
 under_cost = [{ones}]      # fill in: what a unit short costs, its margin
 over_cost = [{ones}]       # fill in: what a unit left costs, its price less what it is still worth
 # weights = [{ones}]       # optional, with capacity: what a unit takes of it
-# capacity = 100.0         # optional: shared by all items; { column = \"space\" } if it differs per row
+# capacity = 100.0         # optional: shared by all items
+# capacity = { column = \"space\" }   # instead of a number that differs per row
 ",
     fields: &[
         KindField::required(

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::feasibility::{DecisionColumns, DecisionFit};
 use super::{FitCommand, ProblemColumnNames, StatedRoles, TableRoles};
-use regretless::data::{ColumnProfile, LongColumns, TableProfile, UnreadDate, ValueKind};
+use regretless::data::{ColumnProfile, LongColumns, TableProfile, ValueKind};
 use regretless_base::error::Result;
 
 fn number(name: &str) -> ColumnProfile {
@@ -588,10 +588,7 @@ fn a_time_is_not_lost_by_one_cell_or_another_form_of_dates() {
         ..of_kind("day", ValueKind::Date)
     };
     let german = ColumnProfile {
-        unread_date: Some(UnreadDate {
-            row: 2,
-            text: "31.12.2024".into(),
-        }),
+        unread_date: Some((2, "31.12.2024".into())),
         ..of_kind("day", ValueKind::Text)
     };
     for (column, parts) in [

@@ -54,9 +54,9 @@ impl RoleFinder<'_> {
             if is_other {
                 continue;
             }
-            if let Some(cell) = &column.unread_date {
-                let place = InputPlace::default().row(cell.row).column(&column.name);
-                let message = format!("'{}' looks like a date, but is not read as one", cell.text);
+            if let Some((row, text)) = &column.unread_date {
+                let place = InputPlace::default().row(*row).column(&column.name);
+                let message = format!("'{text}' looks like a date, but is not read as one");
                 return Err(self.lost_time(place, message, "write dates such as 2026-01-31"));
             }
             if let (ValueKind::Date, Some(row)) = (column.kind, column.first_gap) {

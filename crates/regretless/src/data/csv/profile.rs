@@ -8,7 +8,7 @@ use super::table::CsvTable;
 use crate::data::date_forms::looks_like_date;
 use crate::data::encoding::is_gap;
 use crate::data::row_times::is_date;
-use crate::data::{ColumnProfile, CsvDialect, TableProfile, UnreadDate, ValueKind};
+use crate::data::{ColumnProfile, CsvDialect, TableProfile, ValueKind};
 use crate::error::Result;
 
 /// Most different cells of a column that are told apart: whether a column names its rows shows
@@ -105,7 +105,7 @@ impl ColumnCounter {
 
     /// The first cell that is no date of ISO 8601 in a column of dates. All numbers must look like
     /// one: amounts of eight digits do by chance.
-    fn unread_date(&self, table: &CsvTable) -> Option<UnreadDate> {
+    fn unread_date(&self, table: &CsvTable) -> Option<(u64, String)> {
         let (record, text) = self.first_other.as_ref()?;
         let dates = (self.dates + self.date_like) as f64;
         let cells = self.numbers + self.dates + self.texts;
@@ -115,10 +115,7 @@ impl ColumnCounter {
         } else {
             dates >= MIN_DATE_SHARE * cells as f64
         };
-        is_column_of_dates.then(|| UnreadDate {
-            row: table.row_of(*record),
-            text: text.clone(),
-        })
+        is_column_of_dates.then(|| (table.row_of(*record), text.clone()))
     }
 
     fn profile(&self, name: &str, table: &CsvTable) -> ColumnProfile {
