@@ -93,17 +93,15 @@ impl UserRows {
 
     /// The same error with the place in the user's file instead of one in a copy.
     pub fn place_error(&self, copy: &Path, mut error: Error) -> Error {
-        match &mut error {
-            Error::Input { place, .. } if place.file.as_deref() == Some(copy) => {
-                place.file = Some(self.file.clone());
-                // Copies have a header in row 1 and a line per row.
-                if let Some(number) = place.row
-                    && let Some(row) = number.checked_sub(2)
-                {
-                    place.row = Some(self.source.row_number(self.row(row as usize)));
-                }
+        if let Error::Input { place, .. } = &mut error
+            && place.file.as_deref() == Some(copy)
+        {
+            place.file = Some(self.file.clone());
+            // Copies have a header in row 1 and a line per row.
+            let row = place.row.and_then(|number| number.checked_sub(2));
+            if let Some(row) = row {
+                place.row = Some(self.source.row_number(self.row(row as usize)));
             }
-            _ => {}
         }
         error
     }

@@ -146,12 +146,12 @@ impl RoleFinder<'_> {
         if binary.all(|column| self.table.columns[*column].is_binary) {
             return true;
         }
-        let others = candidates.iter().filter(|other| *other != group);
+        let mut others = candidates.iter().filter(|other| *other != group);
         let fits = |other: &NameGroup| {
             let fit = (self.test)(&self.decision_columns(group, other));
             fit.is_some_and(|fit| fit.infeasible == 0)
         };
-        others.into_iter().any(fits)
+        others.any(fits)
     }
 
     /// Refuses a group that is the only one of its size because another one lacks a single column,
