@@ -293,7 +293,7 @@ def fit(
     >>> result.model.decide(tomorrow).to_frame()
     """
     check_seed(seed)
-    problem_file = None
+    problem_file: str | None = None
     if isinstance(problem, (str, os.PathLike)):
         problem_file = os.fspath(problem)
         problem = Problem.from_file(os.fspath(problem))
