@@ -445,6 +445,9 @@ fn a_long_table_has_a_column_of_instances_of_items_and_of_costs() {
     assert_eq!(roles.costs, ["eur"]);
     assert_eq!(roles.instances, ["order", "item"]);
     assert_eq!(roles.features, ["x"]);
+    let mut numbered = columns.clone();
+    numbered[0].unread_date = Some((2, "20240101".into()));
+    assert!(roles_of(&numbered, &items(5), &stated(&[])).is_ok());
     let refused = roles_of(&columns, &items(5), &stated(&["x"])).unwrap_err();
     assert!(refused.to_string().contains("a long table"), "{refused}");
 }

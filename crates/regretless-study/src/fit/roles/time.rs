@@ -44,8 +44,14 @@ impl RoleFinder<'_> {
     /// Refuses a column that is the time in all but some cells, or in a form that is not read: rows
     /// would be cross-validated although they have an order.
     fn no_lost_time(&self, taken: &HashSet<usize>) -> Result<()> {
+        let long = self.stated.long.as_ref();
         for (position, column) in self.table.columns.iter().enumerate() {
-            let is_other = taken.contains(&position)
+            // Instances of a long table may have numbers like dates.
+            let names_rows = long.is_some_and(|long| {
+                long.instance == column.name || long.item.as_deref() == Some(&column.name)
+            });
+            let is_other = names_rows
+                || taken.contains(&position)
                 || column.distinct < 2
                 || is_any(&self.stated.ignore, &column.name)
                 || is_any(&self.stated.keys, &column.name)
