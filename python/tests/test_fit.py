@@ -271,7 +271,10 @@ def test_lags_are_the_same_in_both_interfaces_and_follow_a_longer_table(tmp_path
     assert next_day["price_h3_lag7"] == pytest.approx(frame["price_h3"][284])
     later = result.rows_after(frame[:295]).iloc[0]
     assert later["price_h3_lag7"] == pytest.approx(frame["price_h3"][289])
-    assert len(result.model.decide(result.rows_after(frame[:295]))) == 1
+    # What only the user knows is empty.
+    rows = result.rows_after(frame[:295])
+    assert rows["wind_h0"].isna().all()
+    assert len(result.model.decide(rows.fillna(0.0))) == 1
     with pytest.raises(ValueError, match="not known when the decision is made"):
         rl.fit(tmp_path / "k.toml", frame, costs="price_*", lags=1, horizon=2)
 
@@ -447,3 +450,33 @@ def test_names_for_people_are_on_the_page_and_change_nothing_else(tmp_path):
     assert "Cake, sliced" in of_file.page
     with pytest.raises(ValueError, match="no cost is called 'eur_bread'"):
         rl.fit(problem(), frame, method="MAE", names={"eur_bread": "Rye bread"})
+
+
+def test_times_in_the_index_of_a_frame_are_not_lost():
+    frame = prices(60)
+    cheapest = rl.Problem.top_k(6, 2, sense="minimize")
+    times = pd.DatetimeIndex(frame.pop("date"))
+    options = {"costs": "price_*", "method": "MSE", "lags": "none"}
+    for index in (times.rename(None), pd.MultiIndex.from_arrays([times.rename(None), range(60)])):
+        with pytest.raises(ValueError, match="reset_index"):
+            rl.fit(cheapest, frame.set_index(index), **options)
+    for index in (times, pd.MultiIndex.from_arrays([times, range(60)], names=["date", "number"])):
+        assert rl.fit(cheapest, frame.set_index(index), **options).roles["time"] == "date"
+
+
+def test_rows_without_costs_at_the_end_are_those_to_decide():
+    frame = prices(120)
+    known = [name for name in frame if name.startswith("price_")]
+    frame.loc[118:, known] = np.nan
+    cheapest = rl.Problem.top_k(6, 2, sense="minimize")
+    with pytest.warns(UserWarning, match="the last 2 rows are without costs"):
+        result = rl.fit(cheapest, frame, costs="price_*", method="MSE", lags="none")
+    assert result.new_rows["date"].tolist() == frame["date"][118:].tolist()
+    assert len(result.model.decide(result.new_rows)) == 2
+
+
+def test_a_problem_file_that_is_not_filled_in_is_refused(tmp_path):
+    file = tmp_path / "k.toml"
+    file.write_text('kind = "top_k"\nitems = 6\nk = 2  # fill in\nsense = "minimize"\n')
+    with pytest.raises(ValueError, match="row 3.*fill in"):
+        rl.fit(file, prices(60), costs="price_*", method="MSE")

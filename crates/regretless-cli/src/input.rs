@@ -182,6 +182,15 @@ pub fn load_spec(source: &ProblemSource) -> Result<ProblemSpec> {
     }
 }
 
+/// The same for a problem that is complete without a table, whose errors name the file.
+pub fn checked_spec(source: &ProblemSource) -> Result<ProblemSpec> {
+    let spec = load_spec(source)?;
+    if !spec.has_open_items() {
+        Problem::from_spec(spec.clone()).map_err(|error| in_problem_file(source, error))?;
+    }
+    Ok(spec)
+}
+
 fn in_problem_file(source: &ProblemSource, error: Error) -> Error {
     match (source, error) {
         (ProblemSource::File(path), Error::Setting { message, remedy }) => Error::Setting {

@@ -87,10 +87,8 @@ fn a_history_needs_no_flag_and_its_model_decides() {
     // Rows without costs: the last one of the table, and two others.
     let new = workspace.read("result/new-rows.csv");
     assert_eq!(new.lines().next(), Some("date,load,wind,region"), "{new}");
-    assert!(
-        new.lines().nth(1).unwrap().starts_with("2024-08-04,"),
-        "{new}"
-    );
+    // Times with gaps say nothing about the next one.
+    assert_eq!(new.lines().nth(1), Some(",,,"), "{new}");
     workspace.write(
         "new.csv",
         "date,load,wind,region\n2025-01-01,0.5,0.1,north\n2025-01-02,0.5,0.9,south\n",
@@ -120,6 +118,20 @@ fn the_commands_that_are_printed_next_can_be_pasted() {
         .filter_map(|line| line.strip_prefix("  regretless "));
     let next: Vec<&str> = next.collect();
     assert_eq!(next.len(), 2, "{}", output.out);
+    let sentence = "next, after you have filled in date, load, wind, region in";
+    assert!(output.out.contains(sentence), "{}", output.out);
+    // What is not filled in is noted.
+    let open = workspace.run(&format!("{} --force", next[0]));
+    assert!(
+        open.err.contains("column wind: the value is missing"),
+        "{}",
+        open.err
+    );
+    let _ = std::fs::remove_file(workspace.path("result/new-decisions.csv"));
+    workspace.write(
+        "result/new-rows.csv",
+        "date,load,wind,region\n2024-03-05,0.5,0.5,north\n",
+    );
     for command in next {
         workspace.run(command).succeeded();
     }
@@ -248,6 +260,12 @@ fn a_new_problem_file_has_the_names_of_the_table_and_fits_it() {
     );
     let text = workspace.read("van.toml");
     assert!(text.contains("items = [\"cost_a\", \"cost_b\""), "{text}");
+    let open = workspace.run("fit table.csv --problem van.toml --budget 0.5 --out van");
+    assert_eq!(open.code, 3, "{}", open.err);
+    for part in ["van.toml, row 4", "'# fill in'"] {
+        assert!(open.err.contains(part), "{}", open.err);
+    }
+    workspace.write("van.toml", &text.replace("# fill in", "#"));
     let fit = workspace.run("fit table.csv --problem van.toml --budget 0.5 --out van");
     fit.succeeded();
     assert_eq!(workspace.run(new).code, 3, "existing files stay");
@@ -462,20 +480,17 @@ fn past_decisions_are_valued_by_name_in_any_order_of_columns() {
 }
 
 #[test]
-fn the_row_to_decide_next_is_that_of_the_latest_time() {
-    let workspace = workspace(60, true);
+fn the_row_to_decide_next_is_that_of_the_next_time() {
+    let workspace = workspace(28, true);
     let text = workspace.read("table.csv");
     let mut lines: Vec<&str> = text.lines().collect();
     // The latest day first.
     lines[1..].reverse();
     workspace.write("table.csv", &(lines.join("\n") + "\n"));
-    let command = COMMAND.replace("--budget 3", "--method MAE");
+    let command = COMMAND.replace("--budget 3", "--method MSE --lags none");
     workspace.run(&command).succeeded();
     let new = workspace.read("result/new-rows.csv");
-    assert!(
-        new.lines().nth(1).unwrap().starts_with("2024-03-04,"),
-        "{new}"
-    );
+    assert_eq!(new.lines().nth(1), Some("2024-01-29,,,"), "{new}");
 }
 
 #[test]
@@ -633,6 +648,10 @@ fn several_tables_are_one_history() {
     workspace.run(&several).succeeded();
     let again = "fit --config several/settings.toml --out again";
     workspace.run(again).succeeded();
+    // Rows of later periods are read for the next decision.
+    workspace.write("two.csv", &second.replace("2024-05-08", "2024-05-09"));
+    let rows_only = "fit --config several/settings.toml --rows-only";
+    workspace.run(rows_only).succeeded();
     // Other rows do not replace the table of results that are there.
     workspace.write("two.csv", &second.replace("2024", "2025"));
     assert_eq!(workspace.run(&several).code, 3);

@@ -192,5 +192,8 @@ fn every_forecast_is_compared_and_quantities_on_another_scale_are_not() {
     let found = json(&workspace.run_words(&words));
     let [early, late] = ["columns early_h*", "columns late_h*"].map(|name| regret(&found, name));
     assert!(late < early, "{late} against {early}");
-    assert!(!found["summary"].to_string().contains("columns wind"));
+    let summary = &found["summary"];
+    assert!(!summary["methods"].to_string().contains("columns wind"));
+    let reason = "columns wind_h* are not compared: they are on another scale";
+    assert!(summary["remarks"].to_string().contains(reason), "{summary}");
 }

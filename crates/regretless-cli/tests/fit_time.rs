@@ -152,6 +152,9 @@ fn costs_of_earlier_periods_are_features_and_new_rows_have_them() {
         .filter_map(|line| line.strip_prefix("  regretless "));
     let next: Vec<&str> = next.collect();
     assert_eq!(next.len(), 3, "{}", output.out);
+    let sentence = format!("next, after you have filled in noise of {} in", date(300));
+    assert!(output.out.contains(&sentence), "{}", output.out);
+    workspace.fill_in("result/new-rows.csv", "0.5");
     for command in &next {
         workspace.run(command).succeeded();
     }
@@ -160,6 +163,7 @@ fn costs_of_earlier_periods_are_features_and_new_rows_have_them() {
     let model = workspace.bytes("result/model.safetensors");
     workspace.run(next[2]).succeeded();
     check_new(310);
+    workspace.fill_in("result/new-rows.csv", "0.5");
     workspace.run(&format!("{} --force", next[0])).succeeded();
     assert_eq!(workspace.bytes("result/model.safetensors"), model);
     // What the day before remembers is worth something.
@@ -235,7 +239,7 @@ fn lags_that_are_not_known_or_have_no_history_are_refused() {
             "--lags 1,7 --horizon 2",
             "the costs of 1 period before are not known",
         ),
-        ("--lags one", "the lag 'one' is no number of periods"),
+        ("--lags one", "the lag 'one' is not a number of periods"),
         ("--horizon 0", "a horizon of 0 periods"),
         ("--lags 1 --time none", "the table has no column of times"),
     ] {

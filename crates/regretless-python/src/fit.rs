@@ -63,6 +63,17 @@ struct FitCall {
     command: String,
 }
 
+impl FitCall {
+    fn read(call: &str) -> PyResult<Self> {
+        let found: Self =
+            serde_json::from_str(call).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        if let Some(file) = &found.problem {
+            ProblemSpec::check_filled_in(file).map_err(to_py_err)?;
+        }
+        Ok(found)
+    }
+}
+
 /// What a fit found, for Python; model and page are files.
 #[derive(Serialize)]
 struct FoundFit {
@@ -86,7 +97,7 @@ impl FitCall {
             holidays: self.holidays,
             names: self.names,
         };
-        let (file, dialect) = files.table(&self.folder, self.force)?;
+        let (file, dialect) = files.table(&self.folder, self.force, self.rows_only)?;
         let holidays = match &files.holidays {
             Some(file) => FeatureOptions::read_holidays(file)?,
             None => Vec::new(),
@@ -179,8 +190,7 @@ pub fn run_fit<'py>(
     options: SolveOptions,
 ) -> PyResult<Bound<'py, PyAny>> {
     let problem = problem.get();
-    let call: FitCall =
-        serde_json::from_str(call).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let call = FitCall::read(call)?;
     let (force, rows_only) = (call.force, call.rows_only);
     let spec = (*problem.spec).clone();
     let mut settings = call.settings(spec).map_err(to_py_err)?;

@@ -97,8 +97,9 @@ class FitResult(SavingsResult):
     methods : pandas.DataFrame or list of dict
         One row per method, as in `BacktestResult`.
     new_rows : pandas.DataFrame or list of dict
-        What a table to decide on looks like: the last row or, with lags, the row of the next
-        period with the costs of earlier periods. `rows_after` makes that of a longer table.
+        What a table to decide on looks like: the rows without costs at the end of the table or,
+        if times are regular, the row of the next period, with the costs of earlier periods and
+        empty cells to fill in. `rows_after` makes that of a longer table.
     page : str
         The page that `report` writes.
     """
@@ -127,8 +128,7 @@ class FitResult(SavingsResult):
         Returns
         -------
         pandas.DataFrame or list of dict
-            Rows like `new_rows`, whose other features are those of the last row of the table:
-            replace them.
+            Rows like `new_rows`, with empty cells for what only you know: fill them in.
         """
         call = self._call
         # Every role as it was found: a longer table must have the same columns.
@@ -189,6 +189,20 @@ def _list(value: str | Sequence[str] | None) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 
+def _has_named_index(table: Any) -> bool:
+    """Return whether the index of a frame is a column of its table; refuse a lost one."""
+    names = list(getattr(table.index, "names", [None]))
+    if all(name is not None for name in names):
+        return True
+    kind = type(table.index).__name__
+    if len(names) > 1 or kind in ("DatetimeIndex", "PeriodIndex", "TimedeltaIndex"):
+        raise ValueError(
+            f"table has a {kind} without a name, which would be lost; make it a column, such as "
+            "table.rename_axis('date').reset_index()"
+        )
+    return False
+
+
 def _files_of(table: Any, folder: Path, *, force: bool) -> list[str]:
     """Return the files of a table; a frame is written into the folder."""
     if isinstance(table, (str, os.PathLike)):
@@ -226,7 +240,7 @@ def _csv_of(table: Any) -> str:
     """Return a frame as text."""
     text: str | None
     if hasattr(table, "to_csv"):
-        text = table.to_csv(index=bool(table.index.name), lineterminator="\n")
+        text = table.to_csv(index=_has_named_index(table), lineterminator="\n")
     elif hasattr(table, "write_csv"):
         text = table.write_csv()
     elif hasattr(table, "to_pandas"):
@@ -322,7 +336,7 @@ def fit(
     Parameters
     ----------
     problem : Problem or path
-        The problem, or its file. Python functions are no problems of a fit.
+        The problem, or its file. A problem of Python functions cannot be fitted.
     table : path, list of paths or DataFrame
         A row per decision: a CSV or Parquet file, or a DataFrame of pandas or polars. Several files
         with the same columns are joined, one after the other.
@@ -339,7 +353,7 @@ def fit(
         numbers called id with another value in every row.
     decisions : str or list of str, optional
         Decisions that were made, one column for each cost, or ``"none"``; by default columns named
-        after the costs that are 0 and 1, or mostly 0.
+        after the costs that are 0 and 1, or mostly 0, if all rows are feasible.
     forecasts : str or list of str, optional
         Forecasts of the costs, one column for each, or ``"none"``; by default the only other
         columns named after the costs. They are compared as they are, and features too.

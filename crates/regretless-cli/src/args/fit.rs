@@ -69,8 +69,8 @@ pub struct FitOptions {
     #[command(flatten)]
     #[serde(flatten)]
     pub execution: ExecutionOptions,
-    /// Write new-rows.csv for the decision after the last row of the table, and stop: the model of
-    /// an earlier run decides it
+    /// Write new-rows.csv for the decision after the last row with costs, and stop: the model of an
+    /// earlier run decides it
     #[arg(long, help_heading = "Output")]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rows_only: bool,
@@ -108,7 +108,7 @@ pub struct RoleOptions {
     #[serde(default, deserialize_with = "one_or_many")]
     pub keys: Option<Vec<String>>,
     /// Decisions that were made, one column for each cost, or none [default: columns named after
-    /// the costs that are 0 and 1, or mostly 0]
+    /// the costs that are 0 and 1, or mostly 0, if all rows are feasible]
     #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
     #[serde(default, deserialize_with = "one_or_many")]
     pub decisions: Option<Vec<String>>,

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use regretless::data::LongColumns;
+use regretless::problem::ProblemSpec;
 use regretless::{Error, Result};
 use regretless_study::fit::{
     CARD_FILE_NAME, FitCommand, FitExample, FitFiles, FitPlan, FitResults, FitSettings, FitTable,
@@ -17,7 +18,7 @@ use serde_json::json;
 
 use super::CommandContext;
 use crate::args::{FitOptions, ProblemSource};
-use crate::input::{load_spec, require};
+use crate::input::{checked_spec, require};
 use crate::output::{CommandReport, path_json, set_resumable};
 use crate::shell::{command_line, quoted};
 
@@ -98,7 +99,10 @@ fn fit_settings(options: &FitOptions, context: &CommandContext) -> Result<FitSet
     let command = FitCommand::Shell(command_line(&context.arguments));
     let tables = require(options.table.as_ref(), "TABLE")?;
     let source = require(options.problem.as_ref(), "--problem")?;
-    let problem = load_spec(&source)?;
+    if let ProblemSource::File(file) = &source {
+        ProblemSpec::check_filled_in(file)?;
+    }
+    let problem = checked_spec(&source)?;
     let folder = options
         .out
         .clone()
@@ -114,7 +118,7 @@ fn fit_settings(options: &FitOptions, context: &CommandContext) -> Result<FitSet
         holidays: options.encoding.holidays.clone(),
         names: options.names.names.clone(),
     };
-    let (file, dialect) = files.table(&folder, context.force)?;
+    let (file, dialect) = files.table(&folder, context.force, options.rows_only)?;
     let list = |given: &Option<Vec<String>>| given.clone().unwrap_or_default();
     let roles = &options.roles;
     Ok(FitSettings {
@@ -167,6 +171,7 @@ fn default_folder(table: &Path) -> PathBuf {
 }
 
 fn print_roles(table: &FitTable, settings: &FitSettings, context: &CommandContext) {
+    context.warn(&format!("problem: {}", table.problem_in_words()));
     let rows = grouped(table.rows() as u64);
     context.warn(&format!("{}: {rows} rows", settings.file.display()));
     for (role, columns) in table.roles.lines() {
@@ -178,12 +183,12 @@ fn print_roles(table: &FitTable, settings: &FitSettings, context: &CommandContex
 fn write_rows(table: &FitTable, settings: &FitSettings) -> Result<CommandReport> {
     let rows = table.write_new_rows(settings)?;
     let mut report = CommandReport {
-        json: json!({ "rows": path_json(&rows) }),
+        json: json!({ "rows": path_json(&rows), "fill_in": table.next_rows.fill_in }),
         ..CommandReport::default()
     };
     report.line(format!("rows: {}", rows.display()));
     let model = settings.folder.join(MODEL_FILE_NAME);
-    report.line("next:");
+    report.line(table.next_rows.instruction(&rows));
     // The decisions for the last period are replaced.
     report.line(decide_line(table, settings, &model) + " --force");
     Ok(report)
@@ -235,6 +240,7 @@ fn report(settings: &FitSettings, table: &FitTable, results: &FitResults) -> Res
             "summary": results.results.summary()?,
             "model": path_json(&model),
             "report": path_json(&page),
+            "fill_in": table.next_rows.fill_in,
         }),
         ..CommandReport::default()
     };
@@ -245,9 +251,9 @@ fn report(settings: &FitSettings, table: &FitTable, results: &FitResults) -> Res
     report.line(format!("model: {}", model.display()));
     report.line(format!("page:  {}", page.display()));
     report.line(format!("card:  {}", folder.join(CARD_FILE_NAME).display()));
-    report.line("next:");
-    report.line(decide_line(table, settings, &model));
     let rows = folder.join(NEW_ROWS_FILE_NAME);
+    report.line(table.next_rows.instruction(&rows));
+    report.line(decide_line(table, settings, &model));
     let [model, rows] = [&model, &rows].map(|path| quoted_path(path));
     let columns = instance_flags(&table.roles);
     // Explanations are about costs.
@@ -261,11 +267,10 @@ fn report(settings: &FitSettings, table: &FitTable, results: &FitResults) -> Res
         let config = quoted_path(&folder.join(SETTINGS_FILE_NAME));
         report.line(format!("  regretless fit --config {config} --rows-only"));
         report.line(format!(
-            "the last one once the costs of the next period are in {}: it writes new-rows.csv \
-             for the period after",
+            "Run the last command once the costs of the next period are in {}: it writes \
+             new-rows.csv for the period after.",
             settings.file.display()
         ));
     }
-    report.line("with your own rows instead of the one in new-rows.csv");
     Ok(report)
 }

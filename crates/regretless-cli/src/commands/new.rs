@@ -93,7 +93,7 @@ fn write(kind: &str, options: &NewOptions, context: &CommandContext) -> Result<C
         ..CommandReport::default()
     };
     report.line(format!(
-        "{} for {}: replace what has '# fill in' behind it",
+        "{} for {}: replace every '# fill in' and the value before it",
         file.display(),
         problem.name()
     ));

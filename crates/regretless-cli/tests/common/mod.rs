@@ -84,6 +84,17 @@ impl TestWorkspace {
         fs::read(self.path(name)).unwrap()
     }
 
+    /// Fills in the empty cells of a table with one word.
+    pub fn fill_in(&self, file: &str, word: &str) {
+        let text = self.read(file);
+        let fill = |cell: &str| if cell.is_empty() { word } else { cell }.to_owned();
+        let lines = text.lines().map(|line| {
+            let cells: Vec<String> = line.split(',').map(fill).collect();
+            cells.join(",") + "\n"
+        });
+        self.write(file, &lines.collect::<String>());
+    }
+
     /// Names of everything in the folder but labels, sorted.
     pub fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).unwrap();

@@ -144,7 +144,9 @@ impl BacktestResults {
         method: &MethodHistory,
         writer: &mut csv::Writer<W>,
     ) -> io::Result<()> {
+        let rows = self.rows_of_table.as_ref();
         for decision in &method.decisions {
+            let row = rows.map_or(decision.row, |rows| rows[decision.row]);
             for (position, column) in decision.columns.iter().enumerate() {
                 let value = decision
                     .values
@@ -152,7 +154,7 @@ impl BacktestResults {
                     .map_or(1.0, |values| values[position]);
                 writer.write_record([
                     name_cell(&self.periods[decision.period]),
-                    decision.row.to_string(),
+                    row.to_string(),
                     name_cell(&method.name),
                     name_cell(&self.column_name(decision.row, *column as usize)),
                     shortest(value),

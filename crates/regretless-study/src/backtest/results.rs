@@ -46,6 +46,8 @@ pub struct BacktestResults {
     pub remarks: Vec<String>,
     /// Names of items that differ between rows, if they do.
     pub(super) parameters: Option<Arc<RowParameters>>,
+    /// The rows of the user's table that those of the results are, if they are those of a copy.
+    pub(crate) rows_of_table: Option<Vec<usize>>,
 }
 
 /// What a method would have cost in each period.
@@ -231,6 +233,7 @@ impl BacktestResults {
             stated_verdict: None,
             remarks: Vec::new(),
             parameters: table.data.data().parameters().cloned(),
+            rows_of_table: None,
         };
         results.savings = savings_of(&results);
         results.remarks = results.limits();

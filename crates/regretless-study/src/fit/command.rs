@@ -10,13 +10,13 @@ pub enum FitCommand {
 }
 
 impl FitCommand {
-    /// The call with the columns of one more role.
+    /// The call with these columns of a role, instead of others that it may have.
     pub(super) fn with_role(&self, role: &str, columns: &str) -> String {
         match self {
             // Quotes keep the shell from replacing a pattern by names of files.
             Self::Shell(line) => {
                 let quoted = columns.replace('\'', r"'\''");
-                format!("{line} --{role} '{quoted}'")
+                format!("{} --{role} '{quoted}'", without_flag(line, role))
             }
             Self::Python(start) => {
                 let quoted = columns.replace('\\', r"\\").replace('"', "\\\"");
@@ -45,4 +45,23 @@ impl FitCommand {
             Self::Python(start) => format!("{start})"),
         }
     }
+}
+
+/// A line of a shell without a flag and its value.
+fn without_flag(line: &str, flag: &str) -> String {
+    let flag = format!(" --{flag}");
+    let is_end = |rest: &str| rest.is_empty() || rest.starts_with([' ', '=']);
+    let found = line.match_indices(&flag);
+    let mut found = found.map(|(start, _)| (start, start + flag.len()));
+    let Some((start, end)) = found.find(|(_, end)| is_end(&line[*end..])) else {
+        return line.to_owned();
+    };
+    let value = &line[(end + 1).min(line.len())..];
+    let mut is_quoted = false;
+    let length = value.find(|c| {
+        is_quoted ^= c == '\'';
+        c == ' ' && !is_quoted
+    });
+    let after = length.map_or("", |length| &value[length..]);
+    without_flag(&format!("{}{after}", &line[..start]), &flag[" --".len()..])
 }

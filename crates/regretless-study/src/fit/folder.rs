@@ -38,11 +38,16 @@ pub struct FitFiles {
 
 impl FitFiles {
     /// The table and how it is written. Several tables are joined to one in the folder, which
-    /// replaces another one there if it may.
+    /// replaces another one there if it may; for the next rows only, beside the one that is there.
     ///
     /// # Errors
     /// When there is no table, or several ones cannot be joined.
-    pub fn table(&self, folder: &Path, may_replace: bool) -> Result<(PathBuf, CsvDialect)> {
+    pub fn table(
+        &self,
+        folder: &Path,
+        may_replace: bool,
+        rows_only: bool,
+    ) -> Result<(PathBuf, CsvDialect)> {
         let mut tables = Vec::with_capacity(self.tables.len());
         for file in &self.tables {
             let (delimiter, decimal) = (self.delimiter.as_deref(), self.decimal.as_deref());
@@ -54,7 +59,11 @@ impl FitFiles {
         match tables.as_slice() {
             [only] => Ok((only.file.clone(), only.dialect)),
             several => {
-                let joined = RowFile::join(several, folder, may_replace)?;
+                let joined = if rows_only {
+                    RowFile::join_longer(several, folder)?
+                } else {
+                    RowFile::join(several, folder, may_replace)?
+                };
                 Ok((joined, CsvDialect::default()))
             }
         }

@@ -6,6 +6,7 @@ use regretless::data::{CsvDialect, Layout, TableSource, WideColumns};
 use regretless_base::error::{Error, InputPlace, Result};
 use regretless_base::text::first_names;
 
+use super::table_copy::write_copy;
 use crate::text::{CsvText, write_text};
 
 /// The name of the table that several others were joined to.
@@ -37,6 +38,26 @@ impl RowFile {
     /// When a file cannot be read or lacks a column of the first one, or has one more, and when the
     /// table exists with other rows, unless it may be replaced.
     pub fn join(files: &[Self], folder: &Path, may_replace: bool) -> Result<PathBuf> {
+        let text = Self::joined(files)?;
+        let path = folder.join(JOINED_TABLE_FILE_NAME);
+        let known = std::fs::read_to_string(&path).ok();
+        if known.as_ref() == Some(&text) {
+            return Ok(path);
+        }
+        std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
+        write_text(&path, &text, may_replace)?;
+        Ok(path)
+    }
+
+    /// The same among the intermediate results, beside the table of results that are there.
+    ///
+    /// # Errors
+    /// When a file cannot be read or has other columns.
+    pub fn join_longer(files: &[Self], folder: &Path) -> Result<PathBuf> {
+        write_copy(&Self::joined(files)?, "table", folder)
+    }
+
+    fn joined(files: &[Self]) -> Result<String> {
         let Some(first) = files.first() else {
             return Err(Error::setting("no table is given"));
         };
@@ -48,15 +69,7 @@ impl RowFile {
             let source = file.source();
             source.visit_rows(&columns, &mut |cells| joined.row(cells))?;
         }
-        let text = joined.finish()?;
-        let path = folder.join(JOINED_TABLE_FILE_NAME);
-        let known = std::fs::read_to_string(&path).ok();
-        if known.as_ref() == Some(&text) {
-            return Ok(path);
-        }
-        std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
-        write_text(&path, &text, may_replace)?;
-        Ok(path)
+        joined.finish()
     }
 
     fn check_columns(&self, expected: &[String], first: &Path) -> Result<()> {

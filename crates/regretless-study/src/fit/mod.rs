@@ -17,18 +17,21 @@ mod example;
 mod folder;
 mod joined;
 mod lags;
+mod next_rows;
 mod past;
 mod per_cost;
 mod plan;
 mod roles;
 mod run;
 mod table;
+mod table_copy;
 
 pub use command::FitCommand;
 pub use conclusion::FitVerdict;
 pub use example::{ExampleColumns, ExampleFiles, FIT_EXAMPLES, FitExample};
 pub use folder::{FitFiles, SETTINGS_FILE_NAME};
 pub use joined::{JOINED_TABLE_FILE_NAME, RowFile};
+pub use next_rows::NextRows;
 pub use plan::FitPlan;
 pub use roles::{FoundCosts, NO_COLUMN, ProblemColumnNames, StatedRoles, TableRoles, UnusedColumn};
 pub use run::{

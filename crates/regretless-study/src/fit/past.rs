@@ -132,7 +132,7 @@ impl FitTable {
     /// What the user already has: decisions that were made, and columns that are forecasts. Reasons
     /// why some cannot be compared are in the second list.
     pub(super) fn given(&self, file: &Path) -> Result<(Vec<GivenMethod>, Vec<String>)> {
-        let (mut given, mut reasons) = (self.given_forecasts()?, Vec::new());
+        let (mut given, mut reasons) = self.given_forecasts()?;
         if self.roles.decisions.is_empty() {
             return Ok((given, reasons));
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use regretless::data::{Dataset, Matrix};
 use regretless::method::Method;
+use regretless::notes::{Note, NoteKind};
 use regretless_base::error::Result;
 
 use super::table::common_pattern;
@@ -15,15 +16,23 @@ use crate::backtest::{GivenMethod, Periods};
 /// columns is no forecast but another quantity. Costs at random have the square root of two.
 const MAX_FORECAST_ERROR: f64 = 2.0;
 
+/// Why a group of columns that is named like the costs is no forecast of them.
+const OTHER_SCALE: &str = "are not compared: they are on another scale than the costs";
+
 /// The groups of a table that was encoded, as the first training of a history sees them.
 pub(super) fn columns_of_costs(encoded: &Dataset, periods: &Periods) -> Vec<Vec<String>> {
+    encoded.columns_of_costs(&first_rows(periods))
+}
+
+/// The rows that the first training of a history sees; all rows without times.
+fn first_rows(periods: &Periods) -> Vec<usize> {
     let known = if periods.are_ordered() {
         periods.len() / 2
     } else {
         periods.len()
     };
     let rows = (0..known).flat_map(|period| periods.rows(period).to_vec());
-    encoded.columns_of_costs(&rows.collect::<Vec<usize>>())
+    rows.collect()
 }
 
 /// The patterns of groups, for people.
@@ -42,13 +51,14 @@ pub(super) fn shared_least_squares() -> Method {
 
 impl FitTable {
     /// The columns that are forecasts of the costs, and the costs of earlier periods: decisions by
-    /// them are compared. Of several groups those on another scale than the costs are left out.
-    pub(super) fn given_forecasts(&self) -> Result<Vec<GivenMethod>> {
+    /// them are compared. Of several groups those on another scale than the costs are left out, for
+    /// the reasons in the second list.
+    pub(super) fn given_forecasts(&self) -> Result<(Vec<GivenMethod>, Vec<String>)> {
         let costs = self.roles.costs.len().max(1);
         let forecasts: Vec<&[String]> = self.roles.forecasts.chunks(costs).collect();
         let is_only = forecasts.len() == 1;
         let in_order = self.in_order_of_problem();
-        let mut given = Vec::new();
+        let (mut given, mut reasons) = (Vec::new(), Vec::new());
         let lags = self.roles.lags.chunks(costs);
         for (position, group) in forecasts.iter().copied().chain(lags).enumerate() {
             let values = self.source.read_features(&in_order(group));
@@ -58,14 +68,17 @@ impl FitTable {
                 Err(_) if position >= forecasts.len() => continue,
                 Err(error) => return Err(error),
             };
+            let name = format!("columns {}", common_pattern(group));
             if is_only || position >= forecasts.len() || self.has_scale_of_costs(&values) {
                 given.push(GivenMethod::Predictions {
-                    name: format!("columns {}", common_pattern(group)),
+                    name,
                     costs: Arc::new(values),
                 });
+            } else {
+                reasons.push(format!("{name} {OTHER_SCALE}"));
             }
         }
-        Ok(given)
+        Ok((given, reasons))
     }
 
     /// Leaves groups of columns that were found by their names without the role of forecasts if they
@@ -82,16 +95,21 @@ impl FitTable {
                 .read_features(&self.in_order_of_problem()(group));
             if values.is_ok_and(|values| self.has_scale_of_costs(values.values())) {
                 kept.extend_from_slice(group);
+            } else {
+                let text = format!("{} {OTHER_SCALE}", common_pattern(group));
+                let kind = NoteKind::UnusedColumn;
+                self.notes.push(Note { kind, text });
             }
         }
         self.roles.forecasts = kept;
         Ok(())
     }
 
+    /// Looks at the rows that the first training of a history sees.
     fn has_scale_of_costs(&self, forecast: &Matrix) -> bool {
         let costs = self.table.data().costs();
         let (mut sum, mut square, mut error, mut count) = (0.0, 0.0, 0.0, 0.0);
-        for row in 0..forecast.rows().min(costs.rows()) {
+        for row in first_rows(&self.periods) {
             for (predicted, cost) in forecast.row(row).iter().zip(costs.row(row)) {
                 let (predicted, cost) = (f64::from(*predicted), f64::from(*cost));
                 if cost.is_finite() {

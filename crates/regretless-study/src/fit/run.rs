@@ -72,7 +72,7 @@ impl FitResults {
             .save(&folder.join(MODEL_FILE_NAME), true)?;
         table.write_new_rows(settings)?;
         if let Some(lagged) = &table.lagged {
-            write_text(&folder.join(LAGGED_FILE_NAME), &lagged.text, true)?;
+            write_text(&folder.join(LAGGED_FILE_NAME), lagged, true)?;
         }
         let card = self.model_card(table, settings);
         write_text(&folder.join(CARD_FILE_NAME), &card, true)?;
@@ -90,7 +90,7 @@ impl FitTable {
         let folder = &settings.folder;
         std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
         let file = folder.join(NEW_ROWS_FILE_NAME);
-        write_text(&file, &self.new_rows, true)?;
+        write_text(&file, &self.next_rows.text, true)?;
         Ok(file)
     }
 
@@ -104,7 +104,20 @@ impl FitTable {
         settings: &FitSettings,
         observer: &dyn Observer,
     ) -> Result<FitResults> {
-        let (labeled, oracle) = self.label(settings, observer)?;
+        self.fit_rows(plan, settings, observer)
+            .map_err(|error| self.user.place_error(&self.data_file, error))
+    }
+
+    fn fit_rows(
+        &self,
+        plan: &FitPlan,
+        settings: &FitSettings,
+        observer: &dyn Observer,
+    ) -> Result<FitResults> {
+        let (mut labeled, oracle) = self.label(settings, observer)?;
+        for (row, _) in &mut labeled.report.failed {
+            *row = self.user.row(*row);
+        }
         let mut notes = labeled.notes;
         // Rows without a label are in no fold.
         let mut plan = plan.clone();
@@ -132,6 +145,7 @@ impl FitTable {
         let (given, mut reasons) = self.given(&settings.file)?;
         let given = comparable(given, &table, &mut reasons);
         let mut results = backtest.run(&table, &given, observer)?;
+        results.rows_of_table.clone_from(&self.user.rows);
         results.remarks.extend(reasons);
         let verdict = FitVerdict::of(&results, &plan);
         results.stated_verdict = Some(verdict.sentence.clone());

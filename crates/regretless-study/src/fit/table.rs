@@ -1,34 +1,38 @@
 //! The table of a fit: its roles, its rows, and what the user already has.
 
-use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::collections::HashSet;
+use std::path::PathBuf;
 
 use regretless::Problem;
 use regretless::data::{
-    ColumnProfile, CostNames, CsvDialect, DataCheck, Dataset, FindingKind, Layout, LongColumns,
-    TableProfile, TableSource, WideColumns,
+    ColumnProfile, CostNames, CsvDialect, DataCheck, Dataset, FindingKind, Layout, LongColumns, TableProfile,
+    TableSource, WideColumns,
 };
 use regretless::job::{LabeledTable, MatchedTable, RowLabels};
 use regretless::label::LabelStore;
-use regretless::notes::Note;
+use regretless::notes::{Note, NoteKind};
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
+use regretless::sense::Sense;
 use regretless_base::error::{Error, Result};
 use regretless_base::observer::Observer;
 use regretless_base::text::{common_ends, first_names};
 
 use super::lags::{LaggedTable, add_lags};
+use super::next_rows::{NextRows, NextRowsFinder};
 use super::past::find_decisions;
 use super::per_cost::columns_of_costs;
 use super::roles::WHICH_PROBLEM_PAGE;
+use super::roles::feasibility::{DecisionColumns, DecisionFit};
+use super::roles::time::dates_without_role;
+use super::table_copy::{UserRows, known_rows, without_later_rows};
 use super::{FitSettings, ProblemColumnNames, TableRoles};
 use crate::backtest::Periods;
 use crate::table_report::NamesFile;
-use crate::text::CsvText;
 
 /// Why a leaking feature is left out, and what keeps it.
 const LEAKAGE: &str = "target leakage: almost perfectly correlated with a cost; name the features \
-    to keep it";
+    to keep them";
 
 /// A table whose columns have roles, read for its problem.
 pub struct FitTable {
@@ -44,9 +48,90 @@ pub struct FitTable {
     pub(super) table: MatchedTable,
     pub(super) periods: Periods,
     /// The table with the costs of earlier periods, if it has some.
-    pub(super) lagged: Option<LaggedTable>,
-    /// A table to decide on, with one row.
-    pub(super) new_rows: String,
+    pub(super) lagged: Option<String>,
+    /// What the next decision needs.
+    pub next_rows: NextRows,
+    /// Where the rows are in the file of the user.
+    pub(super) user: UserRows,
+    /// The file of the rows: that of the user, or a copy.
+    pub(super) data_file: PathBuf,
+}
+
+/// The rows of a table, of which the first ones have costs.
+struct RowsOfTable {
+    original: TableSource,
+    /// That of the columns of the rows with costs, with the number of all rows.
+    profile: TableProfile,
+    known: usize,
+    user: UserRows,
+}
+
+/// A table that was read with its features and costs.
+struct ReadTable {
+    problem: Problem,
+    source: TableSource,
+    table: MatchedTable,
+    /// The table as encoded by all of its rows.
+    encoded: Dataset,
+    notes: Vec<Note>,
+}
+
+impl ReadTable {
+    fn read(
+        settings: &FitSettings,
+        profile: &TableProfile,
+        roles: &mut TableRoles,
+        lagged: Option<&LaggedTable>,
+    ) -> Result<Self> {
+        let in_file = |error: Error| error.in_file(&settings.file);
+        let stated = &settings.roles;
+        let mut source = source_of(settings, roles, lagged);
+        let read = source.read_for(settings.problem.clone());
+        let (problem, mut data) = read.map_err(|error| led_on(error, profile, roles))?;
+        let all: Vec<usize> = (0..data.len()).collect();
+        let mut encoded = data.clone().encoded(&all).map_err(in_file)?;
+        let read_features = roles.features.clone();
+        find_decisions(&source, profile, &problem, &data, roles, settings)?;
+        roles.describe_calendar(&encoded);
+        let mut leaking = leaking_features(&source, &encoded, roles.time.as_deref())?;
+        // Costs of earlier periods are known, however similar they are.
+        leaking.retain(|column| !roles.lags.contains(column));
+        roles.suspect_forecasts(&leaking, !stated.forecasts.is_empty());
+        // Features that the user named are known when the decision is made.
+        if stated.features.is_empty() {
+            roles.leave_out(&leaking, LEAKAGE);
+            if roles.features.is_empty() {
+                return Err(in_file(no_feature_left(&leaking, settings)));
+            }
+        }
+        if roles.features != read_features {
+            source = source_of(settings, roles, lagged);
+            data = source.read_for(settings.problem.clone())?.1;
+            encoded = data.clone().encoded(&all).map_err(in_file)?;
+        }
+        if let Some(names) = &roles.cost_names {
+            data.rename_costs(names.clone().into()).map_err(in_file)?;
+        }
+        let table = MatchedTable::open(problem.kind().as_ref(), data, "the table");
+        let table = table.map_err(in_file)?;
+        let mut notes = table.notes().to_vec();
+        notes.extend(roles.notes.iter().map(|text| Note {
+            kind: NoteKind::UnusedColumn,
+            text: text.clone(),
+        }));
+        let dates = dates_without_role(&profile.columns);
+        if let Some(column) = dates.filter(|_| roles.time.is_none()) {
+            let command = settings.command.with_role("time", column);
+            notes.push(Note::of_random_split(&command));
+        }
+        Ok(Self {
+            problem,
+            source,
+            table,
+            encoded,
+            notes,
+        })
+    }
 }
 
 impl FitTable {
@@ -56,43 +141,80 @@ impl FitTable {
     /// When a role cannot be told (the remedy has a flag for each reading), or the table does not
     /// fit the problem.
     pub fn read(settings: &FitSettings) -> Result<Self> {
-        let source = source(settings, Layout::Wide(WideColumns::default()));
-        let in_file = |error: Error| error.in_file(&settings.file);
-        let profile = source.profile()?;
+        let original = source(settings, Layout::Wide(WideColumns::default()));
+        let profile = original.profile()?;
         let names = problem_columns(settings)?;
-        let stated = &settings.roles;
-        let roles = TableRoles::of(&profile, &names, stated, &settings.command);
-        let mut roles = roles.map_err(in_file)?;
-        let lagged = add_lags(&source, &profile, &mut roles, settings)?;
-        let mut source = source_of(settings, &roles, lagged.as_ref());
-        let read = source.read_for(settings.problem.clone());
-        let (problem, mut data) = read.map_err(|error| led_on(error, &profile, &roles))?;
-        let read_features = roles.features.clone();
-        find_decisions(&source, &profile, &problem, &data, &mut roles, settings)?;
-        let all: Vec<usize> = (0..data.len()).collect();
-        let mut encoded = data.clone().encoded(&all).map_err(in_file)?;
-        roles.describe_calendar(&encoded);
-        // Features that the user named are known when the decision is made.
-        if stated.features.is_empty() {
-            let mut leaking = leaking_features(&source, &encoded, roles.time.as_deref())?;
-            // Costs of earlier periods are known, however similar they are.
-            leaking.retain(|column| roles.features.contains(column));
-            roles.leave_out(&leaking, LEAKAGE);
-            if roles.features.is_empty() {
-                return Err(in_file(no_feature_left(&leaking, settings)));
+        let roles = roles_of(&profile, &names, settings)?;
+        let known = known_rows(&original, &profile, &roles, settings)?;
+        let mut rows = RowsOfTable {
+            user: UserRows {
+                source: original.clone(),
+                file: settings.file.clone(),
+                rows: None,
+            },
+            original,
+            profile,
+            known,
+        };
+        let profile_rows = rows.profile.rows;
+        if known == profile_rows {
+            return Self::with_roles(settings, roles, rows);
+        }
+        // Rows at the end without any cost are those to decide.
+        let copied = without_later_rows(&rows.original, &rows.profile, known, settings)?;
+        let copy = source(&copied, Layout::Wide(WideColumns::default()));
+        let user = rows.user.clone();
+        let in_user_file = |error| user.place_error(&copied.file, error);
+        let known_profile = copy.profile().map_err(in_user_file)?;
+        let roles = roles_of(&known_profile, &names, &copied).map_err(in_user_file)?;
+        rows.profile.columns = known_profile.columns;
+        let read = Self::with_roles(&copied, roles, rows);
+        let mut table = read.map_err(in_user_file)?;
+        let later = profile_rows - known;
+        let text = format!(
+            "the last {later} row{} without costs, to be decided, as far as the costs before are \
+             known: see {}",
+            if later == 1 { " is" } else { "s are" },
+            super::NEW_ROWS_FILE_NAME,
+        );
+        let kind = NoteKind::UnusedColumn;
+        table.notes.insert(0, Note { kind, text });
+        Ok(table)
+    }
+
+    /// Reads the rows with costs of a table whose columns have roles.
+    fn with_roles(
+        settings: &FitSettings,
+        mut roles: TableRoles,
+        rows: RowsOfTable,
+    ) -> Result<Self> {
+        let RowsOfTable {
+            original,
+            profile,
+            known,
+            mut user,
+        } = rows;
+        let lagged = add_lags(&original, &profile, &mut roles, settings, known)?;
+        let data_file = match &lagged {
+            Some(lagged) => {
+                user.rows = Some(lagged.rows.clone());
+                lagged.file.clone()
             }
-        }
-        if roles.features != read_features {
-            source = source_of(settings, &roles, lagged.as_ref());
-            data = source.read_for(settings.problem.clone())?.1;
-            encoded = data.clone().encoded(&all).map_err(in_file)?;
-        }
-        if let Some(names) = &roles.cost_names {
-            data.rename_costs(names.clone().into()).map_err(in_file)?;
-        }
-        let table = MatchedTable::open(problem.kind().as_ref(), data, "the table");
-        let table = table.map_err(in_file)?;
-        let periods = periods_of(&source, &roles, table.data().len(), settings)?;
+            None => settings.file.clone(),
+        };
+        let lagged = lagged.as_ref();
+        let read = ReadTable::read(settings, &profile, &mut roles, lagged);
+        let read = read.map_err(|error| user.place_error(&data_file, error))?;
+        let ReadTable {
+            problem,
+            source,
+            table,
+            encoded,
+            notes,
+        } = read;
+        let in_user_file = |error| user.place_error(&data_file, error);
+        let periods = periods_of(&source, &roles, table.data().len(), settings);
+        let periods = periods.map_err(in_user_file)?;
         roles.cost_columns = columns_of_costs(&encoded, &periods);
         let key = key_of(&roles, &periods, table.data().len());
         let named_by = key.or(roles.instances.first().map(String::as_str));
@@ -101,27 +223,28 @@ impl FitTable {
             None => periods,
         };
         let cost_names = NamesFile::names_in(settings.files.names.as_deref(), table.data())?;
-        let latest = LatestRows {
-            source: &source,
+        let next_rows = NextRowsFinder {
+            source: &original,
+            profile: &profile,
             roles: &roles,
             periods: &periods,
             key,
+            known,
         };
         let mut table = Self {
-            new_rows: match &lagged {
-                Some(lagged) => lagged.next.clone(),
-                None => new_rows(&table, &latest)?,
-            },
-            lagged,
+            next_rows: next_rows.find(&table, settings)?,
+            lagged: lagged.map(|lagged| lagged.text.clone()),
             cost_names,
             roles,
             problem,
-            notes: table.notes().to_vec(),
+            notes,
             source,
             table,
             periods,
+            user,
+            data_file,
         };
-        table.keep_forecasts_of_costs(stated)?;
+        table.keep_forecasts_of_costs(&settings.roles)?;
         Ok(table)
     }
 
@@ -130,9 +253,19 @@ impl FitTable {
         self.table.data().len()
     }
 
+    /// The problem, and whether it is minimized or maximized.
+    pub fn problem_in_words(&self) -> String {
+        let problem = self.problem.kind();
+        let sense = match problem.sense() {
+            Sense::Minimize => "minimize",
+            Sense::Maximize => "maximize",
+        };
+        format!("{}, {sense}", problem.name())
+    }
+
     /// The column by which a row is found in decisions; those of a long table have their instance.
     pub fn key(&self) -> Option<&str> {
-        key_of(&self.roles, &self.periods, self.rows())
+        self.next_rows.key.as_deref()
     }
 
     /// The periods of the rows; rows without times are periods in random order.
@@ -153,8 +286,7 @@ impl FitTable {
             .with_heuristic(settings.heuristic)
             .and_then(|oracle| oracle.with_parameters(self.table.data().parameters()))
             .map_err(in_file)?;
-        let lagged = self.lagged.as_ref();
-        let store = LabelStore::for_table(lagged.map_or(&settings.file, |lagged| &lagged.file));
+        let store = LabelStore::for_table(&self.data_file);
         let table = MatchedTable::new(self.table.data().clone());
         let labels = RowLabels::Stored(&store);
         let labeled = table.label(&self.problem, &oracle, labels, observer);
@@ -221,41 +353,15 @@ fn row_names(
     Ok(names)
 }
 
-/// What deciding needs of the latest instance. Rows of a table need not be in the order of time;
-/// without times the last instance is as good as any.
-fn new_rows(table: &MatchedTable, fit: &LatestRows<'_>) -> Result<String> {
-    let last = (0..fit.periods.len()).next_back();
-    let last = last.filter(|_| fit.periods.are_ordered());
-    let latest = last.and_then(|period| fit.periods.rows(period).last().copied());
-    let latest = latest.unwrap_or_else(|| table.data().len().saturating_sub(1));
-    let columns = fit.roles.columns_to_decide(fit.key);
-    let names: Vec<&str> = columns.iter().map(String::as_str).collect();
-    let mut rows = CsvText::new(&names)?;
-    let mut numbers: HashMap<String, usize> = HashMap::new();
-    let mut row = 0;
-    fit.source.visit_rows(&columns, &mut |cells| {
-        // The first column of a long table names the instance; they count by their first rows.
-        let instance = if fit.roles.instances.is_empty() {
-            row
-        } else {
-            let next = numbers.len();
-            *numbers.entry(cells[0].clone()).or_insert(next)
-        };
-        row += 1;
-        if instance == latest {
-            rows.row(cells)?;
-        }
-        Ok(())
-    })?;
-    rows.finish()
-}
-
-/// What the latest rows of a table are found by.
-struct LatestRows<'a> {
-    source: &'a TableSource,
-    roles: &'a TableRoles,
-    periods: &'a Periods,
-    key: Option<&'a str>,
+/// The roles of the columns of a table.
+fn roles_of(
+    profile: &TableProfile,
+    names: &ProblemColumnNames,
+    settings: &FitSettings,
+) -> Result<TableRoles> {
+    let test = |columns: &DecisionColumns| DecisionFit::of(settings, columns);
+    TableRoles::of(profile, names, &settings.roles, &settings.command, &test)
+        .map_err(|error| error.in_file(&settings.file))
 }
 
 /// The features that look like costs in disguise; the table is encoded by all rows.
@@ -357,6 +463,8 @@ fn problem_columns(settings: &FitSettings) -> Result<ProblemColumnNames> {
     let parameters = parameters.into_iter().map(|parameter| parameter.pattern);
     let mut names = ProblemColumnNames {
         parameters: parameters.collect(),
+        costs_are_steps: spec.has_costs_of_steps(),
+        predicts_quantities: spec.predicts_quantities(),
         ..ProblemColumnNames::default()
     };
     if !spec.has_open_items() {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::csv::FeatureCells;
 use super::{FeatureEncoding, FeatureOptions};
 use crate::error::{Error, InputPlace, Result};
-use crate::text::{UNKNOWN_QUANTITY_REMEDY, first_names, matches_pattern, nearest_name};
+use crate::text::{UNKNOWN_QUANTITY_REMEDY, first_names, matches_pattern, nearest_name, plural};
 
 /// How a table with a header is laid out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -311,6 +311,16 @@ impl CsvHeader<'_> {
     /// The names that the file has; first the one that was probably meant.
     fn remedy(&self, wanted: &str) -> String {
         let names = format!("the file has: {}", first_names(self.names));
+        // A cost of earlier periods, as `fit` names them, which no user has.
+        if let Some((_, lag)) = wanted.rsplit_once("_lag")
+            && lag.parse::<usize>().is_ok()
+        {
+            return format!(
+                "it has the costs of {lag} period{} before: `regretless fit --config SETTINGS \
+                 --rows-only` writes rows with them; {names}",
+                plural(lag.parse().unwrap_or(0))
+            );
+        }
         match nearest_name(wanted, self.names.iter().map(String::as_str)) {
             Some(name) => format!("did you mean '{name}'? {names}"),
             None => names,

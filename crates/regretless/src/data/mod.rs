@@ -15,6 +15,7 @@ mod cost_gaps;
 mod cost_matching;
 pub mod csv;
 mod csv_dialect;
+mod date_forms;
 mod encoding;
 pub mod energy;
 mod files;

@@ -2,6 +2,7 @@
 
 use super::TableSource;
 use super::csv;
+use super::encoding::is_gap;
 use crate::error::{Error, Result};
 
 /// What the cells of a column are.
@@ -38,13 +39,21 @@ pub struct ColumnProfile {
     pub is_integral: bool,
     /// Whether a number is negative.
     pub has_negatives: bool,
-    /// Whether all cells look like dates in a notation that is not read.
-    pub has_other_dates: bool,
     /// A hash of all cells in order: equal columns have equal ones.
     pub content: u64,
+    /// The row of the first gap, as a spreadsheet shows it.
+    pub first_gap: Option<u64>,
+    /// Of a column whose cells look like dates, but are not all written as dates of ISO 8601: the
+    /// row of the first one that is not, as a spreadsheet shows it, and its text.
+    pub unread_date: Option<(u64, String)>,
 }
 
 impl ColumnProfile {
+    /// Whether all cells are numbers, or gaps.
+    pub fn is_number(&self) -> bool {
+        self.kind == ValueKind::Number
+    }
+
     /// Whether all cells are the same.
     pub fn is_constant(&self) -> bool {
         self.distinct <= 1
@@ -61,6 +70,16 @@ pub struct TableProfile {
 }
 
 impl TableSource {
+    /// The row of the file in which a spreadsheet shows a row of the table, counted from 0.
+    pub fn row_number(&self, row: usize) -> u64 {
+        let record = row as u64 + 1;
+        match self {
+            Self::Csv { file, dialect, .. } => csv::row_number(file, record, *dialect),
+            Self::CsvPair { costs, dialect, .. } => csv::row_number(costs, record, *dialect),
+            Self::Npy { .. } => record,
+        }
+    }
+
     /// Reads the table once and says what its columns hold.
     ///
     /// # Errors
@@ -83,6 +102,22 @@ impl TableSource {
             Self::Csv { file, dialect, .. } => csv::texts(file, *dialect),
             Self::CsvPair { .. } | Self::Npy { .. } => Err(several_files()),
         }
+    }
+
+    /// Number of rows up to the last one that has a value in one of these columns.
+    ///
+    /// # Errors
+    /// As [`TableSource::visit_rows`].
+    pub fn rows_with_values(&self, columns: &[String]) -> Result<usize> {
+        let (mut row, mut last) = (0, 0);
+        self.visit_rows(columns, &mut |cells| {
+            row += 1;
+            if !cells.iter().all(|cell| is_gap(cell)) {
+                last = row;
+            }
+            Ok(())
+        })?;
+        Ok(last)
     }
 
     /// Passes the cells of some columns to a function, row by row. Numbers have a decimal point,

@@ -114,32 +114,6 @@ pub(crate) fn is_date(text: &str) -> bool {
     parse_date(text.trim()).is_some()
 }
 
-/// Whether a text looks like a date that is not read: day, month and year in an order that it does
-/// not say (`01/02/2026`, `31.1.26`), or without separators (`20260131`).
-pub(crate) fn looks_like_other_date(text: &str) -> bool {
-    let text = text.trim();
-    if is_date(text) {
-        return false;
-    }
-    if text.len() == 8
-        && text.bytes().all(|byte| byte.is_ascii_digit())
-        && let (Some(year), Some(month), Some(day)) = (text.get(..4), text.get(4..6), text.get(6..))
-    {
-        return is_date(&format!("{year}-{month}-{day}"));
-    }
-    let date = text.split([' ', 'T']).next().unwrap_or_default();
-    let parts: Vec<&str> = date.split(['.', '/', '-']).collect();
-    let [first, second, third] = parts.as_slice() else {
-        return false;
-    };
-    let number = |part: &str| part.parse::<u32>().unwrap_or(0);
-    let is_small = |part: &str| part.len() <= 2 && (1..=31).contains(&number(part));
-    let is_year = |part: &str| matches!(part.len(), 2 | 4) && part.parse::<u32>().is_ok();
-    is_small(second)
-        && (is_small(first) && is_year(third)
-            || first.len() == 4 && number(first) > 0 && is_small(third))
-}
-
 /// Seconds from 1970-01-01T00:00 to a date or date-time as the clock of its own time zone shows it;
 /// `None` for other texts.
 pub(crate) fn wall_clock_seconds(text: &str) -> Option<i64> {
@@ -317,7 +291,7 @@ impl Scanner<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{RowTimes, TimeValue, is_date, looks_like_other_date};
+    use super::{RowTimes, TimeValue, is_date};
 
     fn seconds(text: &str) -> i128 {
         match TimeValue::parse(text).unwrap() {
@@ -368,34 +342,6 @@ mod tests {
             assert!(!is_date(text), "{text}");
         }
         assert!(is_date(" 2025-01-02 ") && !is_date("20250102"));
-    }
-
-    #[test]
-    fn dates_in_another_notation_are_recognized() {
-        for text in [
-            "27.10.2025",
-            "10/27/2025",
-            "1/2/25",
-            "2025/01/31",
-            "2025-1-2",
-            "20251027",
-            "27.10.2025 18:30",
-        ] {
-            assert!(looks_like_other_date(text), "{text}");
-        }
-        for text in [
-            "2025-10-27",
-            "20251399",
-            "1.5",
-            "1.2",
-            "0/1/25",
-            "40.1.25",
-            "a-b-c",
-            "3",
-            "",
-        ] {
-            assert!(!looks_like_other_date(text), "{text}");
-        }
     }
 
     #[test]

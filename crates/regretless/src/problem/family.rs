@@ -146,6 +146,10 @@ pub(super) struct TemplateRules {
     pub items_may_differ: bool,
     /// Whether columns with the names of costs are used in the order of the costs.
     pub has_order_of_costs: bool,
+    /// Whether costs are those of steps in time, so their order matters.
+    pub costs_are_steps: bool,
+    /// Whether quantities such as demands are predicted, not costs.
+    pub predicts_quantities: bool,
     /// A key that is set to `true` in the problem with placeholders.
     pub placeholder_key: Option<&'static str>,
     /// The key that names a model file, whose rows and columns have names.
@@ -233,6 +237,8 @@ impl TemplateRules {
         listed_items: no_listed_items,
         items_may_differ: false,
         has_order_of_costs: false,
+        costs_are_steps: false,
+        predicts_quantities: false,
         placeholder_key: None,
         file_key: None,
         columns_text: None,

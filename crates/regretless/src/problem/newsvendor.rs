@@ -179,6 +179,7 @@ under_cost = [{ones}]      # fill in: what a unit short costs, its margin
 over_cost = [{ones}]       # fill in: what a unit left costs, its price less what it is still worth
 # weights = [{ones}]       # optional, with capacity: what a unit takes of it
 # capacity = 100.0         # optional: shared by all items
+# capacity = { column = \"space\" }   # instead of a number that differs per row
 ",
     fields: &[
         KindField::required(
@@ -233,6 +234,7 @@ over_cost = [{ones}]       # fill in: what a unit left costs, its price less wha
         items_have_names: true,
         listed_items: items_of_file,
         has_order_of_costs: true,
+        predicts_quantities: true,
         ..TemplateRules::NEW
     },
     ..ProblemFamily::NEW

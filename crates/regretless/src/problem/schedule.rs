@@ -82,6 +82,7 @@ pub(super) static FAMILY: ProblemFamily = ProblemFamily {
         ]),
     ],
     template: TemplateRules {
+        costs_are_steps: true,
         columns_text: Some("capacities of machines and all numbers of tasks"),
         ..TemplateRules::NEW
     },

@@ -8,10 +8,13 @@ use super::ProblemSpec;
 use super::arc_table::{names_arc_file, read_arc_files};
 use super::family::{InfinityRule, ProblemFamily};
 use super::parametric::is_template;
-use crate::error::{Error, Result};
+use crate::error::{Error, InputPlace, Result};
 use crate::renamed::{explain, new_word};
 use crate::size_limits::read_text_file;
 use crate::text::UNKNOWN_QUANTITY_REMEDY;
+
+/// What stands behind values of a file to begin with that must be stated.
+const FILL_IN: &str = "# fill in";
 
 impl ProblemSpec {
     /// The problem of a problem file that was read into a JSON value. Files of arcs that it names
@@ -80,6 +83,25 @@ impl ProblemSpec {
         Ok(Some(Self::Parametric { template }))
     }
 
+    /// Refuses a problem file that still has `# fill in` behind a value, as the files that
+    /// `regretless new` writes do.
+    ///
+    /// # Errors
+    /// When it does, with the line, and when the file cannot be read.
+    pub fn check_filled_in(path: &Path) -> Result<()> {
+        let text = read_text_file(path)?;
+        let open = text.lines().position(|line| line.contains(FILL_IN));
+        let Some(line) = open else {
+            return Ok(());
+        };
+        let place = InputPlace::file(path).row(line as u64 + 1);
+        Err(Error::input(
+            place,
+            format!("the line still has '{FILL_IN}' behind its value"),
+        )
+        .with_remedy("write the value of your problem and remove these words"))
+    }
+
     /// Reads a problem file; paths in it are relative to its folder.
     ///
     /// # Errors
@@ -103,11 +125,19 @@ impl ProblemSpec {
             let place = line
                 .map(|line| format!("line {line}: "))
                 .unwrap_or_default();
-            Error::setting(format!(
+            let refused = Error::setting(format!(
                 "{}: {place}{}",
                 path.display(),
                 explain(error.message())
-            ))
+            ));
+            if error.message().starts_with("invalid type: string") {
+                refused.with_remedy(
+                    "a number that differs per row is { column = \"name\" }, with the name of the \
+                     column",
+                )
+            } else {
+                refused
+            }
         };
         let table: toml::Table = toml::from_str(&text).map_err(|error| refused(&error))?;
         // An error in another file, such as that of the arcs, has its place already.

@@ -109,6 +109,7 @@ kind = \"top_k\"
 items = {count}
 k = 2                      # fill in: how many are chosen
 sense = \"maximize\"         # fill in: or \"minimize\"
+# k = { column = \"drivers\" }   # instead of a number that differs per row
 # at_most = true           # optional: fewer may be chosen
 ",
     fields: &[

@@ -14,8 +14,7 @@ use regretless_base::error::{Error, Result};
 use regretless_base::text::plural;
 
 use super::{FitSettings, NO_COLUMN, TableRoles};
-pub(super) use rows::LaggedTable;
-use rows::SeriesRows;
+pub(super) use rows::{LaggedTable, SeriesRows};
 
 /// Rows for each feature column from which lags are added without being asked for. Untuned: the
 /// usual rule of thumb for a linear regression.
@@ -37,7 +36,7 @@ impl FitSettings {
                 for word in words {
                     let lag = word.trim().parse::<usize>().ok();
                     lags.push(lag.filter(|lag| *lag > 0).ok_or_else(|| {
-                        Error::setting(format!("the lag '{word}' is no number of periods"))
+                        Error::setting(format!("the lag '{word}' is not a number of periods"))
                             .with_remedy("write numbers such as 1,7, or none")
                     })?);
                 }
@@ -73,12 +72,13 @@ impl FitSettings {
 }
 
 /// Adds the costs of earlier periods to the roles of a table; none where rows are no periods, or
-/// the user wants none.
+/// the user wants none. Only the first `known` rows have costs.
 pub(super) fn add_lags(
     source: &TableSource,
     profile: &TableProfile,
     roles: &mut TableRoles,
     settings: &FitSettings,
+    known: usize,
 ) -> Result<Option<LaggedTable>> {
     settings.check_horizon()?;
     let stated = settings.lags.as_deref();
@@ -108,7 +108,7 @@ pub(super) fn add_lags(
         let reason = "row parameters in files of their own have all rows";
         return none_because(roles, stated, reason.into(), refuse);
     }
-    let rows = match SeriesRows::read(source, profile, roles, &time)? {
+    let rows = match SeriesRows::read(source, profile, roles, &time, known)? {
         Ok(rows) => rows,
         Err(reason) => return none_because(roles, stated, reason, refuse),
     };

@@ -9,8 +9,10 @@ use regretless_base::text::first_names;
 
 use super::lag_names;
 use super::steps::{PeriodNumbers, PeriodStep};
+use crate::fit::next_rows::{NextRows, NextRowsBuilder};
+use crate::fit::table_copy::write_copy;
 use crate::fit::{FitSettings, TableRoles};
-use crate::text::{CsvText, write_text};
+use crate::text::CsvText;
 
 /// A table with lags as it is read.
 pub(in crate::fit) struct LaggedTable {
@@ -22,14 +24,16 @@ pub(in crate::fit) struct LaggedTable {
     pub left_out: usize,
     /// The column that names the series of a row.
     pub key: Option<String>,
-    /// What the next decisions are made by: one row for each series.
-    pub next: String,
+    /// Its rows in the table of the user, counted from 0.
+    pub rows: Vec<usize>,
 }
 
 /// The rows of a table by series and period.
-pub(super) struct SeriesRows<'a> {
+pub(in crate::fit) struct SeriesRows<'a> {
     profile: &'a TableProfile,
     periods: PeriodNumbers,
+    /// Rows with costs; those after them are to be decided.
+    known: usize,
     /// The number of the column of times, and of the one that names the series.
     time: usize,
     key: Option<usize>,
@@ -52,6 +56,7 @@ impl<'a> SeriesRows<'a> {
         profile: &'a TableProfile,
         roles: &TableRoles,
         time: &str,
+        known: usize,
     ) -> Result<std::result::Result<Self, String>> {
         let times = source.read_times(time)?;
         let Some(periods) = PeriodNumbers::of(&times, profile.rows) else {
@@ -66,6 +71,7 @@ impl<'a> SeriesRows<'a> {
         let mut rows = Self {
             profile,
             periods,
+            known,
             time: column(time).unwrap_or_default(),
             key: None,
             cells: source.read_texts()?,
@@ -81,24 +87,27 @@ impl<'a> SeriesRows<'a> {
                 Err(reason) => return Ok(Err(reason)),
             }
         }
-        rows.series = (0..profile.rows)
-            .map(|row| (rows.place(row), row))
-            .collect();
+        rows.series = (0..known).map(|row| (rows.place(row), row)).collect();
         Ok(Ok(rows))
     }
 
-    /// Number of rows.
+    /// Number of rows with costs.
     pub fn len(&self) -> usize {
-        self.profile.rows
+        self.known
+    }
+
+    /// The last period with costs.
+    fn last_period(&self) -> i64 {
+        let known = &self.periods.numbers[..self.known];
+        known.iter().max().copied().unwrap_or(-1)
     }
 
     /// Number of periods from the first to the last.
     pub fn periods(&self) -> usize {
-        let last = self.periods.numbers.iter().max().copied().unwrap_or(-1);
-        usize::try_from(last + 1).unwrap_or(0)
+        usize::try_from(self.last_period() + 1).unwrap_or(0)
     }
 
-    pub fn step(&self) -> PeriodStep {
+    pub(super) fn step(&self) -> PeriodStep {
         self.periods.step
     }
 
@@ -113,7 +122,7 @@ impl<'a> SeriesRows<'a> {
     /// many values as there are rows of one time.
     fn find_key(&self, roles: &TableRoles) -> std::result::Result<usize, String> {
         let mut counts: HashMap<i64, usize> = HashMap::new();
-        for number in &self.periods.numbers {
+        for number in &self.periods.numbers[..self.known] {
             *counts.entry(*number).or_default() += 1;
         }
         let most = counts.values().max().copied().unwrap_or_default();
@@ -187,7 +196,7 @@ impl<'a> SeriesRows<'a> {
         let names = lag_names(&roles.costs, lags);
         header.extend(names.iter().map(String::as_str));
         let mut text = CsvText::new(&header)?;
-        let mut left_out = 0;
+        let (mut left_out, mut rows) = (0, Vec::with_capacity(self.len()));
         for row in 0..self.len() {
             let place = self.place(row);
             let sources: Option<Vec<usize>> =
@@ -201,19 +210,15 @@ impl<'a> SeriesRows<'a> {
                 cells.extend(self.costs_of(source, roles));
             }
             text.row(&cells)?;
+            rows.push(row);
         }
         let text = text.finish()?;
-        // The name has the content, so no table of another run is overwritten.
-        let hash = blake3::hash(text.as_bytes()).to_hex();
-        let folder = settings.folder.join("cells");
-        std::fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
-        let file = folder.join(format!("lagged-{}.csv", &hash[..16]));
-        write_text(&file, &text, true)?;
+        let file = write_copy(&text, "lagged", &settings.folder)?;
         Ok(LaggedTable {
             file,
             left_out,
-            key: self.key.map(|key| self.profile.columns[key].name.clone()),
-            next: self.next(lags, roles, settings.horizon)?,
+            key: self.key_name(),
+            rows,
             text,
         })
     }
@@ -230,45 +235,78 @@ impl<'a> SeriesRows<'a> {
         })
     }
 
-    /// What deciding needs of the next period: its time, the features of the last row of each
-    /// series, to be replaced, and the costs of earlier periods.
-    fn next(&self, lags: &[usize], roles: &TableRoles, horizon: usize) -> Result<String> {
+    fn key_name(&self) -> Option<String> {
+        self.key.map(|key| self.profile.columns[key].name.clone())
+    }
+
+    /// What deciding needs of the rows without costs or, if there are none, of the next period: its
+    /// time, the series, and the costs of earlier periods. Other cells are not known: they are
+    /// empty, so no decision is made by those of another period.
+    pub(in crate::fit) fn next(
+        &self,
+        lags: &[usize],
+        roles: &TableRoles,
+        horizon: usize,
+    ) -> Result<NextRows> {
         let is_needed = |column: &usize| {
             let name = &self.profile.columns[*column].name;
-            *column != self.time
-                && (roles.features.contains(name) || roles.parameters.contains(name))
+            let is_feature = roles.features.contains(name) || roles.parameters.contains(name);
+            is_feature && *column != self.time && Some(*column) != self.key
         };
         let mut columns = vec![self.time];
         columns.extend(self.key);
-        let others = (0..self.cells.len()).filter(is_needed);
-        columns.extend(others.filter(|column| Some(*column) != self.key));
+        let named = columns.len();
+        columns.extend((0..self.cells.len()).filter(is_needed));
         let names = lag_names(&roles.costs, lags);
-        let known = columns
+        let name = |column: &usize| self.profile.columns[*column].name.as_str();
+        let header = columns
             .iter()
-            .map(|column| self.profile.columns[*column].name.as_str());
-        let header: Vec<&str> = known.chain(names.iter().map(String::as_str)).collect();
-        let mut text = CsvText::new(&header)?;
-        let latest = self.periods.numbers.iter().max().copied().unwrap_or(0);
-        let last_rows = (0..self.len()).filter(|row| self.periods.numbers[*row] == latest);
-        for row in last_rows {
+            .map(name)
+            .chain(names.iter().map(String::as_str));
+        let mut next = NextRowsBuilder::new(&header.collect::<Vec<_>>(), named..columns.len())?;
+        for row in self.known..self.profile.rows {
+            let place = self.place(row);
+            let history = self.history(&place, lags, roles);
+            // Rows of periods after the next one have no history yet.
+            if history.iter().any(Option::is_none) {
+                continue;
+            }
+            let cells = columns
+                .iter()
+                .map(|column| self.cells[*column][row].as_str());
+            next.row(cells.chain(history.into_iter().flatten().flatten()))?;
+        }
+        let latest = self.last_period();
+        let is_last = |row: &usize| self.periods.numbers[*row] == latest;
+        let last_rows = (0..self.known).filter(|row| next.is_empty() && is_last(row));
+        for row in last_rows.collect::<Vec<usize>>() {
             let mut place = self.place(row);
             place.period = latest + i64::try_from(horizon).unwrap_or(i64::MAX - latest);
             let time = &self.cells[self.time][row];
             let time = self.step().later(time, horizon).unwrap_or_default();
-            let mut cells = vec![time.as_str()];
-            cells.extend(
-                columns[1..]
-                    .iter()
-                    .map(|column| self.cells[*column][row].as_str()),
-            );
-            for lag in lags {
-                match self.before(&place, *lag) {
-                    Some(source) => cells.extend(self.costs_of(source, roles)),
-                    None => cells.extend(roles.costs.iter().map(|_| "")),
-                }
-            }
-            text.row(&cells)?;
+            let key = self.key.map(|key| self.cells[key][row].as_str());
+            let unknown = columns[named..].iter().map(|_| "");
+            let cells = std::iter::once(time.as_str()).chain(key).chain(unknown);
+            let empty = || roles.costs.iter().map(|_| "").collect();
+            let history = self.history(&place, lags, roles).into_iter();
+            let history = history.flat_map(|cells| cells.unwrap_or_else(empty));
+            next.row(cells.chain(history))?;
         }
-        text.finish()
+        let time = name(&self.time).to_owned();
+        next.finish(self.key_name().unwrap_or(time))
+    }
+
+    /// The costs of earlier periods, lag by lag; `None` where a period has no row.
+    fn history<'s>(
+        &'s self,
+        place: &SeriesPeriod,
+        lags: &[usize],
+        roles: &'s TableRoles,
+    ) -> Vec<Option<Vec<&'s str>>> {
+        let costs = |lag: &usize| {
+            let row = self.before(place, *lag)?;
+            Some(self.costs_of(row, roles).collect())
+        };
+        lags.iter().map(costs).collect()
     }
 }

@@ -4,15 +4,18 @@ use std::collections::{BTreeMap, HashSet};
 
 use regretless::data::{ColumnProfile, TableProfile, ValueKind};
 use regretless_base::error::{Error, Result};
-use regretless_base::text::{common_ends, distinct_parts, first_names, matches_pattern, plural};
+use regretless_base::text::{
+    common_ends, distinct_parts, first_names, matches_pattern, nearest_name,
+};
 
-use super::names::{NameGroup, ends_of, is_any, with_one_separator};
+use super::feasibility::DecisionTest;
+use super::names::{NameGroup, ends_of, in_order_of_numbers, is_any, is_inside_word, with_one_separator};
 use super::{NO_COLUMN, ProblemColumnNames, StatedRoles, WHICH_PROBLEM_PAGE};
 use crate::fit::FitCommand;
 
 /// Share of zeros from which amounts look like decisions: most items are not chosen. As in the data
 /// check.
-const MIN_ZERO_SHARE: f64 = 0.5;
+pub(super) const MIN_ZERO_SHARE: f64 = 0.5;
 
 /// Most groups of costs that an error shows. Untuned: keeps messages short.
 const MAX_READINGS: usize = 6;
@@ -23,6 +26,8 @@ pub(super) struct RoleFinder<'a> {
     pub problem: &'a ProblemColumnNames,
     pub stated: &'a StatedRoles,
     pub command: &'a FitCommand,
+    /// Whether columns can be the decisions of their rows.
+    pub test: &'a DecisionTest<'a>,
 }
 
 impl RoleFinder<'_> {
@@ -44,43 +49,6 @@ impl RoleFinder<'_> {
         selected
     }
 
-    /// The columns that the user named for a role that has one column for each cost, in the order
-    /// of the costs.
-    fn stated_for_each_cost(
-        &self,
-        role: &str,
-        patterns: &[String],
-        costs: &NameGroup,
-    ) -> Result<Vec<usize>> {
-        let selected = self.selected(patterns);
-        let [found, wanted] = [selected.len(), costs.columns.len()];
-        if found != wanted {
-            return Err(Error::setting(format!(
-                "{role}: {found} column{} for {wanted} costs",
-                plural(found)
-            ))
-            .with_remedy(format!(
-                "name one column for each cost, or none; {WHICH_PROBLEM_PAGE}"
-            )));
-        }
-        let named = self.groups_like(costs).into_iter();
-        let mut named = named.filter(|group| are_same(&group.columns, &selected));
-        if let Some(group) = named.next() {
-            return Ok(group.columns);
-        }
-        // Names do not say which column belongs to which cost, but a list of them does.
-        if patterns.len() == found {
-            return Ok(selected);
-        }
-        Err(Error::setting(format!(
-            "{role}: the names of the columns do not say which cost each belongs to"
-        ))
-        .with_remedy(format!(
-            "list the columns one by one, in the order of the costs: {}",
-            first_names(costs.columns.iter().map(|column| self.name(*column)))
-        )))
-    }
-
     /// Every stated name or pattern must select a column.
     pub fn check_stated(&self) -> Result<()> {
         let lists = [
@@ -97,6 +65,18 @@ impl RoleFinder<'_> {
                 if pattern != NO_COLUMN && !self.table.columns.iter().any(is_found) {
                     return Err(self.unknown_column(role, pattern));
                 }
+            }
+            // Features are all but the ignored columns.
+            if matches!(role, "features" | "ignore") {
+                continue;
+            }
+            let selected = self.selected(patterns);
+            let mut names = selected.iter().map(|column| self.name(*column));
+            if let Some(name) = names.find(|name| is_any(&self.stated.ignore, name)) {
+                return Err(
+                    Error::setting(format!("{role}: column '{name}' is ignored, too"))
+                        .with_remedy("name it for this role, or ignore it"),
+                );
             }
         }
         Ok(())
@@ -118,9 +98,13 @@ impl RoleFinder<'_> {
         }
         if !self.stated.costs.is_empty() {
             let selected = self.selected(&self.stated.costs);
-            return Ok(self
-                .as_named(&selected)
-                .unwrap_or_else(|| self.group_of(selected)));
+            let is_list = selected.len() == self.stated.costs.len();
+            return match self.as_named(&selected) {
+                Some(named) => Ok(named),
+                // A list has the order that the user wants.
+                None if is_list => Ok(self.group_of(selected)),
+                None => self.in_order_of_steps(self.group_of(selected)),
+            };
         }
         let mut candidates = match &self.problem.costs {
             Some(names) => self.groups_named(names),
@@ -134,11 +118,9 @@ impl RoleFinder<'_> {
             return Ok(candidates.swap_remove(exact));
         }
         if let [_, _, ..] = candidates.as_slice() {
-            // Zeros and ones beside numbers are the decisions of the past, not their costs.
-            let decisions: Vec<&NameGroup> = candidates
-                .iter()
-                .filter(|group| self.are_decisions(&group.columns))
-                .collect();
+            let is_cost = |group: &&NameGroup| !self.are_decisions_of_another(group, &candidates);
+            let decisions: Vec<&NameGroup> =
+                candidates.iter().filter(|group| !is_cost(group)).collect();
             // Neither are columns that have such a decision beside a cost, as was_a and cost_a.
             let has_decision = |group: &NameGroup| {
                 let mut columns = group.columns.iter();
@@ -154,13 +136,105 @@ impl RoleFinder<'_> {
         // group.
         candidates.sort_by_key(|group| std::cmp::Reverse(group.columns.len()));
         match candidates.as_slice() {
-            [only] => Ok(only.clone()),
+            [only] => {
+                self.no_incomplete_group(only)?;
+                self.in_order_of_steps(only.clone())
+            }
             [] => Err(self.no_costs()),
             several => Err(self.ambiguous(
                 "the costs could be several groups of columns",
                 "costs",
                 several.iter().take(MAX_READINGS).map(NameGroup::pattern),
             )),
+        }
+    }
+
+    /// Whether a group that could be the costs is the decisions of the past beside another one:
+    /// zeros and ones, or amounts that are feasible in every row. That most of them are 0 does not
+    /// suffice: revenues of goods that are rarely sold are mostly 0, too.
+    fn are_decisions_of_another(&self, group: &NameGroup, candidates: &[NameGroup]) -> bool {
+        if !self.are_decisions(&group.columns) {
+            return false;
+        }
+        let mut binary = group.columns.iter();
+        if binary.all(|column| self.table.columns[*column].is_binary) {
+            return true;
+        }
+        let mut others = candidates.iter().filter(|other| *other != group);
+        let fits = |other: &NameGroup| {
+            let fit = (self.test)(&self.decision_columns(group, other));
+            fit.is_some_and(|fit| fit.infeasible == 0)
+        };
+        others.any(fits)
+    }
+
+    /// Refuses a group that is the only one of its size because another one lacks a single column,
+    /// such as one with a misspelled name.
+    fn no_incomplete_group(&self, costs: &NameGroup) -> Result<()> {
+        let stems = costs.stems(self.table);
+        if stems.len() < 3 || stems.iter().any(|stem| stem.is_empty()) {
+            return Ok(());
+        }
+        let numbers = (0..self.table.columns.len()).filter(|column| {
+            !costs.columns.contains(column)
+                && self.table.columns[*column].is_number()
+                && !is_any(&self.stated.ignore, self.name(*column))
+        });
+        let numbers: BTreeMap<&str, usize> = numbers.map(|at| (self.name(at), at)).collect();
+        for name in numbers.keys() {
+            // One of the first two exists if a single column is missing.
+            for stem in &stems[..2] {
+                let Some((prefix, suffix)) = name.split_once(stem) else {
+                    continue;
+                };
+                if is_inside_word(prefix, stem, suffix) {
+                    continue;
+                }
+                let wanted = stems.iter().map(|stem| format!("{prefix}{stem}{suffix}"));
+                let (found, missing): (Vec<String>, Vec<String>) =
+                    wanted.partition(|name| numbers.contains_key(name.as_str()));
+                let columns: Vec<usize> = found.iter().map(|name| numbers[name.as_str()]).collect();
+                if let [missing] = missing.as_slice()
+                    && !self.are_decisions(&columns)
+                {
+                    return Err(self.incomplete_group(costs, &[prefix, suffix], missing));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn incomplete_group(&self, costs: &NameGroup, ends: &[&str; 2], missing: &str) -> Error {
+        let columns = self.table.columns.iter().map(|column| column.name.as_str());
+        let meant = nearest_name(missing, columns.filter(|name| !name.starts_with(ends[0])));
+        let meant = meant.map_or_else(String::new, |name| format!("did you mean '{name}'? "));
+        let costs = costs.pattern();
+        Error::setting(format!(
+            "the costs could be {costs}, or {}*{}, of which '{missing}' is missing",
+            ends[0], ends[1]
+        ))
+        .with_remedy(format!("{meant}correct the name, or say which:"))
+        .with_commands([self.command.with_role("costs", &costs)])
+    }
+
+    /// Costs of steps in time must be in their order: columns that were sorted as text are not.
+    fn in_order_of_steps(&self, costs: NameGroup) -> Result<NameGroup> {
+        if !self.problem.costs_are_steps || self.problem.costs.is_some() {
+            return Ok(costs);
+        }
+        let names: Vec<&str> = costs
+            .columns
+            .iter()
+            .map(|column| self.name(*column))
+            .collect();
+        match in_order_of_numbers(&names) {
+            Some(ordered) if ordered != names => Err(Error::setting(format!(
+                "the costs are those of steps in time, but the order of their columns is {}",
+                first_names(&names)
+            ))
+            .with_remedy("name them in the order of the steps:")
+            .with_commands([self.command.with_role("costs", &ordered.join(","))])),
+            _ => Ok(costs),
         }
     }
 
@@ -181,7 +255,12 @@ impl RoleFinder<'_> {
 
     fn no_costs(&self) -> Error {
         let wanted = match (&self.problem.costs, self.problem.num_costs) {
-            (Some(names), _) => format!("are named after the costs {}", first_names(names)),
+            (Some(names), _) => {
+                if let Some(error) = self.incomplete_costs(names) {
+                    return error;
+                }
+                format!("are named after the costs {}", first_names(names))
+            }
             (None, Some(count)) => format!("are {count} numbers with names that are alike"),
             (None, None) => "are numbers with names that are alike".into(),
         };
@@ -200,9 +279,47 @@ impl RoleFinder<'_> {
             .with_commands(commands)
     }
 
+    /// The error of a table that has columns for most costs.
+    fn incomplete_costs(&self, names: &[String]) -> Option<Error> {
+        let mut best: Option<(usize, Vec<String>)> = None;
+        for column in &self.table.columns {
+            for name in names {
+                let Some(start) = column.name.find(name.as_str()) else {
+                    continue;
+                };
+                let ends = [&column.name[..start], &column.name[start + name.len()..]];
+                let wanted = names
+                    .iter()
+                    .map(|name| format!("{}{name}{}", ends[0], ends[1]));
+                let is_missing =
+                    |wanted: &String| !self.table.columns.iter().any(|known| known.name == *wanted);
+                let missing: Vec<String> = wanted.filter(is_missing).collect();
+                let found = names.len() - missing.len();
+                if best.as_ref().is_none_or(|(most, _)| found > *most) {
+                    best = Some((found, missing));
+                }
+            }
+        }
+        let (found, missing) = best.filter(|(found, _)| 2 * found > names.len())?;
+        let columns = self.table.columns.iter().map(|column| column.name.as_str());
+        let columns = columns.filter(|column| !names.iter().any(|name| name == column));
+        let meant = missing.first().and_then(|name| nearest_name(name, columns));
+        let meant = meant.map_or_else(String::new, |name| format!("did you mean '{name}'? "));
+        Some(
+            Error::setting(format!(
+                "{found} of {} costs are columns; missing: {}",
+                names.len(),
+                first_names(&missing)
+            ))
+            .with_remedy(format!(
+                "{meant}the names of costs are in the problem file and in the table"
+            )),
+        )
+    }
+
     /// Groups that have a column for each of these names, between the same beginning and end. The
     /// characters that separate parts of names may be others.
-    fn groups_named(&self, names: &[String]) -> Vec<NameGroup> {
+    pub(super) fn groups_named(&self, names: &[String]) -> Vec<NameGroup> {
         let names: Vec<String> = names.iter().map(|name| with_one_separator(name)).collect();
         let Some(first) = names.first() else {
             return Vec::new();
@@ -217,13 +334,17 @@ impl RoleFinder<'_> {
             let name = with_one_separator(&column.name);
             for (start, _) in name.match_indices(first.as_str()) {
                 let [prefix, suffix] = [&name[..start], &name[start + first.len()..]];
+                if is_inside_word(prefix, first, suffix) {
+                    continue;
+                }
                 let place = |stem: &String| {
                     let found = positions.get(&format!("{prefix}{stem}{suffix}"));
-                    found.and_then(|columns| match columns.as_slice() {
+                    let only = found.and_then(|columns| match columns.as_slice() {
                         [only] => Some(*only),
                         // Two columns whose names differ in separators alone.
                         _ => None,
-                    })
+                    });
+                    only.filter(|column| !is_any(&self.stated.ignore, self.name(*column)))
                 };
                 let found: Option<Vec<usize>> = names.iter().map(place).collect();
                 if let Some(columns) = found
@@ -279,20 +400,6 @@ impl RoleFinder<'_> {
         columns.iter().any(is_parameter)
     }
 
-    /// Whether values are 0 and 1, or amounts that are mostly 0.
-    fn are_decisions(&self, columns: &[usize]) -> bool {
-        let profiles = || columns.iter().map(|column| &self.table.columns[*column]);
-        let has_choice = profiles().any(|column| column.zero_share < 1.0);
-        let zeros: f64 = profiles().map(|column| column.zero_share).sum();
-        let is_amount = |column: &ColumnProfile| {
-            column.kind == ValueKind::Number && column.gaps == 0 && !column.has_negatives
-        };
-        profiles().all(is_amount)
-            && has_choice
-            && (profiles().all(|column| column.is_binary)
-                || zeros >= MIN_ZERO_SHARE * columns.len() as f64)
-    }
-
     /// Columns as a group: with the beginning and the end that all of their names have.
     fn group_of(&self, columns: Vec<usize>) -> NameGroup {
         let names: Vec<&str> = columns.iter().map(|column| self.name(*column)).collect();
@@ -306,7 +413,7 @@ impl RoleFinder<'_> {
     }
 
     /// Groups of other columns that have a column for each cost, in the order of the costs.
-    fn named_after(&self, costs: &NameGroup, taken: &HashSet<usize>) -> Vec<NameGroup> {
+    pub(super) fn named_after(&self, costs: &NameGroup, taken: &HashSet<usize>) -> Vec<NameGroup> {
         let mut groups = self.groups_like(costs);
         groups.retain(|group| !group.columns.iter().any(|column| taken.contains(column)));
         groups
@@ -314,7 +421,7 @@ impl RoleFinder<'_> {
 
     /// Groups that are named after the costs, themselves among them: by the names that the problem
     /// has or, where these have a common beginning such as `margin_`, by what follows it.
-    fn groups_like(&self, costs: &NameGroup) -> Vec<NameGroup> {
+    pub(super) fn groups_like(&self, costs: &NameGroup) -> Vec<NameGroup> {
         let stems = costs.stems(self.table);
         let mut groups: Vec<NameGroup> = Vec::new();
         for parts in [stems.clone(), distinct_parts(&stems)] {
@@ -331,59 +438,13 @@ impl RoleFinder<'_> {
         groups
     }
 
-    pub fn decisions(&self, costs: &NameGroup, taken: &HashSet<usize>) -> Result<Vec<usize>> {
-        match self.stated.decisions.as_slice() {
-            [none] if none == NO_COLUMN => Ok(Vec::new()),
-            [] => {
-                let mut groups = self.named_after(costs, taken);
-                groups.retain(|group| self.are_decisions(&group.columns));
-                self.only_group("decisions", "decisions that were made", &groups)
-            }
-            patterns => self.stated_for_each_cost("decisions", patterns, costs),
-        }
-    }
-
-    pub fn forecasts(&self, costs: &NameGroup, taken: &HashSet<usize>) -> Result<Vec<usize>> {
-        match self.stated.forecasts.as_slice() {
-            [none] if none == NO_COLUMN => Ok(Vec::new()),
-            [] => {
-                let mut groups = self.named_after(costs, taken);
-                let has_gaps = |group: &NameGroup| {
-                    let mut columns = group.columns.iter();
-                    columns.any(|column| self.table.columns[*column].gaps > 0)
-                };
-                groups.retain(|group| !self.are_decisions(&group.columns) && !has_gaps(group));
-                let mut columns: Vec<usize> = Vec::new();
-                for group in groups {
-                    if !group.columns.iter().any(|column| columns.contains(column)) {
-                        columns.extend(group.columns);
-                    }
-                }
-                Ok(columns)
-            }
-            patterns => self.stated_forecasts(patterns, costs),
-        }
-    }
-
-    /// The columns of one or several forecasts that the user named: a pattern for each, or as many
-    /// names.
-    fn stated_forecasts(&self, patterns: &[String], costs: &NameGroup) -> Result<Vec<usize>> {
-        let count = costs.columns.len();
-        let of_pattern = |pattern: &String| self.selected(std::slice::from_ref(pattern)).len();
-        let size = if patterns.iter().all(|pattern| of_pattern(pattern) == count) {
-            1
-        } else {
-            count
-        };
-        let mut columns = Vec::new();
-        for group in patterns.chunks(size) {
-            columns.extend(self.stated_for_each_cost("forecasts", group, costs)?);
-        }
-        Ok(columns)
-    }
-
     /// The columns of the only group that can have a role.
-    fn only_group(&self, role: &str, what: &str, groups: &[NameGroup]) -> Result<Vec<usize>> {
+    pub(super) fn only_group(
+        &self,
+        role: &str,
+        what: &str,
+        groups: &[NameGroup],
+    ) -> Result<Vec<usize>> {
         match groups {
             [] => Ok(Vec::new()),
             [only] => Ok(only.columns.clone()),
@@ -396,73 +457,6 @@ impl RoleFinder<'_> {
                 ))
             }
         }
-    }
-
-    pub fn time(&self, taken: &HashSet<usize>) -> Result<Option<usize>> {
-        match self.stated.time.as_deref() {
-            Some(NO_COLUMN) => return Ok(None),
-            Some(name) => return self.column("time", name).map(Some),
-            None => {}
-        }
-        let is_time = |column: &usize| {
-            let profile = &self.table.columns[*column];
-            // The only date is the time although it may be named as a feature, too: without a time,
-            // rows would be cross-validated, so later rows are known to models of earlier ones.
-            !taken.contains(column)
-                && !is_any(&self.stated.ignore, &profile.name)
-                && profile.kind == ValueKind::Date
-                && profile.gaps == 0
-                && profile.distinct > 1
-        };
-        let times: Vec<usize> = (0..self.table.columns.len()).filter(is_time).collect();
-        match times.as_slice() {
-            [] => self.refuse_other_dates(taken).map(|()| None),
-            [only] => Ok(Some(*only)),
-            several => {
-                let names = several.iter().map(|column| self.name(*column).to_owned());
-                Err(self.ambiguous(
-                    "the time of a row could be in several columns",
-                    "time",
-                    names.chain([NO_COLUMN.to_owned()]),
-                ))
-            }
-        }
-    }
-
-    /// Without a time, rows are cross-validated: models of earlier rows know later ones. A column of
-    /// dates that are not read must not lead there silently.
-    fn refuse_other_dates(&self, taken: &HashSet<usize>) -> Result<()> {
-        let lists = [
-            &self.stated.ignore,
-            &self.stated.keys,
-            &self.stated.features,
-        ];
-        let is_free = |position: usize, name: &str| {
-            !taken.contains(&position) && !lists.into_iter().any(|names| is_any(names, name))
-        };
-        let mut columns = self.table.columns.iter().enumerate();
-        let found = columns.find(|(position, column)| {
-            column.has_other_dates && column.distinct > 1 && is_free(*position, &column.name)
-        });
-        let Some((_, column)) = found else {
-            return Ok(());
-        };
-        Err(Error::setting(format!(
-            "the cells of '{}' look like dates in a notation that is not read",
-            column.name
-        ))
-        .with_remedy(
-            "write them as 2026-01-31, so models are compared on later rows than those they were \
-             trained on; if they are no times:",
-        )
-        .with_commands([self.command.with_role("time", NO_COLUMN)]))
-    }
-
-    /// Whether the column of times becomes features, too: dates do, unless the user says which
-    /// columns are features, or to ignore this one.
-    pub fn is_calendar(&self, time: usize) -> bool {
-        let column = &self.table.columns[time];
-        column.kind == ValueKind::Date && self.reason_against_feature(column).is_none()
     }
 
     /// Whether the user named this column as a feature; the pattern of all columns names none.
@@ -489,7 +483,12 @@ impl RoleFinder<'_> {
     }
 
     /// The error of a role that several columns could have, with the command of each reading.
-    fn ambiguous(&self, what: &str, role: &str, values: impl Iterator<Item = String>) -> Error {
+    pub(super) fn ambiguous(
+        &self,
+        what: &str,
+        role: &str,
+        values: impl Iterator<Item = String>,
+    ) -> Error {
         let commands = values.map(|value| self.command.with_role(role, &value));
         Error::setting(what.to_owned())
             .with_remedy(format!("say which ({WHICH_PROBLEM_PAGE}):"))
@@ -498,6 +497,6 @@ impl RoleFinder<'_> {
 }
 
 /// Whether two lists have the same columns.
-fn are_same(first: &[usize], second: &[usize]) -> bool {
+pub(super) fn are_same(first: &[usize], second: &[usize]) -> bool {
     first.len() == second.len() && first.iter().all(|column| second.contains(column))
 }

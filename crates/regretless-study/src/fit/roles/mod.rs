@@ -4,11 +4,14 @@
 //! and from values. If the table allows two readings, nothing is guessed: the error shows a flag
 //! for each of them.
 
+pub(super) mod feasibility;
 mod finder;
+mod given;
 mod keys;
 mod names;
 #[cfg(test)]
 mod tests;
+pub(super) mod time;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -19,7 +22,10 @@ use serde::Serialize;
 
 use super::FitCommand;
 use super::per_cost::group_patterns;
+use super::table::common_pattern;
+use feasibility::DecisionTest;
 use finder::RoleFinder;
+use given::RoleRemarks;
 
 /// What the problem says about the columns of its table.
 #[derive(Debug, Clone, Default)]
@@ -30,6 +36,10 @@ pub struct ProblemColumnNames {
     pub num_costs: Option<usize>,
     /// Names and patterns of the columns of row parameters and known costs.
     pub parameters: Vec<String>,
+    /// Whether quantities such as demands are predicted, not costs.
+    pub predicts_quantities: bool,
+    /// Whether costs are those of steps in time, so the order of their columns matters.
+    pub costs_are_steps: bool,
 }
 
 /// What the user said about columns.
@@ -96,6 +106,9 @@ pub struct TableRoles {
     pub features: Vec<String>,
     /// Columns without a role, and why.
     pub unused: Vec<UnusedColumn>,
+    /// What the user should know about columns that could have had another role.
+    #[serde(skip)]
+    pub notes: Vec<String>,
 }
 
 /// The costs of a table whose problem is not written yet.
@@ -149,31 +162,35 @@ impl TableRoles {
     /// # Errors
     /// When the costs or the time could be different columns, or no column can be a cost; the
     /// remedy has a flag for each reading.
-    pub fn of(
+    pub(super) fn of(
         table: &TableProfile,
         problem: &ProblemColumnNames,
         stated: &StatedRoles,
         command: &FitCommand,
+        test: &DecisionTest<'_>,
     ) -> Result<Self> {
         let finder = RoleFinder {
             table,
             problem,
             stated,
             command,
+            test,
         };
         finder.check_stated()?;
         let costs = finder.costs()?;
         let mut taken: HashSet<usize> = costs.columns.iter().copied().collect();
         let parameters = finder.parameters();
-        let decisions = finder.decisions(&costs, &taken)?;
+        let mut remarks = RoleRemarks::default();
+        let decisions = finder.decisions(&costs, &taken, &mut remarks)?;
         taken.extend(&decisions);
+        taken.extend(remarks.unused.iter().map(|(column, _)| column));
         let time = finder.time(&taken)?;
         taken.extend(time);
         let instances = finder.instances()?;
         taken.extend(&instances);
         let keys = finder.keys(&taken)?;
         taken.extend(&keys);
-        let forecasts = finder.forecasts(&costs, &taken)?;
+        let forecasts = finder.forecasts(&costs, &taken, &mut remarks)?;
         let names = |columns: &[usize]| -> Vec<String> {
             let names = columns.iter().map(|column| &table.columns[*column].name);
             names.cloned().collect()
@@ -194,7 +211,14 @@ impl TableRoles {
             parameters: names(&parameters),
             features: Vec::new(),
             unused: Vec::new(),
+            notes: remarks.notes,
         };
+        for (column, reason) in remarks.unused {
+            roles.unused.push(UnusedColumn {
+                name: table.columns[column].name.clone(),
+                reason,
+            });
+        }
         roles.assign_features(&finder, &taken, time);
         if roles.features.is_empty() {
             return Err(Error::setting("no column is left for the features")
@@ -262,6 +286,31 @@ impl TableRoles {
         self.unused.extend(unused);
     }
 
+    /// Forecasts of which a column is almost a cost: they are not compared unless the user named
+    /// them, because they may be known only after the decision.
+    pub(super) fn suspect_forecasts(&mut self, leaking: &[String], are_stated: bool) {
+        let costs = self.costs.len().max(1);
+        let groups: Vec<Vec<String>> = self.forecasts.chunks(costs).map(<[_]>::to_vec).collect();
+        for group in groups {
+            if !group.iter().any(|name| leaking.contains(name)) {
+                continue;
+            }
+            let pattern = common_pattern(&group);
+            if are_stated {
+                self.notes.push(format!(
+                    "forecasts: columns {pattern} are almost perfectly correlated with the costs: \
+                     leave them out if they are known only after the decision"
+                ));
+            } else {
+                self.forecasts.retain(|name| !group.contains(name));
+                self.notes.push(format!(
+                    "forecasts: columns {pattern} are not compared: they are almost perfectly \
+                     correlated with the costs, so they may be known only after the decision"
+                ));
+            }
+        }
+    }
+
     /// The columns of a table to decide on, each once: instances, the time, a key of the rows that
     /// are printed, parameters and features.
     pub(super) fn columns_to_decide(&self, key: Option<&str>) -> Vec<String> {
@@ -295,7 +344,18 @@ impl TableRoles {
         add("instances", &self.instances);
         add("keys", &self.keys);
         add("calendar", self.calendar.as_slice());
-        add("past decisions", &self.decisions);
+        let past = [format!(
+            "{}, taken as decided in the same row",
+            counted_names(&self.decisions)
+        )];
+        add(
+            "past decisions",
+            if self.decisions.is_empty() {
+                &[]
+            } else {
+                &past
+            },
+        );
         add("forecasts", &self.forecasts);
         add("row parameters", &self.parameters);
         add("features", &self.features);
@@ -329,6 +389,7 @@ fn described(roles: &TableRoles) -> String {
 /// `a, b and c`, or `35 columns: a, b, … and 27 more`.
 fn counted_names(names: &[String]) -> String {
     match names.len() {
+        0 => String::new(),
         1 => names[0].clone(),
         count => format!("{count} column{}: {}", plural(count), first_names(names)),
     }

@@ -57,3 +57,32 @@ pub(super) fn ends_of(name: &str) -> Vec<[String; 2]> {
 pub(super) fn with_one_separator(name: &str) -> String {
     name.replace(['-', ' ', '.', '/', ':'], "_")
 }
+
+/// Whether a name would begin or end within a word, as `a` does in `demand`.
+pub(super) fn is_inside_word(prefix: &str, name: &str, suffix: &str) -> bool {
+    let joins = |before: &str, after: &str| {
+        before.ends_with(char::is_alphabetic) && after.starts_with(char::is_alphabetic)
+    };
+    joins(prefix, name) || joins(name, suffix)
+}
+
+/// Names in the order of the numbers in them; `None` where they differ in other parts.
+pub(super) fn in_order_of_numbers<'n>(names: &[&'n str]) -> Option<Vec<&'n str>> {
+    let mut keyed: Vec<(Vec<u64>, &str)> = Vec::with_capacity(names.len());
+    let is_digit = |c: char| c.is_ascii_digit();
+    let words = |name: &str| -> Vec<String> { name.split(is_digit).map(str::to_owned).collect() };
+    let mut first: Option<Vec<String>> = None;
+    for name in names {
+        let mut text = words(name);
+        text.retain(|word| !word.is_empty());
+        if *first.get_or_insert_with(|| text.clone()) != text {
+            return None;
+        }
+        let numbers = name.split(|c: char| !is_digit(c));
+        let numbers = numbers.filter(|part| !part.is_empty());
+        let numbers: Option<Vec<u64>> = numbers.map(|part| part.parse().ok()).collect();
+        keyed.push((numbers.filter(|numbers| !numbers.is_empty())?, name));
+    }
+    keyed.sort();
+    Some(keyed.into_iter().map(|(_, name)| name).collect())
+}

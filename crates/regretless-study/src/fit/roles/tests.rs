@@ -4,6 +4,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use super::feasibility::{DecisionColumns, DecisionFit};
 use super::{FitCommand, ProblemColumnNames, StatedRoles, TableRoles};
 use regretless::data::{ColumnProfile, LongColumns, TableProfile, ValueKind};
 use regretless_base::error::Result;
@@ -19,8 +20,9 @@ fn number(name: &str) -> ColumnProfile {
         is_binary: false,
         is_integral: false,
         has_negatives: false,
-        has_other_dates: false,
         content: hash_of(name),
+        first_gap: None,
+        unread_date: None,
     }
 }
 
@@ -54,12 +56,27 @@ fn roles_of(
     problem: &ProblemColumnNames,
     stated: &StatedRoles,
 ) -> Result<TableRoles> {
+    let feasible = DecisionFit {
+        rows: 100,
+        ..DecisionFit::default()
+    };
+    roles_with(columns, problem, stated, feasible)
+}
+
+/// The roles where this many rows of every group of decisions are feasible.
+fn roles_with(
+    columns: &[ColumnProfile],
+    problem: &ProblemColumnNames,
+    stated: &StatedRoles,
+    fit: DecisionFit,
+) -> Result<TableRoles> {
+    let test = |_: &DecisionColumns| Some(fit.clone());
     let table = TableProfile {
         rows: 100,
         columns: columns.to_vec(),
     };
     let command = FitCommand::Shell("regretless fit t.csv --problem p.toml".into());
-    TableRoles::of(&table, problem, stated, &command)
+    TableRoles::of(&table, problem, stated, &command, &test)
 }
 
 fn names(patterns: &[&str]) -> Vec<String> {
@@ -367,6 +384,16 @@ fn names_with_quotes_stay_within_the_words_of_a_command() {
         shell.with_role("time", "it's"),
         r"regretless fit t.csv --time 'it'\''s'"
     );
+    // A flag of a list may not be repeated: its columns would be those of both.
+    let stated = FitCommand::Shell("regretless fit t.csv --costs 'a b' --out=r".into());
+    assert_eq!(
+        stated.with_role("costs", "b,a"),
+        "regretless fit t.csv --out=r --costs 'b,a'"
+    );
+    assert_eq!(
+        stated.with_role("out", "s"),
+        "regretless fit t.csv --costs 'a b' --out 's'"
+    );
     let python = FitCommand::Python("regretless.fit(problem, table".into());
     assert_eq!(
         python.with_role("time", "a\"b"),
@@ -418,6 +445,9 @@ fn a_long_table_has_a_column_of_instances_of_items_and_of_costs() {
     assert_eq!(roles.costs, ["eur"]);
     assert_eq!(roles.instances, ["order", "item"]);
     assert_eq!(roles.features, ["x"]);
+    let mut numbered = columns.clone();
+    numbered[0].unread_date = Some((2, "20240101".into()));
+    assert!(roles_of(&numbered, &items(5), &stated(&[])).is_ok());
     let refused = roles_of(&columns, &items(5), &stated(&["x"])).unwrap_err();
     assert!(refused.to_string().contains("a long table"), "{refused}");
 }
@@ -487,23 +517,235 @@ fn names_of_pairs_may_have_other_separators() {
     assert!(roles_of(&columns, &problem, &StatedRoles::default()).is_err());
 }
 
+/// Amounts that are mostly 0.
+fn sparse(name: &str) -> ColumnProfile {
+    ColumnProfile {
+        zero_share: 0.6,
+        ..number(name)
+    }
+}
+
+fn infeasible(rows: usize) -> DecisionFit {
+    DecisionFit {
+        rows: 100,
+        infeasible: rows,
+        first: Some("row 4: two of one are chosen".into()),
+        fits_row_before: false,
+    }
+}
+
 #[test]
-fn dates_in_another_notation_are_refused_instead_of_cross_validating_them() {
-    let dates = ColumnProfile {
-        has_other_dates: true,
-        ..of_kind("day", ValueKind::Text)
-    };
-    let columns = [dates, number("x"), number("c_1"), number("c_2")];
-    let refused = roles_of(&columns, &items(2), &StatedRoles::default());
+fn amounts_that_are_mostly_0_are_no_past_decisions_unless_they_are_feasible() {
+    let mut columns = vec![number("x")];
+    columns.extend(["revenue_a", "revenue_b", "revenue_c"].map(sparse));
+    columns.extend(["forecast_a", "forecast_b", "forecast_c"].map(number));
+    let stated = StatedRoles::default();
+    let refused = roles_with(&columns, &items(3), &stated, infeasible(97));
     let message = refused.unwrap_err().to_string();
+    for flag in ["--costs 'revenue_*'", "--costs 'forecast_*'"] {
+        assert!(message.contains(flag), "{message}");
+    }
+    let feasible = roles_of(&columns, &items(3), &stated).unwrap();
+    assert_eq!(feasible.decisions, ["revenue_a", "revenue_b", "revenue_c"]);
+    // Where quantities are predicted, they may be demands.
+    let demands = ProblemColumnNames {
+        predicts_quantities: true,
+        ..items(3)
+    };
+    let message = roles_of(&columns, &demands, &stated)
+        .unwrap_err()
+        .to_string();
+    assert!(message.contains("--costs 'revenue_*'"), "{message}");
+    let demand = StatedRoles {
+        costs: names(&["revenue_*"]),
+        ..StatedRoles::default()
+    };
+    let roles = roles_of(&columns, &demands, &demand).unwrap();
+    assert_eq!(roles.forecasts, ["forecast_a", "forecast_b", "forecast_c"]);
+    assert!(roles.decisions.is_empty());
+}
+
+#[test]
+fn flags_of_items_that_are_infeasible_decisions_are_features() {
+    let mut columns = vec![number("x")];
+    columns.extend(["price_a", "price_b", "price_c"].map(number));
+    columns.extend(["promo_a", "promo_b", "promo_c"].map(decision));
+    let stated = StatedRoles::default();
+    let roles = roles_with(&columns, &items(3), &stated, infeasible(60)).unwrap();
+    assert_eq!(roles.costs, ["price_a", "price_b", "price_c"]);
+    assert!(roles.decisions.is_empty());
+    assert_eq!(roles.features, ["x", "promo_a", "promo_b", "promo_c"]);
     assert!(
-        message.contains("'day'") && message.contains("--time 'none'"),
-        "{message}"
+        roles.notes[0].contains("60 of 100 rows"),
+        "{:?}",
+        roles.notes
     );
+    // A few errors among decisions are for the user to correct.
+    let refused = roles_with(&columns, &items(3), &stated, infeasible(2));
+    let message = refused.unwrap_err().to_string();
+    for part in ["row 4", "--decisions 'promo_*'", "--decisions 'none'"] {
+        assert!(message.contains(part), "{message}");
+    }
+    let before = DecisionFit {
+        fits_row_before: true,
+        ..infeasible(60)
+    };
+    let refused = roles_with(&columns, &items(3), &stated, before);
+    let message = refused.unwrap_err().to_string();
+    assert!(message.contains("of the row before"), "{message}");
+    assert!(message.contains("--decisions 'none'"), "{message}");
+}
+
+#[test]
+fn ignored_columns_have_no_role() {
+    let mut columns = vec![number("x")];
+    columns.extend(["price_a", "price_b", "old_a", "old_b"].map(number));
+    columns.extend(["was_a", "was_b"].map(decision));
+    let stated = |decisions: &[&str]| StatedRoles {
+        costs: names(&["price_*"]),
+        decisions: names(decisions),
+        ignore: names(&["old_*", "was_*"]),
+        ..StatedRoles::default()
+    };
+    let roles = roles_of(&columns, &items(2), &stated(&[])).unwrap();
+    assert!(roles.forecasts.is_empty() && roles.decisions.is_empty());
+    assert_eq!(roles.features, ["x"]);
+    let refused = roles_of(&columns, &items(2), &stated(&["was_*"]));
+    let message = refused.unwrap_err().to_string();
+    assert!(message.contains("'was_a' is ignored, too"), "{message}");
+}
+
+#[test]
+fn an_empty_cell_takes_a_role_from_its_columns_and_is_named() {
+    let gap = |column: ColumnProfile| ColumnProfile {
+        gaps: 1,
+        first_gap: Some(5),
+        ..column
+    };
+    let columns = [
+        number("x"),
+        number("price_a"),
+        number("price_b"),
+        number("forecast_a"),
+        gap(number("forecast_b")),
+        decision("was_a"),
+        gap(decision("was_b")),
+    ];
     let stated = StatedRoles {
-        time: Some("none".into()),
+        costs: names(&["price_*"]),
         ..StatedRoles::default()
     };
     let roles = roles_of(&columns, &items(2), &stated).unwrap();
-    assert_eq!(roles.keys, ["day"]);
+    assert!(roles.forecasts.is_empty() && roles.decisions.is_empty());
+    assert_eq!(roles.features, ["x", "forecast_a", "forecast_b"]);
+    for part in ["was_b is empty in row 5", "forecast_b is empty in row 5"] {
+        assert!(
+            roles.notes.iter().any(|note| note.contains(part)),
+            "{:?}",
+            roles.notes
+        );
+    }
+}
+
+#[test]
+fn a_time_is_not_lost_by_one_cell_or_another_form_of_dates() {
+    let costs = [number("x"), number("c1"), number("c2")];
+    let gap = ColumnProfile {
+        gaps: 1,
+        first_gap: Some(57),
+        ..of_kind("day", ValueKind::Date)
+    };
+    let german = ColumnProfile {
+        unread_date: Some((2, "31.12.2024".into())),
+        ..of_kind("day", ValueKind::Text)
+    };
+    for (column, parts) in [
+        (gap, ["row 57", "is empty in a column of dates"]),
+        (german, ["row 2", "'31.12.2024' looks like a date"]),
+    ] {
+        let mut columns = costs.to_vec();
+        columns.push(column);
+        let stated = StatedRoles::default();
+        let message = roles_of(&columns, &items(2), &stated)
+            .unwrap_err()
+            .to_string();
+        for part in parts.iter().chain(&["--time 'none'"]) {
+            assert!(message.contains(part), "{message}");
+        }
+        let none = StatedRoles {
+            time: Some("none".into()),
+            ..StatedRoles::default()
+        };
+        assert!(roles_of(&columns, &items(2), &none).is_ok());
+    }
+}
+
+#[test]
+fn costs_of_steps_are_in_the_order_of_their_numbers_unless_they_are_listed() {
+    let sorted_as_text = ["price_h0", "price_h1", "price_h10", "price_h2"];
+    let mut columns = vec![number("x")];
+    columns.extend(sorted_as_text.map(number));
+    let steps = ProblemColumnNames {
+        costs_are_steps: true,
+        ..items(4)
+    };
+    let stated = |costs: &[&str]| StatedRoles {
+        costs: names(costs),
+        ..StatedRoles::default()
+    };
+    for costs in [&[][..], &["price_*"]] {
+        let message = roles_of(&columns, &steps, &stated(costs))
+            .unwrap_err()
+            .to_string();
+        let ordered = "--costs 'price_h0,price_h1,price_h2,price_h10'";
+        assert!(message.contains(ordered), "{message}");
+        assert!(roles_of(&columns, &items(4), &stated(costs)).is_ok());
+    }
+    let listed = roles_of(&columns, &steps, &stated(&sorted_as_text)).unwrap();
+    assert_eq!(listed.costs, sorted_as_text);
+}
+
+#[test]
+fn another_group_is_not_taken_for_one_with_a_misspelled_column() {
+    let mut columns = vec![number("x")];
+    columns.extend(["price_h1", "preis_h2", "price_h3", "price_h4"].map(number));
+    columns.extend(["forecast_h1", "forecast_h2", "forecast_h3", "forecast_h4"].map(number));
+    let refused = roles_of(&columns, &items(4), &StatedRoles::default());
+    let message = refused.unwrap_err().to_string();
+    for part in [
+        "'price_h2' is missing",
+        "did you mean 'preis_h2'?",
+        "--costs 'forecast_*'",
+    ] {
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
+fn a_cost_that_is_missing_is_named() {
+    let columns = [number("x"), number("margin_a1"), number("margn_b2")];
+    let problem = ProblemColumnNames {
+        costs: Some(names(&["margin_a1", "margin_b2", "margin_c3"])),
+        ..ProblemColumnNames::default()
+    };
+    let mut columns = columns.to_vec();
+    columns.push(number("margin_c3"));
+    let refused = roles_of(&columns, &problem, &StatedRoles::default());
+    let message = refused.unwrap_err().to_string();
+    for part in ["2 of 3 costs are columns; missing: margin_b2", "'margn_b2'"] {
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
+fn a_name_within_a_word_is_no_cost() {
+    let columns = [number("x"), number("demand_a"), number("forecast_a")];
+    let problem = ProblemColumnNames {
+        costs: Some(names(&["a"])),
+        ..ProblemColumnNames::default()
+    };
+    let message = roles_of(&columns, &problem, &StatedRoles::default());
+    let message = message.unwrap_err().to_string();
+    assert!(message.contains("--costs 'demand_*'"), "{message}");
+    assert!(!message.contains("dem*nd"), "{message}");
 }

@@ -5,14 +5,19 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::number;
 use super::table::CsvTable;
+use crate::data::date_forms::looks_like_date;
 use crate::data::encoding::is_gap;
-use crate::data::row_times::{is_date, looks_like_other_date};
+use crate::data::row_times::is_date;
 use crate::data::{ColumnProfile, CsvDialect, TableProfile, ValueKind};
 use crate::error::Result;
 
 /// Most different cells of a column that are told apart: whether a column names its rows shows
 /// within the first of them, and the set must not grow with the table.
 const MAX_COUNTED_VALUES: usize = 10_000;
+/// Share of the cells that must look like dates in a column of dates: some may be misspelled.
+const MIN_DATE_SHARE: f64 = 0.8;
+/// Longest text of a cell that is kept for a message.
+const MAX_TEXT_CHARS: usize = 40;
 
 /// The cells of a column so far.
 struct ColumnCounter {
@@ -24,14 +29,18 @@ struct ColumnCounter {
     ones: usize,
     negatives: usize,
     whole: usize,
-    /// Dates in a notation that is not read.
-    other_dates: usize,
     /// Hashes of different cells.
     seen: HashSet<u64>,
     /// Rows until the set of different cells was full.
     counted: usize,
     /// All cells in order, numbers by their value.
     content: DefaultHasher,
+    /// The record of the first gap.
+    first_gap: Option<u64>,
+    /// Cells that look like dates but are not read as such.
+    date_like: usize,
+    /// The first cell that is neither a gap nor a date, with its record.
+    first_other: Option<(u64, String)>,
 }
 
 impl ColumnCounter {
@@ -45,15 +54,16 @@ impl ColumnCounter {
             ones: 0,
             negatives: 0,
             whole: 0,
-            other_dates: 0,
             seen: HashSet::new(),
             counted: 0,
             content: DefaultHasher::new(),
+            first_gap: None,
+            date_like: 0,
+            first_other: None,
         }
     }
 
     fn add(&mut self, cell: &str, table: &CsvTable) {
-        self.other_dates += usize::from(looks_like_other_date(cell));
         if self.seen.len() < MAX_COUNTED_VALUES {
             let mut hasher = DefaultHasher::new();
             cell.hash(&mut hasher);
@@ -62,6 +72,7 @@ impl ColumnCounter {
         }
         if is_gap(cell) {
             self.empty += 1;
+            self.first_gap.get_or_insert(table.record());
             // Not the text: gaps are written in several ways.
             "".hash(&mut self.content);
         } else if let Ok(value) = number::parse_f64(cell, table.dialect()) {
@@ -71,17 +82,43 @@ impl ColumnCounter {
             self.ones += usize::from(value == 1.0);
             self.negatives += usize::from(value < 0.0);
             self.whole += usize::from(value.fract() == 0.0);
+            self.count_other(cell, table);
         } else {
             cell.hash(&mut self.content);
             if is_date(cell) {
                 self.dates += 1;
             } else {
                 self.texts += 1;
+                self.count_other(cell, table);
             }
         }
     }
 
-    fn profile(&self, name: &str) -> ColumnProfile {
+    /// A cell that is neither a gap nor a date.
+    fn count_other(&mut self, cell: &str, table: &CsvTable) {
+        self.date_like += usize::from(looks_like_date(cell));
+        if self.first_other.is_none() {
+            let text = cell.chars().take(MAX_TEXT_CHARS).collect();
+            self.first_other = Some((table.record(), text));
+        }
+    }
+
+    /// The first cell that is no date of ISO 8601 in a column of dates. All numbers must look like
+    /// one: amounts of eight digits do by chance.
+    fn unread_date(&self, table: &CsvTable) -> Option<(u64, String)> {
+        let (record, text) = self.first_other.as_ref()?;
+        let dates = (self.dates + self.date_like) as f64;
+        let cells = self.numbers + self.dates + self.texts;
+        let is_number = self.dates + self.texts == 0;
+        let is_column_of_dates = if is_number {
+            self.date_like == cells
+        } else {
+            dates >= MIN_DATE_SHARE * cells as f64
+        };
+        is_column_of_dates.then(|| (table.row_of(*record), text.clone()))
+    }
+
+    fn profile(&self, name: &str, table: &CsvTable) -> ColumnProfile {
         let kind = match (self.numbers, self.dates, self.texts) {
             (0, 0, 0) => ValueKind::Empty,
             (_, 0, 0) => ValueKind::Number,
@@ -99,8 +136,9 @@ impl ColumnCounter {
             is_binary: self.numbers > 0 && self.zeros + self.ones == self.numbers,
             is_integral: self.whole == self.numbers,
             has_negatives: self.negatives > 0,
-            has_other_dates: self.other_dates > 0 && self.other_dates == self.numbers + self.texts,
             content: self.content.finish(),
+            first_gap: self.first_gap.map(|record| table.row_of(record)),
+            unread_date: self.unread_date(table),
         }
     }
 }
@@ -119,7 +157,9 @@ pub(in crate::data) fn profile(mut table: CsvTable) -> Result<TableProfile> {
     let named = names.iter().zip(&counters);
     Ok(TableProfile {
         rows,
-        columns: named.map(|(name, counter)| counter.profile(name)).collect(),
+        columns: named
+            .map(|(name, counter)| counter.profile(name, &table))
+            .collect(),
     })
 }
 

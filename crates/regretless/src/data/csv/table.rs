@@ -160,6 +160,16 @@ impl CsvTable {
         columns.iter().map(|j| self.names[*j].clone()).collect()
     }
 
+    /// Number of the current record, the header being 0.
+    pub fn record(&self) -> u64 {
+        self.index
+    }
+
+    /// The row in which a spreadsheet shows a record.
+    pub fn row_of(&self, record: u64) -> u64 {
+        row_number(&self.path, record, self.dialect)
+    }
+
     /// The text of a cell of the current row.
     pub fn text(&self, column: usize) -> Result<&str> {
         let cell = self.record.get(column).unwrap_or_default();

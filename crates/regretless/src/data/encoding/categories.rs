@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::cells::{ColumnCells, EncodedRows, Occurrences};
 use super::raw::{RawCells, TEXT_GAP};
 use crate::error::Result;
+use crate::text::nearest_name;
 
 impl ColumnCells<'_> {
     pub(super) fn encode_categories(
@@ -45,7 +46,11 @@ impl ColumnCells<'_> {
         }
         let zeros = "all its columns are 0";
         self.note_gaps(&missing, zeros, out);
-        let text = format!("is a value that no training row has: {zeros}");
+        let first = self.first_text(&unseen);
+        let names = || values.iter().map(String::as_str);
+        let meant = first.and_then(|text| nearest_name(&text, names()));
+        let meant = meant.map_or_else(String::new, |name| format!("; did you mean '{name}'?"));
+        let text = format!("is a value that no training row has: {zeros}{meant}");
         self.note_first_text(&unseen, &text, out);
         Ok(())
     }

@@ -192,11 +192,16 @@ impl ColumnCells<'_> {
 
     /// Notes rows with a text that is not known, with the first one.
     pub(super) fn note_first_text(&self, found: &Occurrences, text: &str, out: &mut EncodedRows) {
-        let first = found.first.and_then(|row| self.rows.row(row));
-        if let Some(value) = first.and_then(|source| self.text(source)) {
+        if let Some(value) = self.first_text(found) {
             let shown: String = value.chars().take(40).collect();
             self.note(found, &format!("'{shown}' {text}"), out);
         }
+    }
+
+    /// The text of the first cell that was found.
+    pub(super) fn first_text(&self, found: &Occurrences) -> Option<Cow<'_, str>> {
+        let first = found.first.and_then(|row| self.rows.row(row));
+        first.and_then(|source| self.text(source))
     }
 
     /// The text of a cell; `None` if there is a gap.

@@ -25,6 +25,7 @@ kind = \"knapsack\"
 items = [{names}]
 weights = [[{ones}]]       # fill in: one list per dimension, one number per item
 capacity = [2.0]           # fill in: one number per dimension
+# capacity = { column = \"minutes\" }   # instead of numbers that differ per row
 # present = { columns = \"open_*\" }    # optional: items that exist, per row
 ",
     fields: &[

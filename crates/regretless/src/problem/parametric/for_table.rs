@@ -8,7 +8,7 @@ use super::template::{KNOWN, Template};
 use crate::data::{CostNames, Dataset, ParameterColumns, RowParameters, in_order_of_costs};
 use crate::error::{Error, Result};
 use crate::problem::ProblemSpec;
-use crate::problem::family::KindDefinition;
+use crate::problem::family::{KindDefinition, ProblemFamily};
 use crate::text::matches_pattern;
 
 impl ProblemSpec {
@@ -55,6 +55,23 @@ impl ProblemSpec {
                 Template::new(template).is_ok_and(|template| template.check_items().is_err())
             }
             _ => false,
+        }
+    }
+
+    /// Whether costs are those of steps in time, such as hours: their order in the table matters.
+    pub fn has_costs_of_steps(&self) -> bool {
+        self.family().template.costs_are_steps
+    }
+
+    /// Whether quantities such as demands are predicted, not costs.
+    pub fn predicts_quantities(&self) -> bool {
+        self.family().template.predicts_quantities
+    }
+
+    fn family(&self) -> &'static ProblemFamily {
+        match self {
+            Self::Parametric { template } => ProblemFamily::of_file(template),
+            spec => ProblemFamily::of_file(&json!(spec)),
         }
     }
 

@@ -39,6 +39,10 @@ discharge_limit = 2.5      # fill in: most that is sold in a step
 charge_efficiency = 0.92   # share of what is bought that is stored
 discharge_efficiency = 0.95
 initial = 5.0              # fill in: level before the first step
+# capacity = { column = \"mwh\" }       # instead of a number that differs per row
+# final_min = 0.0          # lowest level after the last step; by default the initial one
+# min_level = 0.0          # lowest level of all steps
+# inflow = [{ones}]        # what flows in by itself, one number per step
 ",
     fields: &[
         KindField::required(
@@ -107,6 +111,7 @@ initial = 5.0              # fill in: level before the first step
     template: TemplateRules {
         listed_items: steps_of_file,
         has_order_of_costs: true,
+        costs_are_steps: true,
         placeholder_key: Some(PLACEHOLDER_KEY),
         ..TemplateRules::NEW
     },
