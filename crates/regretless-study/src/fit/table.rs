@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use regretless::Problem;
 use regretless::data::{
-    ColumnProfile, CostNames, CsvDialect, DataCheck, Dataset, FindingKind, Layout, LongColumns, TableProfile,
-    TableSource, WideColumns,
+    ColumnProfile, CostNames, CsvDialect, DataCheck, Dataset, FindingKind, Layout, LongColumns,
+    TableProfile, TableSource, WideColumns,
 };
 use regretless::job::{LabeledTable, MatchedTable, RowLabels};
 use regretless::label::LabelStore;

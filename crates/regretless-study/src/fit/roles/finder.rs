@@ -9,7 +9,9 @@ use regretless_base::text::{
 };
 
 use super::feasibility::DecisionTest;
-use super::names::{NameGroup, ends_of, in_order_of_numbers, is_any, is_inside_word, with_one_separator};
+use super::names::{
+    NameGroup, ends_of, in_order_of_numbers, is_any, is_inside_word, with_one_separator,
+};
 use super::{NO_COLUMN, ProblemColumnNames, StatedRoles, WHICH_PROBLEM_PAGE};
 use crate::fit::FitCommand;
 

@@ -131,6 +131,8 @@ impl FoundCosts {
             problem: &ProblemColumnNames::default(),
             stated: &StatedRoles::default(),
             command,
+            // Without a problem, no decision can be tested.
+            test: &|_| None,
         };
         let costs = finder.costs()?;
         let names = costs
