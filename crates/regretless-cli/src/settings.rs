@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
 use regretless::error::InputPlace;
@@ -32,6 +32,9 @@ const COMMANDS: [&str; 14] = [
     "reproduce",
 ];
 
+/// Settings of `fit` that are files or folders.
+const FILE_SETTINGS: [&str; 4] = ["table", "problem", "holidays", "out"];
+
 /// The options of a command: flags override the file.
 pub fn merged<O: Args + Serialize + DeserializeOwned>(
     flags: O,
@@ -54,6 +57,10 @@ pub fn merged<O: Args + Serialize + DeserializeOwned>(
             ));
         }
     }
+    if command == "fit" {
+        // These lie in the folder of their results, which may be moved.
+        resolve_files(&mut table, path.parent().unwrap_or(Path::new("")));
+    }
     check_names::<O>(&table, path, command)?;
     check_values::<O>(&table, path)?;
     let mut flags = Table::try_from(flags).map_err(|e| Error::setting(e.to_string()))?;
@@ -63,6 +70,56 @@ pub fn merged<O: Args + Serialize + DeserializeOwned>(
     table
         .try_into()
         .map_err(|e: toml::de::Error| in_file(path, &Error::explain_renamed(e.message())))
+}
+
+/// Makes the relative paths of a settings file those from its folder.
+fn resolve_files(table: &mut Table, folder: &Path) {
+    let resolve = |value: &mut Value| {
+        if let Value::String(text) = value {
+            let joined = folder.join(&text);
+            *text = without_dots(&joined).to_string_lossy().into_owned();
+        }
+    };
+    for name in FILE_SETTINGS {
+        match table.get_mut(name) {
+            Some(Value::Array(values)) => values.iter_mut().for_each(resolve),
+            Some(value) => resolve(value),
+            None => {}
+        }
+    }
+}
+
+/// The path of a file as it is written into a settings file in a folder.
+pub fn path_from(folder: &Path, file: &Path) -> PathBuf {
+    let absolute = |path: &Path| std::path::absolute(path).map(|path| without_dots(&path));
+    let (Ok(folder), Ok(target)) = (absolute(folder), absolute(file)) else {
+        return file.to_path_buf();
+    };
+    let pairs = folder.components().zip(target.components());
+    let shared = pairs.take_while(|(a, b)| a == b).count();
+    let up = folder
+        .components()
+        .skip(shared)
+        .map(|_| Component::ParentDir);
+    up.chain(target.components().skip(shared)).collect()
+}
+
+/// A path without `.`, and without folders that `..` leaves again.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut short = PathBuf::new();
+    for component in path.components() {
+        let leaves = component == Component::ParentDir
+            && matches!(short.components().next_back(), Some(Component::Normal(_)));
+        if leaves {
+            short.pop();
+        } else if component != Component::CurDir {
+            short.push(component);
+        }
+    }
+    if short.as_os_str().is_empty() {
+        short.push(".");
+    }
+    short
 }
 
 /// Options as the text of a settings file that repeats the run.

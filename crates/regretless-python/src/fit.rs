@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use regretless_study::fit::{FitCommand, FitPlan, FitSettings, FitTable, StatedRoles};
 use serde::{Deserialize, Serialize};
 
-use crate::call_observer::{PyCall, warn};
+use crate::call_observer::PyCall;
 use crate::error::to_py_err;
 use crate::keywords::SolveOptions;
 use crate::loss::parse_method;
@@ -105,12 +105,6 @@ pub fn run_fit<'py>(
         Ok(results)
     })?;
     raise_notes(py, problem, &results.notes)?;
-    for (row, failure) in results.labels.failed.iter().take(10) {
-        warn(
-            py,
-            &format!("row {row} (counted from 0) is skipped: {failure}"),
-        )?;
-    }
     let roles = serde_json::to_value(&table.roles);
     let roles = roles.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let found = FoundFit {

@@ -19,11 +19,14 @@ use super::CommandContext;
 use crate::args::{CsvOptions, ExecutionOptions, FitOptions, ProblemSource, RoleOptions};
 use crate::input::{load_spec, require};
 use crate::output::{CommandReport, path_json, set_resumable};
-use crate::settings;
+use crate::settings as settings_file;
 use crate::shell::{command_line, quoted};
 
 /// Width of the column of roles: that of the longest, `row parameters`.
 const ROLE_WIDTH: usize = 14;
+
+/// The decisions of the command that is printed.
+const DECISIONS_FILE_NAME: &str = "new-decisions.csv";
 
 /// Finds the roles of the columns, compares methods, and writes model and page.
 pub fn run(options: &FitOptions, context: &CommandContext) -> Result<CommandReport> {
@@ -31,7 +34,7 @@ pub fn run(options: &FitOptions, context: &CommandContext) -> Result<CommandRepo
     let settings = fit_settings(options, context)?;
     let table = FitTable::read(&settings)?;
     let resolved = with_roles(options, &table.roles, &settings);
-    check_folder(&settings.folder, &resolved, context)?;
+    check_folder(&settings, &resolved, options.rows_only, context)?;
     print_roles(&table, &settings, context);
     context.print_notes(&table.notes);
     if options.rows_only {
@@ -42,11 +45,6 @@ pub fn run(options: &FitOptions, context: &CommandContext) -> Result<CommandRepo
     set_resumable();
     let results = table.fit(&plan, &settings, &context.progress)?;
     context.print_notes(&results.notes);
-    for (row, failure) in results.labels.failed.iter().take(10) {
-        context.warn(&format!(
-            "note: row {row} (counted from 0) is skipped: {failure}"
-        ));
-    }
     write(&table, &settings, &resolved, &results)?;
     report(&settings, &table, &results)
 }
@@ -165,7 +163,19 @@ fn default_folder(table: &Path) -> PathBuf {
 fn with_roles(options: &FitOptions, roles: &TableRoles, settings: &FitSettings) -> FitOptions {
     let list = |names: &[String]| Some(names.to_vec()).filter(|names| !names.is_empty());
     let or_none = |names: &[String]| Some(list(names).unwrap_or_else(|| vec!["none".into()]));
+    let from_folder = |file: &PathBuf| settings_file::path_from(&settings.folder, file);
+    let problem = match &options.problem {
+        Some(ProblemSource::File(file)) => Some(ProblemSource::File(from_folder(file))),
+        Some(ProblemSource::Inline(_)) | None => options.problem.clone(),
+    };
+    let tables = options.table.iter().flatten();
+    let mut encoding = options.encoding.clone();
+    encoding.holidays = encoding.holidays.as_ref().map(from_folder);
     FitOptions {
+        table: Some(tables.map(from_folder).collect()),
+        problem,
+        encoding,
+        out: Some(".".into()),
         roles: RoleOptions {
             // That of a long table is its cost column.
             costs: list(&roles.costs).filter(|_| roles.instances.is_empty()),
@@ -195,12 +205,30 @@ fn with_roles(options: &FitOptions, roles: &TableRoles, settings: &FitSettings) 
     }
 }
 
-/// Refuses a folder with results of other settings.
-fn check_folder(folder: &Path, resolved: &FitOptions, context: &CommandContext) -> Result<()> {
+/// Refuses a folder with results of other settings, another table or problem. A longer table has
+/// another next row, which a model that is there decides.
+fn check_folder(
+    settings: &FitSettings,
+    resolved: &FitOptions,
+    is_rows_only: bool,
+    context: &CommandContext,
+) -> Result<()> {
+    let folder = &settings.folder;
     if context.force && (!folder.exists() || folder.is_dir()) {
         return Ok(());
     }
-    check_settings(folder, &settings::text(resolved, "fit")?)
+    let mut text = settings_file::text(resolved, "fit")?;
+    if !is_rows_only {
+        text = settings.with_inputs(&text)?;
+    }
+    let checked = check_settings(folder, &text);
+    if checked.is_err() && folder.is_dir() {
+        context.warn(&format!(
+            "{}: has results of other settings, another table or another problem",
+            folder.display()
+        ));
+    }
+    checked
 }
 
 fn print_roles(table: &FitTable, settings: &FitSettings, context: &CommandContext) {
@@ -221,8 +249,7 @@ fn write_rows(table: &FitTable, settings: &FitSettings) -> Result<CommandReport>
     report.line(format!("rows: {}", rows.display()));
     let model = settings.folder.join(MODEL_FILE_NAME);
     report.line("next:");
-    // The decisions for the last period are replaced.
-    report.line(decide_line(table, settings, &model) + " --force");
+    report.line(decide_line(table, settings, &model));
     Ok(report)
 }
 
@@ -232,9 +259,14 @@ fn decide_line(table: &FitTable, settings: &FitSettings, model: &Path) -> String
     let key = table.key();
     let key = key.map_or_else(String::new, |column| format!(" --key {}", quoted(column)));
     let [model, rows] = [model, &folder.join(NEW_ROWS_FILE_NAME)].map(quoted_path);
-    let decisions = quoted_path(&folder.join("new-decisions.csv"));
+    let earlier = folder.join(DECISIONS_FILE_NAME);
+    let decisions = quoted_path(&earlier);
     let columns = instance_flags(&table.roles);
-    format!("  regretless decide --model {model} --data {rows}{columns}{key} --out {decisions}")
+    // Those of an earlier model, or for an earlier period, are replaced.
+    let force = if earlier.exists() { " --force" } else { "" };
+    format!(
+        "  regretless decide --model {model} --data {rows}{columns}{key} --out {decisions}{force}"
+    )
 }
 
 /// Writes everything; results of an earlier run with the same settings are replaced.
@@ -245,7 +277,7 @@ fn write(
     results: &FitResults,
 ) -> Result<()> {
     results.write(table, settings)?;
-    let text = settings::text(resolved, "fit")?;
+    let text = settings.with_inputs(&settings_file::text(resolved, "fit")?)?;
     write_text(&settings.folder.join(SETTINGS_FILE_NAME), &text, true)
 }
 
@@ -287,6 +319,12 @@ fn report(settings: &FitSettings, table: &FitTable, results: &FitResults) -> Res
     report.line(format!("model: {}", model.display()));
     report.line(format!("page:  {}", page.display()));
     report.line(format!("card:  {}", folder.join(CARD_FILE_NAME).display()));
+    if folder.join(DECISIONS_FILE_NAME).exists() {
+        report.line(format!(
+            "{DECISIONS_FILE_NAME} in this folder is of an earlier model; the next command \
+             replaces it"
+        ));
+    }
     report.line("next:");
     report.line(decide_line(table, settings, &model));
     let rows = folder.join(NEW_ROWS_FILE_NAME);
