@@ -78,7 +78,7 @@ def test_roles_totals_and_interval_sign_are_those_of_an_independent_computation(
             predictions = {
                 "least squares": design[row] @ coefficients,
                 "mean of history": costs[:start].mean(0),
-                "last period": costs[start - 1],
+                "last period": costs[row - 1],
                 "best": costs[row],
             }
             for name, predicted in predictions.items():
@@ -136,6 +136,21 @@ def test_polars_and_rows_without_dates():
     assert "<table>" in result._repr_html_()
     assert "Cross-validation" in result.page
     assert "earlier periods" not in result.page
+
+
+def test_a_fit_is_shown_in_a_line_and_in_notebooks():
+    frame = bakery(120)
+    rng = np.random.default_rng(2)
+    for item in ITEMS:
+        frame[f"load_{item}"] = frame[f"eur_{item}"] + 60 * rng.normal(size=120)
+    named = {"costs": "eur_*", "decisions": "none", "forecasts": "none", "lags": "1"}
+    result = rl.fit(problem(), frame, method="MSE", **named)
+    assert result.roles["cost_columns"] and result.roles["lags"], result.roles
+    shown = result._repr_html_()
+    assert "load_" in shown and "cost columns" in shown
+    # Numbers are rounded.
+    assert not re.search(r"\d\.\d{9}", shown), shown
+    assert repr(result) == f"<FitResult: {result.verdict}>"
 
 
 def test_least_squares_is_fitted_to_all_rows_where_it_is_not_beaten():

@@ -35,6 +35,13 @@ def test_problems_labels_and_models_have_tables():
     assert "&lt;b&gt;, x, y" in named._repr_html_() and "<b>" not in named._repr_html_()
 
 
+def test_solutions_show_their_first_decisions():
+    problem = rl.Problem.newsvendor([3.0, 4.0], [1.0, 2.0], items=["bread", "<b>"])
+    shown = problem.solve_all([[2.5, 1.0]] * 12)._repr_html_()
+    assert "bread: 2.5, &lt;b&gt;" in shown and "12 rows" in shown
+    assert shown.count("<tr>") == 11
+
+
 def test_a_comparison_draws_its_differences():
     result = rl.compare(PROBLEM, X, C, methods=["MSE", "SPO+"], seeds=2, epochs=2)
     axes = result.plot()

@@ -10,6 +10,7 @@ use std::path::Path;
 use clap::Args;
 use regretless::error::InputPlace;
 use regretless::{Error, Result};
+use regretless_study::text::{path_in, with_path};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
@@ -31,6 +32,9 @@ const COMMANDS: [&str; 14] = [
     "backtest",
     "reproduce",
 ];
+
+/// Settings of `fit` that are files or folders.
+const FILE_SETTINGS: [&str; 6] = ["table", "problem", "parameters", "holidays", "names", "out"];
 
 /// The options of a command: flags override the file.
 pub fn merged<O: Args + Serialize + DeserializeOwned>(
@@ -54,6 +58,10 @@ pub fn merged<O: Args + Serialize + DeserializeOwned>(
             ));
         }
     }
+    if command == "fit" {
+        // These lie in the folder of their results, which may be moved.
+        resolve_files(&mut table, path.parent().unwrap_or(Path::new("")));
+    }
     check_names::<O>(&table, path, command)?;
     check_values::<O>(&table, path)?;
     let mut flags = Table::try_from(flags).map_err(|e| Error::setting(e.to_string()))?;
@@ -63,6 +71,28 @@ pub fn merged<O: Args + Serialize + DeserializeOwned>(
     table
         .try_into()
         .map_err(|e: toml::de::Error| in_file(path, &Error::explain_renamed(e.message())))
+}
+
+/// Makes the relative paths of a settings file those from its folder.
+fn resolve_files(table: &mut Table, folder: &Path) {
+    for name in FILE_SETTINGS {
+        // Only files of parameters may have names.
+        let is_named = name == "parameters";
+        let resolve = |value: &mut Value| {
+            if let Value::String(text) = value {
+                *text = if is_named {
+                    with_path(text, |file| path_in(folder, file))
+                } else {
+                    path_in(folder, Path::new(text)).display().to_string()
+                };
+            }
+        };
+        match table.get_mut(name) {
+            Some(Value::Array(values)) => values.iter_mut().for_each(resolve),
+            Some(value) => resolve(value),
+            None => {}
+        }
+    }
 }
 
 /// Reads a TOML file as a value of any type.

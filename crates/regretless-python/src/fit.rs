@@ -12,7 +12,7 @@ use regretless_study::fit::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::call_observer::{PyCall, warn};
+use crate::call_observer::PyCall;
 use crate::error::to_py_err;
 use crate::keywords::SolveOptions;
 use crate::loss::parse_method;
@@ -204,7 +204,7 @@ pub fn run_fit<'py>(
     settings.heuristic = heuristic.transpose().map_err(to_py_err)?;
     let table = py_call.run(py, |_| FitTable::read(&settings))?;
     raise_notes(py, problem, &table.notes)?;
-    let checked = settings.check_folder(&table.roles, force);
+    let checked = settings.check_folder(&table.roles, force, rows_only);
     checked.map_err(to_py_err)?;
     if rows_only {
         table.write_new_rows(&settings).map_err(to_py_err)?;
@@ -217,12 +217,6 @@ pub fn run_fit<'py>(
         Ok(results)
     })?;
     raise_notes(py, problem, &results.notes)?;
-    for (row, failure) in results.labels.failed.iter().take(10) {
-        warn(
-            py,
-            &format!("row {row} (counted from 0) is skipped: {failure}"),
-        )?;
-    }
     let roles = serde_json::to_value(&table.roles);
     let roles = roles.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let found = FoundFit {

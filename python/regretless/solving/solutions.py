@@ -9,9 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regretless._core import _Solutions
+from regretless.results.pages import first_names, html_table, short_text
 from regretless.tables.frames import FrameTemplate, decision_frame, frame_template
 
 __all__ = ["Solutions"]
+
+
+SHOWN_ROWS = 10
+"""Decisions that a notebook shows."""
 
 
 class Solutions(_Solutions):
@@ -66,6 +71,20 @@ class Solutions(_Solutions):
         if self._template is None:
             return values
         return self._template.build(values, self.column_names)
+
+    def _repr_html_(self) -> str:
+        """Return the first decisions for notebooks: what is chosen, with its amount if not 1."""
+        names = [str(name) for name in self.column_names]
+        values = self._value_array()[:SHOWN_ROWS]
+        rows = []
+        for row, objective, status in zip(values, self.objectives, self.statuses):
+            chosen = [
+                names[column] if row[column] == 1.0 else f"{names[column]}: {row[column]:.6g}"
+                for column in np.flatnonzero(np.nan_to_num(row))
+            ]
+            rows.append([short_text(float(objective)), status, first_names(chosen)])
+        title = f"Solutions: {len(self.objectives)} rows"
+        return html_table(title, ("objective", "status", "decision"), rows)
 
     def to_frame(self, *, sparse: bool = False) -> Any:
         """Return a DataFrame with objective, status and the values of all columns.

@@ -71,7 +71,7 @@ def _lag_words(lags: str | int | Sequence[int] | None) -> list[str]:
     return [str(lag) for lag in lags] or ["none"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FitResult(SavingsResult):
     """Outcome of a fit.
 
@@ -156,10 +156,14 @@ class FitResult(SavingsResult):
             _run_fit(call.problem, None, json.dumps(settings), call.solve)
             return _records(folder / NEW_ROWS_FILE)
 
+    def __repr__(self) -> str:
+        """Return the verdict in a line."""
+        return f"<FitResult: {self.verdict}>"
+
     def _repr_html_(self) -> str:
         """Return verdict, roles and methods, for notebooks."""
         roles = [
-            [role, first_names(_names(columns))]
+            [role.replace("_", " "), first_names(_names(columns))]
             for role, columns in self.roles.items()
             if columns and role != "lag_periods"
         ]
@@ -179,7 +183,16 @@ def _names(columns: Any) -> list[str]:
     """Return the names of the columns of a role."""
     if isinstance(columns, str):
         return [columns]
-    return [column if isinstance(column, str) else column["name"] for column in columns]
+    names: list[str] = []
+    for column in columns:
+        if isinstance(column, str):
+            names.append(column)
+        elif isinstance(column, dict):
+            names.append(column["name"])
+        else:
+            # A group of columns that belong to one cost each.
+            names.extend(column)
+    return names
 
 
 def _list(value: str | Sequence[str] | None) -> list[str]:

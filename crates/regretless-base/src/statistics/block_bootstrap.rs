@@ -68,6 +68,10 @@ const BLOCK_LENGTH_FACTOR: usize = 2;
 /// strongly autocorrelated histories: in the last row of the table above 90.0 % instead of 93.1 %,
 /// with a weekly pattern 92.8 % instead of 93.5 %.
 const MIN_BLOCKS: usize = 6;
+/// Largest quantile of t* of an interval, in standard errors. Those of few blocks, some of which
+/// are alike, have no bound: an end 40 standard errors away says nothing. Untuned: four times what
+/// Student's t with the degrees of freedom of six blocks has for ten methods together.
+const MAX_STATISTIC: f64 = 20.0;
 /// Fewest autocorrelations in a row that must be insignificant. Politis and White (2004) take five;
 /// seven find a weekly pattern of days.
 const MIN_INSIGNIFICANT_LAGS: usize = 7;
@@ -132,7 +136,7 @@ pub fn mean_interval(
     let quantile = student_t_quantile(0.5 + CONFIDENCE / 2.0, series.blocks - 1);
     let of_student = quantile * series.standard_error;
     let all = [series];
-    let resampled = (*balanced_intervals(&all).first()?)?;
+    let resampled = (*BalancedIntervals::of(&all).intervals.first()?)?;
     Some(ConfidenceInterval {
         mean,
         lower: mean - error_factor * of_student.max(mean - resampled.lower),
@@ -143,13 +147,56 @@ pub fn mean_interval(
 /// Simultaneous intervals of the means of some series of equal length; none if a series differs
 /// from 0 in too few periods.
 pub fn simultaneous_intervals(differences: &[Vec<f64>]) -> Vec<Option<MeanInterval>> {
-    let resampled: Vec<BlockMeans> = differences
+    let resampled = varying_means(differences, block_length);
+    intervals_of(differences, BalancedIntervals::of(&resampled).intervals)
+}
+
+/// Simultaneous intervals of the means of some series over the same rows, each of them drawn
+/// independently of the others, whose error is this many times as large as rows alone show.
+///
+/// As in [`mean_interval`], ends are the outer ones of the bootstrap and of Student's t, here at
+/// the probability that all series share. Bonferroni's correction would be as safe, but methods
+/// that are compared with one reference are alike: it would make the intervals of auto, shared
+/// least squares and least squares wider than all of them together need.
+pub fn simultaneous_row_intervals(
+    differences: &[Vec<f64>],
+    error_factor: f64,
+) -> Vec<Option<MeanInterval>> {
+    let resampled = varying_means(differences, |_| 1);
+    let balanced = BalancedIntervals::of(&resampled);
+    let mut widened = Vec::with_capacity(resampled.len());
+    for (series, interval) in resampled.iter().zip(&balanced.intervals) {
+        widened.push(interval.map(|interval| {
+            let [to_lower, to_upper] = balanced.probabilities.map(|probability| {
+                student_t_quantile(probability, series.blocks - 1) * series.standard_error
+            });
+            let mean = series.mean;
+            MeanInterval {
+                lower: mean - error_factor * to_lower.max(mean - interval.lower),
+                upper: mean + error_factor * to_upper.max(interval.upper - mean),
+                block_length: None,
+            }
+        }));
+    }
+    intervals_of(differences, widened)
+}
+
+/// The blocks of the series whose intervals need resamples.
+fn varying_means(differences: &[Vec<f64>], length: impl Fn(&[f64]) -> usize) -> Vec<BlockMeans> {
+    let varying = differences
         .iter()
-        .filter(|series| SeriesKind::of(series) == SeriesKind::Varying)
-        .map(|series| BlockMeans::new(series, block_length(series)))
-        .collect();
-    let resampled_intervals = balanced_intervals(&resampled);
-    let mut resampled_intervals = resampled_intervals.into_iter();
+        .filter(|series| SeriesKind::of(series) == SeriesKind::Varying);
+    varying
+        .map(|series| BlockMeans::new(series, length(series)))
+        .collect()
+}
+
+/// The intervals of all series, some of which are resampled.
+fn intervals_of(
+    differences: &[Vec<f64>],
+    resampled: Vec<Option<MeanInterval>>,
+) -> Vec<Option<MeanInterval>> {
+    let mut resampled_intervals = resampled.into_iter();
     let mut intervals = Vec::with_capacity(differences.len());
     for series in differences {
         intervals.push(match SeriesKind::of(series) {
@@ -232,8 +279,8 @@ impl BlockMeans {
         }
     }
 
-    /// The interval of the mean from a lower and an upper quantile of t*; none if one is infinite,
-    /// because some resamples of few differing periods have no standard error.
+    /// The interval of the mean from a lower and an upper quantile of t*; none if one is too far
+    /// out, or infinite, because some resamples of few differing periods have no standard error.
     fn interval(&self, lower_t: f64, upper_t: f64) -> Option<MeanInterval> {
         // The upper quantile of t* gives the lower end.
         let interval = MeanInterval {
@@ -241,7 +288,8 @@ impl BlockMeans {
             upper: self.mean - lower_t * self.standard_error,
             block_length: Some(self.length),
         };
-        (interval.lower.is_finite() && interval.upper.is_finite()).then_some(interval)
+        let farthest = upper_t.abs().max(lower_t.abs());
+        (farthest <= MAX_STATISTIC).then_some(interval)
     }
 
     /// t* of the resample whose blocks of `shortest` periods would begin at `starts`; none without
@@ -260,15 +308,28 @@ impl BlockMeans {
 }
 
 /// The intervals of some series, each with its own quantiles of t* at a common probability.
-fn balanced_intervals(all: &[BlockMeans]) -> Vec<Option<MeanInterval>> {
-    let statistics = resampled_statistics(all);
-    let upper_quantiles = balanced_quantiles(&statistics.upward);
-    let lower_quantiles = balanced_quantiles(&statistics.downward);
-    let mut intervals = Vec::with_capacity(all.len());
-    for ((series, upward), downward) in all.iter().zip(upper_quantiles).zip(lower_quantiles) {
-        intervals.push(series.interval(-downward, upward));
+struct BalancedIntervals {
+    intervals: Vec<Option<MeanInterval>>,
+    /// The common probabilities of the lower ends and of the upper ends.
+    probabilities: [f64; 2],
+}
+
+impl BalancedIntervals {
+    fn of(all: &[BlockMeans]) -> Self {
+        let statistics = resampled_statistics(all);
+        let upward = BalancedQuantiles::of(&statistics.upward);
+        let downward = BalancedQuantiles::of(&statistics.downward);
+        let mut intervals = Vec::with_capacity(all.len());
+        let ends = upward.quantiles.iter().zip(&downward.quantiles);
+        for (series, (upward, downward)) in all.iter().zip(ends) {
+            intervals.push(series.interval(-downward, *upward));
+        }
+        Self {
+            intervals,
+            // The upper quantile of t* gives the lower end.
+            probabilities: [upward.probability, downward.probability],
+        }
     }
-    intervals
 }
 
 /// The statistics of all resamples, for each series.
@@ -305,23 +366,34 @@ fn resampled_statistics(all: &[BlockMeans]) -> ResampledStatistics {
 
 /// A quantile of the statistics of each series, all at the same rank: the lowest rank with which
 /// no series is beyond its quantile in all resamples but a tail.
-fn balanced_quantiles(statistics: &[Vec<f64>]) -> Vec<f64> {
-    let mut highest_ranks = vec![0; RESAMPLES];
-    let mut sorted_statistics = Vec::with_capacity(statistics.len());
-    for of_series in statistics {
-        let mut sorted = of_series.clone();
-        sorted.sort_by(f64::total_cmp);
-        for (highest, statistic) in highest_ranks.iter_mut().zip(of_series) {
-            let rank = sorted.partition_point(|other| other < statistic);
-            *highest = rank.max(*highest);
+struct BalancedQuantiles {
+    quantiles: Vec<f64>,
+    /// Of the rank, below 1.
+    probability: f64,
+}
+
+impl BalancedQuantiles {
+    fn of(statistics: &[Vec<f64>]) -> Self {
+        let mut highest_ranks = vec![0; RESAMPLES];
+        let mut sorted_statistics = Vec::with_capacity(statistics.len());
+        for of_series in statistics {
+            let mut sorted = of_series.clone();
+            sorted.sort_by(f64::total_cmp);
+            for (highest, statistic) in highest_ranks.iter_mut().zip(of_series) {
+                let rank = sorted.partition_point(|other| other < statistic);
+                *highest = rank.max(*highest);
+            }
+            sorted_statistics.push(sorted);
         }
-        sorted_statistics.push(sorted);
+        highest_ranks.sort_unstable();
+        let tail = ((1.0 - CONFIDENCE) / 2.0 * RESAMPLES as f64).floor() as usize;
+        let common_rank = highest_ranks[RESAMPLES - 1 - tail];
+        let quantiles = sorted_statistics.iter().map(|sorted| sorted[common_rank]);
+        Self {
+            quantiles: quantiles.collect(),
+            probability: (common_rank + 1).min(RESAMPLES - 1) as f64 / RESAMPLES as f64,
+        }
     }
-    highest_ranks.sort_unstable();
-    let tail = ((1.0 - CONFIDENCE) / 2.0 * RESAMPLES as f64).floor() as usize;
-    let common_rank = highest_ranks[RESAMPLES - 1 - tail];
-    let quantiles = sorted_statistics.iter().map(|sorted| sorted[common_rank]);
-    quantiles.collect()
 }
 
 /// Twice the automatic length, within its limit.

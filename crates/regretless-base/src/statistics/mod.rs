@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use block_bootstrap::{
     CONFIDENCE, FOLD_ERROR_FACTOR, MIN_PERIODS, MeanInterval, RowOrder, differs_in_enough_rows,
-    mean_interval, simultaneous_intervals,
+    mean_interval, simultaneous_intervals, simultaneous_row_intervals,
 };
 use student_t::student_t_quantile;
 

@@ -25,12 +25,15 @@ use crate::shell::{command_line, quoted};
 /// Width of the column of roles: that of the longest, `row parameters`.
 const ROLE_WIDTH: usize = 14;
 
+/// The decisions of the command that is printed.
+const DECISIONS_FILE_NAME: &str = "new-decisions.csv";
+
 /// Finds the roles of the columns, compares methods, and writes model and page.
 pub fn run(options: &FitOptions, context: &CommandContext) -> Result<CommandReport> {
     let options = &with_example(options.clone(), context)?;
     let settings = fit_settings(options, context)?;
     let table = FitTable::read(&settings)?;
-    settings.check_folder(&table.roles, context.force)?;
+    check_folder(&settings, &table, options.rows_only, context)?;
     print_roles(&table, &settings, context);
     context.print_notes(&table.notes);
     if options.rows_only {
@@ -41,11 +44,6 @@ pub fn run(options: &FitOptions, context: &CommandContext) -> Result<CommandRepo
     set_resumable();
     let results = table.fit(&plan, &settings, &context.progress)?;
     context.print_notes(&results.notes);
-    for (row, failure) in results.labels.failed.iter().take(10) {
-        context.warn(&format!(
-            "note: row {row} (counted from 0) is skipped: {failure}"
-        ));
-    }
     if results.write(&table, &settings)? {
         context.warn("note: this fit was complete; its results are unchanged");
     }
@@ -170,6 +168,23 @@ fn default_folder(table: &Path) -> PathBuf {
     Path::new("runs").join(format!("fit-{name}"))
 }
 
+/// Refuses a folder with results of other settings, another table or problem.
+fn check_folder(
+    settings: &FitSettings,
+    table: &FitTable,
+    is_rows_only: bool,
+    context: &CommandContext,
+) -> Result<()> {
+    let checked = settings.check_folder(&table.roles, context.force, is_rows_only);
+    if checked.is_err() && settings.folder.is_dir() {
+        context.warn(&format!(
+            "{}: has results of other settings, another table or another problem",
+            settings.folder.display()
+        ));
+    }
+    checked
+}
+
 fn print_roles(table: &FitTable, settings: &FitSettings, context: &CommandContext) {
     context.warn(&format!("problem: {}", table.problem_in_words()));
     let rows = grouped(table.rows() as u64);
@@ -189,8 +204,7 @@ fn write_rows(table: &FitTable, settings: &FitSettings) -> Result<CommandReport>
     report.line(format!("rows: {}", rows.display()));
     let model = settings.folder.join(MODEL_FILE_NAME);
     report.line(table.next_rows.instruction(&rows));
-    // The decisions for the last period are replaced.
-    report.line(decide_line(table, settings, &model) + " --force");
+    report.line(decide_line(table, settings, &model));
     Ok(report)
 }
 
@@ -200,9 +214,14 @@ fn decide_line(table: &FitTable, settings: &FitSettings, model: &Path) -> String
     let key = table.key();
     let key = key.map_or_else(String::new, |column| format!(" --key {}", quoted(column)));
     let [model, rows] = [model, &folder.join(NEW_ROWS_FILE_NAME)].map(quoted_path);
-    let decisions = quoted_path(&folder.join("new-decisions.csv"));
+    let earlier = folder.join(DECISIONS_FILE_NAME);
+    let decisions = quoted_path(&earlier);
     let columns = instance_flags(&table.roles);
-    format!("  regretless decide --model {model} --data {rows}{columns}{key} --out {decisions}")
+    // Those of an earlier model, or for an earlier period, are replaced.
+    let force = if earlier.exists() { " --force" } else { "" };
+    format!(
+        "  regretless decide --model {model} --data {rows}{columns}{key} --out {decisions}{force}"
+    )
 }
 
 /// The flags of the columns that name instances and items of a long table.
@@ -251,6 +270,12 @@ fn report(settings: &FitSettings, table: &FitTable, results: &FitResults) -> Res
     report.line(format!("model: {}", model.display()));
     report.line(format!("page:  {}", page.display()));
     report.line(format!("card:  {}", folder.join(CARD_FILE_NAME).display()));
+    if folder.join(DECISIONS_FILE_NAME).exists() {
+        report.line(format!(
+            "{DECISIONS_FILE_NAME} in this folder is of an earlier model; the next command \
+             replaces it"
+        ));
+    }
     let rows = folder.join(NEW_ROWS_FILE_NAME);
     report.line(table.next_rows.instruction(&rows));
     report.line(decide_line(table, settings, &model));

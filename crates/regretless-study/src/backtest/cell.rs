@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::fold_data::{FoldData, SplitData};
 use super::method::{BacktestMethod, GivenMethod, divide_columns};
+use super::production::chosen_epochs;
+use super::repeated::Repetition;
 use super::runner::{Backtest, BacktestTable};
 use crate::experiment::{CellFiles, CellId, StoredCell, cell_key, shown_predictions};
 use regretless::baseline::mean_costs;
@@ -14,7 +16,7 @@ use regretless::evaluate::MissingPredictions;
 use regretless::label::LabeledDataset;
 use regretless::method::Method;
 use regretless::predict::{CostModel, PredictorSpec};
-use regretless::report::{CandidateReport, TrainReport};
+use regretless::report::CandidateReport;
 use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::solve::SolveStatus;
 use regretless::train::{TrainingContext, linear_fit};
@@ -24,7 +26,7 @@ use regretless_base::error::{Error, Result};
 use regretless_base::observer::Observer;
 
 /// Increased when the content or meaning of cell files changes.
-const FOLD_CELL_VERSION: u32 = 3;
+const FOLD_CELL_VERSION: u32 = 4;
 
 /// A cell and its outcome, as stored in a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -100,7 +102,7 @@ struct FoldCell<'a> {
     data_hash: &'a str,
     /// What is trained; none for other methods.
     training: Option<FoldTraining<'a>>,
-    /// Hash of the user's predictions.
+    /// Hash of the user's predictions, or of costs that are repeated.
     given_hash: Option<String>,
     /// The cell whose model the training starts from.
     start_key: Option<&'a str>,
@@ -214,11 +216,11 @@ impl CellRun<'_> {
         };
         let given_hash = match self.method {
             BacktestMethod::Given(given) => Some(self.given_hash(given)),
+            BacktestMethod::LastPeriod => self.repetition().hash(1),
+            BacktestMethod::SeasonalNaive(season) => self.repetition().hash(*season),
             BacktestMethod::LeastSquares
             | BacktestMethod::Trained(_)
-            | BacktestMethod::HistoryMean
-            | BacktestMethod::LastPeriod
-            | BacktestMethod::SeasonalNaive(_) => None,
+            | BacktestMethod::HistoryMean => None,
         };
         let cell = FoldCell {
             version: FOLD_CELL_VERSION,
@@ -256,6 +258,14 @@ impl CellRun<'_> {
             }
         }
         hasher.finalize().to_hex().to_string()
+    }
+
+    fn repetition(&self) -> Repetition<'_> {
+        Repetition {
+            table: self.table,
+            data: self.data,
+            costs: self.backtest.repeated,
+        }
     }
 
     fn context<'d>(&'d self, part: &'d SplitData) -> TrainingContext<'d> {
@@ -349,8 +359,8 @@ impl CellRun<'_> {
                 let repeated = mean.repeat(rows.len());
                 complete(Matrix::new(rows.len(), mean.len(), repeated)?)?
             }
-            BacktestMethod::LastPeriod => self.data.last_period()?,
-            BacktestMethod::SeasonalNaive(season) => self.data.last_season(*season)?,
+            BacktestMethod::LastPeriod => self.repetition().predictions(1)?,
+            BacktestMethod::SeasonalNaive(season) => self.repetition().predictions(*season)?,
             BacktestMethod::Given(GivenMethod::Predictions { costs, .. }) => {
                 let given = costs.select_rows(&self.table.folds[self.fold].test);
                 test.minimized_predictions(rows, given)?
@@ -473,14 +483,6 @@ impl CellRun<'_> {
         }
         Ok(decided)
     }
-}
-
-/// The epoch that the validation rows of a training chose; none for searches, for methods of
-/// several rounds, whose rounds have epochs of their own, and where nothing was chosen: epoch 0
-/// has the initial parameters.
-fn chosen_epochs(method: &Method, report: &TrainReport) -> Option<usize> {
-    let has_one_round = matches!(method, Method::Stages(_)) && report.rounds.len() == 1;
-    has_one_round.then(|| report.best_epoch().max(1))
 }
 
 /// The file of a cell's model.

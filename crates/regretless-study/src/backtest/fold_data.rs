@@ -8,12 +8,12 @@ use std::sync::Arc;
 use super::folds::BacktestFold;
 use super::periods::Periods;
 use super::runner::BacktestTable;
-use regretless::data::{Dataset, FeatureShape, Features, Matrix, SplitIndices};
+use regretless::data::{Dataset, Features, SplitIndices};
 use regretless::label::LabeledDataset;
 use regretless::oracle::Oracle;
 use regretless::predict::CostModel;
 use regretless::train::TrainingContext;
-use regretless_base::error::{Error, Result};
+use regretless_base::error::Result;
 use regretless_base::observer::NoopObserver;
 
 /// Labeled rows of a fold. Its history and the rows that it decides are separate tables, so a
@@ -26,9 +26,9 @@ pub(super) struct FoldData {
     /// The rows that are decided.
     pub test: LabeledDataset,
     /// Positions of the rows of each period of the history, by the number of the period.
-    history: BTreeMap<usize, Vec<usize>>,
+    pub history: BTreeMap<usize, Vec<usize>>,
     /// The period of each row that is decided, in order.
-    test_periods: Vec<usize>,
+    pub test_periods: Vec<usize>,
     /// Hash of the rows, their labels, the problem and the limits of its solver.
     pub hash: String,
     /// For the rows of the history, on one thread.
@@ -100,62 +100,16 @@ impl FoldData {
         Ok(format!("{} {} {test}", validated?, whole?))
     }
 
+    /// The features that columns of dates and texts become by all rows of the history.
+    pub fn feature_names(&self) -> Vec<String> {
+        let encoding = self.whole.data.data().features().encoding();
+        encoding.map_or_else(Vec::new, |encoding| encoding.feature_names())
+    }
+
     /// The rows that are decided, by their position.
     pub fn test_rows(&self) -> Vec<usize> {
         (0..self.test.len()).collect()
     }
-
-    /// The mean costs of the last period of the history for every decided row, minimized.
-    pub fn last_period(&self) -> Result<Matrix> {
-        let last = self.history.keys().next_back().copied();
-        self.repeat_periods(|_| last)
-    }
-
-    /// The mean costs of the last period of the history that is a multiple of `season` periods
-    /// before the decided one, minimized.
-    pub fn last_season(&self, season: usize) -> Result<Matrix> {
-        let latest = self.history.keys().next_back().copied().unwrap_or(0);
-        self.repeat_periods(|period| {
-            let seasons = (period - latest).div_ceil(season);
-            period.checked_sub(seasons.checked_mul(season)?)
-        })
-    }
-
-    /// The mean costs of a period of the history for every decided row.
-    fn repeat_periods(&self, source: impl Fn(usize) -> Option<usize>) -> Result<Matrix> {
-        let (history, test) = (self.whole.data.data(), self.test.data());
-        let has_absent_costs = history.has_absent_costs() || test.has_absent_costs();
-        // Positions of a long table without names are other items in every row.
-        let is_wide = history.features().shape() == FeatureShape::Wide;
-        let has_positions = !is_wide && !history.cost_names().are_explicit();
-        if has_absent_costs && has_positions {
-            return Err(no_earlier_costs());
-        }
-        let costs = history.predicted_part();
-        let mut values = Vec::with_capacity(test.len() * costs.cols());
-        for (row, period) in self.test_periods.iter().enumerate() {
-            let rows = source(*period).and_then(|source| self.history.get(&source));
-            let rows = rows.ok_or_else(|| {
-                Error::setting("the history of a fold is shorter than a season")
-                    .with_remedy("choose a longer training window or a shorter season")
-            })?;
-            let exists = test.present_costs(row);
-            for (column, mean) in mean_of_rows(history, &costs, rows).into_iter().enumerate() {
-                let is_needed = exists.is_none_or(|exists| exists[column]);
-                match mean {
-                    Some(mean) => values.push(mean),
-                    None if is_needed => return Err(no_earlier_costs()),
-                    None => values.push(0.0),
-                }
-            }
-        }
-        let costs = Matrix::from_f64(test.len(), costs.cols(), &values)?;
-        test.complete_predictions(&self.test_rows(), costs)
-    }
-}
-
-fn no_earlier_costs() -> Error {
-    Error::setting("an item need not exist in an earlier period: earlier costs cannot be repeated")
 }
 
 /// An oracle for some rows of the table.
@@ -183,25 +137,6 @@ fn with_stated_costs(labeled: &LabeledDataset) -> Result<Dataset> {
         }
     }
     Dataset::with_missing_costs(data.features().clone(), costs, None)
-}
-
-/// The mean of each cost over the rows in which it exists; `None` if it exists in none.
-fn mean_of_rows(data: &Dataset, costs: &Matrix, rows: &[usize]) -> Vec<Option<f64>> {
-    let mut sums = vec![0.0; costs.cols()];
-    let mut counts = vec![0_usize; costs.cols()];
-    for row in rows {
-        let exists = data.present_costs(*row);
-        for (column, cost) in costs.row(*row).iter().enumerate() {
-            if exists.is_none_or(|exists| exists[column]) {
-                sums[column] += f64::from(*cost);
-                counts[column] += 1;
-            }
-        }
-    }
-    let means = sums.iter().zip(counts);
-    means
-        .map(|(sum, count)| (count > 0).then(|| sum / count as f64))
-        .collect()
 }
 
 fn history_by_period(fold: &BacktestFold, periods: &Periods) -> BTreeMap<usize, Vec<usize>> {

@@ -193,6 +193,16 @@ pub(super) fn divide_columns(
     (predicted, auxiliary)
 }
 
+/// Which earlier costs the last period and the seasonal baseline repeat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RepeatedCosts {
+    /// Those at the end of the history of a fold, for all periods that it decides.
+    OfHistory,
+    /// For each period those that are known when it is decided: of this many periods before, and
+    /// earlier. They may be of periods that the same fold has decided.
+    Known(usize),
+}
+
 /// One method of a backtest.
 #[derive(Debug, Clone)]
 pub(super) enum BacktestMethod {
@@ -202,10 +212,10 @@ pub(super) enum BacktestMethod {
     Trained(Method),
     /// The mean of each cost over the history of a fold.
     HistoryMean,
-    /// The costs of the last period of the history.
+    /// The costs of the last period of the history, or of the last known one.
     LastPeriod,
-    /// The costs of the last period of the history that is a multiple of this many periods before
-    /// the decided one.
+    /// The costs of the last such period that is a multiple of this many periods before the decided
+    /// one.
     SeasonalNaive(usize),
     /// A custom method.
     Given(GivenMethod),

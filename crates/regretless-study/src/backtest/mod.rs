@@ -17,13 +17,14 @@ mod history;
 mod method;
 mod periods;
 mod production;
+mod repeated;
 mod results;
 mod runner;
 mod savings;
 
 pub use folds::{BacktestFold, RollingOrigin, TrainingWindow, cross_validation};
 pub use history::BacktestHistory;
-pub use method::GivenMethod;
+pub use method::{GivenMethod, RepeatedCosts};
 pub use periods::Periods;
 pub use production::ProductionModel;
 pub use results::{

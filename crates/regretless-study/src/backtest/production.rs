@@ -6,7 +6,10 @@ use super::folds::BacktestFold;
 use super::method::BacktestMethod;
 use super::results::{BacktestResults, MethodHistory};
 use super::runner::{Backtest, BacktestTable};
+use regretless::loss::{CostSensitiveSpec, ErrorSide};
+use regretless::method::{Method, TrainingStage};
 use regretless::predict::CostModel;
+use regretless::report::TrainReport;
 use regretless_base::error::{Error, Result};
 use regretless_base::observer::Observer;
 
@@ -17,6 +20,9 @@ pub struct ProductionModel {
     pub model: CostModel,
     /// Epochs of its training: the median of those that the validation rows of the folds chose.
     pub epochs: Option<usize>,
+    /// Features that the last training of the backtest did not have: more rows have more seasons
+    /// and categories.
+    pub new_features: Vec<String>,
 }
 
 impl Backtest {
@@ -57,9 +63,33 @@ impl Backtest {
             start: None,
             observer,
         };
+        let compared = match last {
+            Some(last) => FoldData::new(table, last, self.validation)?.feature_names(),
+            None => Vec::new(),
+        };
+        let mut new_features = data.feature_names();
+        new_features.retain(|name| !compared.contains(name));
         Ok(ProductionModel {
             model: cell.fit_history(epochs)?,
             epochs,
+            new_features,
         })
     }
+}
+
+/// The epoch that the validation rows of a training chose; none for searches, for methods of
+/// several rounds, whose rounds have epochs of their own, and where validation rows choose more
+/// than the epoch. If no epoch was chosen, 1: epoch 0 has the initial parameters.
+pub(super) fn chosen_epochs(method: &Method, report: &TrainReport) -> Option<usize> {
+    let Method::Stages(stages) = method else {
+        return None;
+    };
+    let has_one_round = report.rounds.len() == 1 && !stages.iter().any(chooses_shrinkage);
+    has_one_round.then(|| report.best_epoch().max(1))
+}
+
+/// Whether validation rows choose the shrinkage of the prices of `D`.
+fn chooses_shrinkage(stage: &TrainingStage) -> bool {
+    let loss = stage.loss.downcast_ref::<CostSensitiveSpec>();
+    loss.is_some_and(|loss| loss.side == ErrorSide::DualWeighted(None))
 }

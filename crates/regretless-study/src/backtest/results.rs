@@ -36,12 +36,17 @@ pub struct BacktestResults {
     pub days_per_period: Option<f64>,
     /// Whether periods follow each other in time; rows of a cross-validation do not.
     pub are_ordered: bool,
+    /// Decided rows that equal another one in features and costs, if they are so many that models
+    /// of a cross-validation have seen what they decide.
+    pub repeated_rows: usize,
     /// Names of the columns of decisions.
     pub columns: CostNames,
     /// What all methods but the reference save, in their order.
     pub savings: Vec<MethodSaving>,
     /// The verdict in a sentence, if more was asked than [`BacktestResults::verdict`] answers.
     pub stated_verdict: Option<String>,
+    /// The method of the model that follows, which pages are then about.
+    pub delivered: Option<String>,
     /// What limits the verdict, in sentences.
     pub remarks: Vec<String>,
     /// Names of items that differ between rows, if they do.
@@ -228,9 +233,11 @@ impl BacktestResults {
             trainings: if backtest.refit { table.folds.len() } else { 1 },
             days_per_period: table.periods.days_per_period(),
             are_ordered: table.periods.are_ordered(),
+            repeated_rows: backtest.repeated_rows,
             columns: names.followed_by(table.oracle.problem().model_parts().auxiliary_names()),
             savings: Vec::new(),
             stated_verdict: None,
+            delivered: None,
             remarks: Vec::new(),
             parameters: table.data.data().parameters().cloned(),
             rows_of_table: None,

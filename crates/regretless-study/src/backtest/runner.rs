@@ -11,7 +11,7 @@ use super::cell::{CellRun, FoldModel};
 use super::fold_data::FoldData;
 use super::folds::{BacktestFold, check_folds};
 use super::history::BacktestHistory;
-use super::method::{BacktestMethod, GivenMethod};
+use super::method::{BacktestMethod, GivenMethod, RepeatedCosts};
 use super::periods::Periods;
 use super::results::{BacktestResults, FinishedMethod, MethodHistory};
 use crate::experiment::CellFiles;
@@ -86,6 +86,11 @@ pub struct Backtest {
     pub warm_start: bool,
     /// Periods of a season; with it the costs of a season before are a baseline.
     pub season: Option<usize>,
+    /// Which earlier costs the baselines repeat that know no features.
+    pub repeated: RepeatedCosts,
+    /// Rows without times that equal another one in features and costs, if they are so many that
+    /// models have seen what they decide; then there are no intervals.
+    pub repeated_rows: usize,
     /// The unit of costs, such as EUR, for sentences.
     pub unit: Option<String>,
     /// Folder of the finished cells; without it nothing is stored.
@@ -191,6 +196,8 @@ impl Backtest {
             refit: true,
             warm_start: false,
             season: None,
+            repeated: RepeatedCosts::OfHistory,
+            repeated_rows: 0,
             unit: None,
             folder: None,
         }

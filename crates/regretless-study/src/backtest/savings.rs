@@ -10,8 +10,8 @@ use super::results::{BacktestResults, MethodHistory};
 use crate::text::grouped;
 use crate::verdict::{AmountUnit, Verdict, VerdictScope, convergence_remark};
 use regretless_base::statistics::{
-    ConfidenceInterval, FOLD_ERROR_FACTOR, MIN_PERIODS, MeanInterval, RowOrder, mean_interval,
-    simultaneous_intervals,
+    ConfidenceInterval, FOLD_ERROR_FACTOR, MIN_PERIODS, MeanInterval, simultaneous_intervals,
+    simultaneous_row_intervals,
 };
 use regretless_base::text::plural;
 
@@ -92,27 +92,35 @@ impl BacktestResults {
             .filter(|saving| saving.interval.is_some());
         let best = best.or_else(|| tested.max_by(largest));
         let best = best.or_else(|| self.savings.iter().max_by(largest));
-        let periods = self.periods.len();
-        let untested = if periods < MIN_PERIODS {
-            Some(format!(
-                "too few {} to tell: {periods} were decided, at least {MIN_PERIODS} are needed",
-                self.evidence()
-            ))
-        } else if best.is_none() {
-            Some(
-                "no other method has decided the history: nothing is compared with least \
-                  squares"
-                    .into(),
-            )
-        } else {
-            None
-        };
+        let is_alone = best.is_none().then(|| {
+            "no other method has decided the history: nothing is compared with least squares".into()
+        });
+        let verdict = self.verdict_on(best, self.methods.first());
         Verdict {
             scope: VerdictScope::AllMethods,
             implication: Some("a linear regression is enough"),
-            untested,
-            ..self.verdict_on(best, self.methods.first())
+            untested: verdict.untested.clone().or(is_alone),
+            ..verdict
         }
+    }
+
+    /// Why no interval would hold, whatever is compared.
+    fn untested(&self) -> Option<String> {
+        let (periods, evidence) = (self.periods.len(), self.evidence());
+        if self.repeated_rows > 0 {
+            return Some(format!(
+                "nothing is claimed: {} of {} rows have the features and costs of another one, so \
+                 models have seen what they decide; keep one of each",
+                grouped(self.repeated_rows as u64),
+                grouped(periods as u64)
+            ));
+        }
+        (periods < MIN_PERIODS).then(|| {
+            format!(
+                "too few {evidence} to tell: {periods} were decided, at least {MIN_PERIODS} are \
+                 needed"
+            )
+        })
     }
 
     /// The verdict in one sentence.
@@ -141,7 +149,7 @@ impl BacktestResults {
             implication: None,
             // A remark names the methods that have not.
             has_converged: true,
-            untested: None,
+            untested: self.untested(),
         }
     }
 
@@ -155,7 +163,7 @@ impl BacktestResults {
 
     /// What limits the verdict, in sentences.
     pub(super) fn limits(&self) -> Vec<String> {
-        let is_tested = self.periods.len() >= MIN_PERIODS;
+        let is_tested = self.untested().is_none();
         if is_tested && self.savings.is_empty() {
             return Vec::new();
         }
@@ -199,7 +207,7 @@ impl BacktestResults {
     }
 
     /// How the best method compares with the decisions that were made.
-    fn present_remark(&self) -> Option<String> {
+    pub(crate) fn present_remark(&self) -> Option<String> {
         let others = self.methods.iter().filter(|method| !method.is_given);
         let best = others.min_by(|a, b| a.total_regret().total_cmp(&b.total_regret()))?;
         let verdict = self.verdict_against_present(best)?;
@@ -312,18 +320,24 @@ impl MethodSaving {
 }
 
 impl BacktestResults {
-    /// What a method saves against another one. The interval is simultaneous for all methods, so it
-    /// holds for one that was chosen by the results. What least squares saves has the interval of
-    /// the verdict with the opposite sign.
+    /// What a method saves against another one. The interval is simultaneous for all methods that
+    /// could be compared with that one, so it holds for one that was chosen by the results. What
+    /// least squares saves has the interval of the verdict with the opposite sign.
     pub(crate) fn saving_against(&self, reference: &str, method: &str) -> Option<MethodSaving> {
-        let position_of = |name: &str| self.methods.iter().position(|known| known.name == name);
-        let [reference, method] = [position_of(reference)?, position_of(method)?];
-        let is_least_squares = method == 0;
-        let [base, compared] = if is_least_squares {
-            [method, reference]
-        } else {
-            [reference, method]
-        };
+        let [reference, method] = [self.position_of(reference)?, self.position_of(method)?];
+        let base = if method == 0 { method } else { reference };
+        Some(self.saving_in_family_of(base, reference, method))
+    }
+
+    fn position_of(&self, name: &str) -> Option<usize> {
+        self.methods.iter().position(|known| known.name == name)
+    }
+
+    /// What a method saves against a reference, with an interval that is simultaneous for the
+    /// savings of all methods against one of both, the base.
+    fn saving_in_family_of(&self, base: usize, reference: usize, method: usize) -> MethodSaving {
+        let is_turned = base == method;
+        let compared = if is_turned { reference } else { method };
         let differences: Vec<Vec<f64>> = self
             .methods
             .iter()
@@ -331,7 +345,7 @@ impl BacktestResults {
             .collect();
         let mut interval = self.intervals(&differences)[compared];
         let mut of_periods = differences[compared].clone();
-        if is_least_squares {
+        if is_turned {
             interval = interval.map(|interval| MeanInterval {
                 lower: -interval.upper,
                 upper: -interval.lower,
@@ -339,12 +353,12 @@ impl BacktestResults {
             });
             of_periods.iter_mut().for_each(|saving| *saving = -*saving);
         }
-        Some(MethodSaving::new(
+        MethodSaving::new(
             &self.methods[method],
             &of_periods,
             interval,
             self.days_per_period,
-        ))
+        )
     }
 
     /// The decisions that were made, if they were given.
@@ -360,33 +374,31 @@ impl BacktestResults {
         Some(self.verdict_on(Some(&saving), Some(present)))
     }
 
-    /// The verdict on a method against another one; without an interval if there are too few
+    /// The verdict on a method against another one, which may have been chosen by the results: its
+    /// interval is simultaneous for all references of the method or, if one of both is least
+    /// squares, for all methods against least squares. Without an interval if there are too few
     /// periods.
     pub(crate) fn verdict_against(&self, reference: &str, method: &str) -> Verdict {
-        let saving = self.saving_against(reference, method);
         let known = self.methods.iter().find(|known| known.name == reference);
+        let positions = self.position_of(reference).zip(self.position_of(method));
+        let saving = positions.map(|(reference, method)| {
+            let base = if reference == 0 { reference } else { method };
+            self.saving_in_family_of(base, reference, method)
+        });
         self.verdict_on(saving.as_ref(), known)
     }
 
-    /// The intervals of mean savings. Those of periods allow for their order and for the number of
-    /// methods; rows of a cross-validation are independent but for the models that they share.
+    /// The intervals of mean savings, which allow for the number of methods. Those of periods allow
+    /// for their order, too; rows of a cross-validation are independent but for the models that
+    /// they share.
     fn intervals(&self, savings: &[Vec<f64>]) -> Vec<Option<MeanInterval>> {
-        if self.periods.len() < MIN_PERIODS {
+        if self.untested().is_some() {
             return vec![None; savings.len()];
         }
         if self.are_ordered {
             return simultaneous_intervals(savings);
         }
-        let mut intervals = Vec::with_capacity(savings.len());
-        for savings in savings {
-            let interval = mean_interval(savings, RowOrder::Random, FOLD_ERROR_FACTOR);
-            intervals.push(interval.map(|interval| MeanInterval {
-                lower: interval.lower,
-                upper: interval.upper,
-                block_length: None,
-            }));
-        }
-        intervals
+        simultaneous_row_intervals(savings, FOLD_ERROR_FACTOR)
     }
 
     /// What a decided period is called: rows without times are no periods.

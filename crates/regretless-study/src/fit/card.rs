@@ -6,6 +6,12 @@ use super::{FitResults, FitSettings, FitTable};
 use crate::text::grouped;
 
 impl FitResults {
+    /// Whether the model needs no validation rows: all train it.
+    fn is_closed_form(&self) -> bool {
+        let method = self.verdict.chosen.parse::<Method>();
+        matches!(method, Ok(Method::LeastSquares { .. }))
+    }
+
     /// The model card.
     pub fn model_card(&self, table: &FitTable, settings: &FitSettings) -> String {
         let mut card = String::new();
@@ -27,7 +33,7 @@ impl FitResults {
                 "* epochs: {epochs}, the median of those that validation rows chose in the \
                  folds; trained on all rows"
             ));
-        } else if self.verdict.chosen == Method::least_squares().to_string() {
+        } else if self.is_closed_form() {
             line("* fitted to all rows");
         } else {
             line("* of all rows, some train its candidates and the others choose among them");
@@ -39,7 +45,15 @@ impl FitResults {
         ));
         line("\n## Data\n");
         line(&format!("* table: {}", settings.file.display()));
-        line(&format!("* rows: {}", grouped(table.rows() as u64)));
+        let (rows, skipped) = (table.rows() as u64, self.labels.failed.len() as u64);
+        if skipped == 0 {
+            line(&format!("* rows: {}", grouped(rows)));
+        } else {
+            let [used, all] = [rows - skipped, rows].map(grouped);
+            line(&format!(
+                "* rows: {used} of {all}; the others have no best decision"
+            ));
+        }
         let periods = table.periods();
         if periods.are_ordered() && !periods.is_empty() {
             let [first, last] = [0, periods.len() - 1].map(|period| periods.name(period));

@@ -1,4 +1,4 @@
-//! The folder of a fit and the settings that its results are for.
+//! The folder of a fit, and what its results are of: settings, table and problem.
 
 use std::path::{Path, PathBuf};
 
@@ -11,13 +11,15 @@ use regretless_base::error::{Error, Result};
 use serde::Serialize;
 
 use super::{FitSettings, NO_COLUMN, RowFile, TableRoles};
-use crate::text::settings_text;
+use crate::text::{path_from, settings_text, with_path};
 
 /// The settings of a fit, with every role.
 pub const SETTINGS_FILE_NAME: &str = "settings.toml";
 
-/// Settings that do not decide about results.
-const IRRELEVANT_SETTINGS: [&str; 3] = ["out", "title", "names"];
+/// Settings that change how results are shown, and no number.
+const PRESENTATION: [&str; 4] = ["out", "title", "unit", "names"];
+/// Begins the line of the settings file that has the hash of table and problem.
+const INPUTS: &str = "# table and problem: ";
 
 /// The files of a fit as the user named them, which the settings file names again.
 #[derive(Debug, Clone, Default)]
@@ -85,7 +87,7 @@ struct SettingsFile<'a> {
     categories: Option<&'a [String]>,
     target_statistics: Option<&'a [String]>,
     dates: Option<&'a [String]>,
-    holidays: Option<&'a Path>,
+    holidays: Option<PathBuf>,
     missing: Option<&'a str>,
     instance_column: Option<&'a str>,
     item_column: Option<&'a str>,
@@ -104,7 +106,7 @@ struct SettingsFile<'a> {
     seconds: Option<f64>,
     unit: Option<&'a str>,
     title: Option<&'a str>,
-    names: Option<&'a Path>,
+    names: Option<PathBuf>,
     out: &'a Path,
     problem: SettingsProblem<'a>,
 }
@@ -113,7 +115,7 @@ struct SettingsFile<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum SettingsProblem<'a> {
-    File(&'a Path),
+    File(PathBuf),
     Inline(&'a ProblemSpec),
 }
 
@@ -128,13 +130,19 @@ impl FitSettings {
     ///
     /// # Errors
     /// When the problem cannot be written.
-    pub fn text(&self, roles: &TableRoles) -> Result<String> {
+    fn text(&self, roles: &TableRoles) -> Result<String> {
         let none = [NO_COLUMN.to_owned()];
         let periods: Vec<String> = roles.lag_periods.iter().map(usize::to_string).collect();
         let long = self.roles.long.as_ref();
         let (files, standard) = (&self.files, SearchLimits::default());
+        let from_folder = |file: &PathBuf| path_from(&self.folder, file);
+        let tables: Vec<PathBuf> = files.tables.iter().map(from_folder).collect();
+        let parameters = self.parameters.iter();
+        let parameters: Vec<String> = parameters
+            .map(|named| with_path(named, |file| path_from(&self.folder, file)))
+            .collect();
         let file = SettingsFile {
-            table: &files.tables,
+            table: &tables,
             // That of a long table is its cost column.
             costs: given(&roles.costs).filter(|_| roles.instances.is_empty()),
             time: roles.time.as_deref().unwrap_or(NO_COLUMN),
@@ -147,12 +155,12 @@ impl FitSettings {
             categories: given(&self.features.categories),
             target_statistics: given(&self.features.target_statistics),
             dates: given(&self.features.dates),
-            holidays: files.holidays.as_deref(),
+            holidays: files.holidays.as_ref().map(from_folder),
             missing: self.features.refuse_gaps.then_some("error"),
             instance_column: long.map(|long| long.instance.as_str()),
             item_column: long.and_then(|long| long.item.as_deref()),
             cost_column: long.map(|long| long.cost.as_str()),
-            parameters: given(&self.parameters),
+            parameters: given(&parameters),
             delimiter: files.delimiter.as_deref(),
             decimal: files.decimal.as_deref(),
             method: self.method.as_ref(),
@@ -166,21 +174,51 @@ impl FitSettings {
             seconds: self.limits.seconds,
             unit: self.unit.as_deref(),
             title: self.title.as_deref(),
-            names: files.names.as_deref(),
-            out: &self.folder,
+            names: files.names.as_ref().map(from_folder),
+            // That of this file, wherever it is moved.
+            out: Path::new("."),
             problem: match &files.problem {
-                Some(path) => SettingsProblem::File(path),
+                Some(path) => SettingsProblem::File(from_folder(path)),
                 None => SettingsProblem::Inline(&self.problem),
             },
         };
         settings_text(&file, "fit")
     }
 
-    /// Refuses a folder with results of other settings, unless they may be replaced.
+    /// Adds a line to the text of settings by which [`Self::check_folder`] knows the table
+    /// and the problem again.
     ///
     /// # Errors
-    /// When it is a file, or has other settings.
-    pub fn check_folder(&self, roles: &TableRoles, may_replace: bool) -> Result<()> {
+    /// When the table cannot be read.
+    fn with_inputs(&self, text: &str) -> Result<String> {
+        let mut hasher = blake3::Hasher::new();
+        let file = std::fs::File::open(&self.file).map_err(Error::io(&self.file))?;
+        hasher.update_reader(file).map_err(Error::io(&self.file))?;
+        for named in &self.parameters {
+            // A table of parameters may have a name in front of its file.
+            let path = Path::new(named.rsplit('=').next().unwrap_or(named));
+            if let Ok(file) = std::fs::File::open(path) {
+                hasher.update_reader(file).map_err(Error::io(path))?;
+            }
+        }
+        let problem = serde_json::to_string(&self.problem);
+        let problem = problem.map_err(|error| Error::setting(error.to_string()))?;
+        hasher.update(problem.as_bytes());
+        Ok(format!("{INPUTS}{}\n{text}", hasher.finalize().to_hex()))
+    }
+
+    /// Refuses a folder with results of other settings, another table or another problem, unless
+    /// they may be replaced: what changes numbers replaces nothing unasked. A longer table has
+    /// another next row, which a model that is there decides.
+    ///
+    /// # Errors
+    /// When it is a file, or has results of something else.
+    pub fn check_folder(
+        &self,
+        roles: &TableRoles,
+        may_replace: bool,
+        is_rows_only: bool,
+    ) -> Result<()> {
         let folder = &self.folder;
         if folder.exists() && !folder.is_dir() {
             return Err(Error::Exists(folder.clone()));
@@ -190,19 +228,39 @@ impl FitSettings {
             return Ok(());
         }
         let written = std::fs::read_to_string(&path).map_err(Error::io(&path))?;
-        let written = relevant(&written);
-        if written.is_none() || written != relevant(&self.text(roles)?) {
+        let mut own = self.text(roles)?;
+        if !is_rows_only {
+            own = self.with_inputs(&own)?;
+        }
+        let settings = relevant(&written);
+        let has_other_inputs = match (inputs_of(&written), inputs_of(&own)) {
+            (Some(written), Some(own)) => written != own,
+            (None, _) | (_, None) => false,
+        };
+        if settings.is_none() || settings != relevant(&own) || has_other_inputs {
             return Err(Error::Exists(path));
         }
         Ok(())
+    }
+
+    /// The text of the settings file of a fit.
+    ///
+    /// # Errors
+    /// When the table cannot be read, or the problem cannot be written.
+    pub(super) fn file_text(&self, roles: &TableRoles) -> Result<String> {
+        self.with_inputs(&self.text(roles)?)
     }
 }
 
 /// The settings that decide about results.
 fn relevant(text: &str) -> Option<toml::Table> {
     let mut table = text.parse::<toml::Table>().ok()?;
-    for name in IRRELEVANT_SETTINGS {
+    for name in PRESENTATION {
         table.remove(name);
     }
     Some(table)
+}
+
+fn inputs_of(text: &str) -> Option<&str> {
+    text.lines().find_map(|line| line.strip_prefix(INPUTS))
 }

@@ -5,7 +5,7 @@ use regretless_base::error::{Error, Result};
 
 use super::{FitSettings, FitTable};
 use crate::backtest::{
-    Backtest, BacktestFold, Periods, RollingOrigin, TrainingWindow, cross_validation,
+    Backtest, BacktestFold, Periods, RepeatedCosts, RollingOrigin, TrainingWindow, cross_validation,
 };
 
 /// Trainings of each method on a history, and folds of a cross-validation. Few, because each of
@@ -42,7 +42,7 @@ impl FitPlan {
             return Err(Error::data(format!(
                 "the table has {count} periods or rows, at least {MIN_ROWS} are needed"
             ))
-            .with_remedy("add rows; three rows say nothing about a fourth one")
+            .with_remedy("add rows: so few do not show which method is better")
             .in_file(&settings.file));
         }
         let (folds, description) = if periods.are_ordered() {
@@ -56,8 +56,12 @@ impl FitPlan {
             };
             let folds = origin.folds(periods)?;
             let description = format!(
-                "{} trainings, each on all earlier periods; {} of {count} periods are decided",
+                "{} trainings, each on all earlier periods{}; {} of {count} periods are decided",
                 folds.len(),
+                match origin.gap {
+                    0 => String::new(),
+                    gap => format!(" but the last {gap}"),
+                },
                 (count - first).saturating_sub(origin.gap)
             );
             (folds, description)
@@ -86,6 +90,9 @@ impl FitPlan {
         let mut backtest = Backtest::new(methods);
         backtest.training.seed = u64::from(settings.seed);
         backtest.season = settings.season;
+        if periods.are_ordered() {
+            backtest.repeated = RepeatedCosts::Known(settings.horizon.max(1));
+        }
         backtest.unit.clone_from(&settings.unit);
         backtest.folder = Some(settings.folder.clone());
         Ok(Self {

@@ -1,20 +1,26 @@
 //! Runs the plan of a fit: labels, folds, verdict, model and page.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use regretless::Model;
 use regretless::data::{DataCheck, Finding, SplitIndices, SplitRule};
 use regretless::label::LabelReport;
-use regretless::notes::Note;
+use regretless::notes::{Note, NoteKind};
 use regretless_base::error::{Error, Result};
 use regretless_base::observer::Observer;
+use regretless_base::text::first_names;
 
 use super::per_cost::shared_least_squares;
 use super::{FitPlan, FitSettings, FitTable, FitVerdict, SETTINGS_FILE_NAME};
 use crate::backtest::{BacktestHistory, BacktestResults, BacktestTable, GivenMethod, Periods};
 use crate::decision_page::{BacktestFacts, BacktestPage, DecisionPage};
 use crate::table_report::UnusedColumns;
-use crate::text::write_text;
+use crate::text::{grouped, write_text};
+
+/// Fraction of rows that may equal another one in features and costs. Untuned: what models have
+/// seen of so few rows they decide is less than what intervals allow for.
+const MAX_REPEATED_ROWS: f64 = 0.05;
 
 /// Everything that a fit finds.
 pub struct FitResults {
@@ -60,7 +66,7 @@ impl FitResults {
         let folder = &settings.folder;
         std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
         // First: a folder with results of a run that was killed is not taken by other settings.
-        let text = settings.text(&table.roles)?;
+        let text = settings.file_text(&table.roles)?;
         write_text(&folder.join(SETTINGS_FILE_NAME), &text, true)?;
         let contents = || COMPARED_FILES.map(|name| std::fs::read(folder.join(name)).ok());
         let earlier = contents();
@@ -136,6 +142,8 @@ impl FitTable {
         let time = self.roles.time.as_deref();
         let check = |check: DataCheck<'_>| self.source.check(check, time);
         let mut backtest = plan.backtest.clone();
+        backtest.repeated_rows = self.repeated_rows()?;
+        plan.method.check_problem(&oracle)?;
         let shared = shared_least_squares();
         if !self.roles.cost_columns.is_empty() && !backtest.methods.contains(&shared) {
             backtest.methods.push(shared);
@@ -146,11 +154,20 @@ impl FitTable {
         let given = comparable(given, &table, &mut reasons);
         let mut results = backtest.run(&table, &given, observer)?;
         results.rows_of_table.clone_from(&self.user.rows);
+        for failed in &results.failures {
+            if failed.name == plan.method.to_string() {
+                return Err(Error::setting(failed.error.clone()).for_method(&failed.name));
+            }
+            reasons.push(format!("not compared: {}: {}", failed.name, failed.error));
+        }
         results.remarks.extend(reasons);
         let verdict = FitVerdict::of(&results, &plan);
         results.stated_verdict = Some(verdict.sentence.clone());
         results.remarks.clone_from(&verdict.remarks);
+        results.delivered = Some(verdict.chosen.clone());
         let production = backtest.fit_history(&table, &results, &verdict.chosen, observer)?;
+        notes.extend(skipped_rows(&labeled.report, self.rows()));
+        notes.extend(new_features(&production.new_features));
         let model = Model::new(production.model, self.problem.clone())?;
         let page = BacktestPage {
             results: &results,
@@ -186,6 +203,24 @@ impl FitTable {
         self.source.split(&split, self.rows())
     }
 
+    /// Rows without times that equal another one, if models of the others have seen so many of the
+    /// rows that they decide.
+    fn repeated_rows(&self) -> Result<usize> {
+        if self.roles.time.is_some() || !self.roles.instances.is_empty() {
+            return Ok(0);
+        }
+        let roles = &self.roles;
+        let columns = [roles.features.as_slice(), &roles.costs].concat();
+        let mut counts: HashMap<Vec<String>, usize> = HashMap::new();
+        self.source.visit_rows(&columns, &mut |cells| {
+            *counts.entry(cells.to_vec()).or_default() += 1;
+            Ok(())
+        })?;
+        let repeated: usize = counts.values().filter(|count| **count > 1).sum();
+        let is_much = repeated as f64 > MAX_REPEATED_ROWS * self.rows() as f64;
+        Ok(if is_much { repeated } else { 0 })
+    }
+
     fn facts(&self, settings: &FitSettings) -> BacktestFacts {
         let file = settings.file.file_name();
         let name = file.map(|name| name.to_string_lossy().into_owned());
@@ -204,6 +239,35 @@ impl FitTable {
             ..BacktestFacts::default()
         }
     }
+}
+
+/// Rows that are left out because they have no label.
+fn skipped_rows(labels: &LabelReport, rows: usize) -> Option<Note> {
+    let (row, failure) = labels.failed.first()?;
+    let count = labels.failed.len();
+    let first = if count == 1 { "it" } else { "the first" };
+    Some(Note {
+        kind: NoteKind::Labels,
+        text: format!(
+            "{} of {} rows {} left out, as no decision is best for them; {first} is row {row} \
+             (counted from 0): {failure}",
+            grouped(count as u64),
+            grouped(rows as u64),
+            if count == 1 { "is" } else { "are" }
+        ),
+    })
+}
+
+/// Features of the model that no training that was compared had.
+fn new_features(names: &[String]) -> Option<Note> {
+    (!names.is_empty()).then(|| Note {
+        kind: NoteKind::Encoding,
+        text: format!(
+            "all rows together allow for features that no training of the comparison had; the \
+             model has them: {}",
+            first_names(names)
+        ),
+    })
 }
 
 /// What the user has, without what cannot be compared; the reasons are added to the others.

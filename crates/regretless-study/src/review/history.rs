@@ -95,8 +95,8 @@ impl DecisionReview {
     }
 }
 
-/// The method that the verdict is about; if it claims nothing, the one with the least regret of
-/// those that are fitted.
+/// The method of the model that follows; without one, the method that the verdict is about or, if
+/// it claims nothing, the one with the least regret of those that are fitted.
 fn shown_method<'a>(results: &'a BacktestResults, fitted: &[String]) -> &'a MethodHistory {
     let claimed = results.proven_savings();
     let claimed = claimed.max_by(|a, b| a.per_period.total_cmp(&b.per_period));
@@ -107,7 +107,11 @@ fn shown_method<'a>(results: &'a BacktestResults, fitted: &[String]) -> &'a Meth
         .filter(|method| fitted.contains(&method.name));
     let best = fitted.min_by(|a, b| a.total_regret().total_cmp(&b.total_regret()));
     let claimed = claimed.and_then(|saving| find(&saving.name));
-    claimed.or(best).unwrap_or(&results.methods[0])
+    let delivered = results.delivered.as_deref().and_then(find);
+    delivered
+        .or(claimed)
+        .or(best)
+        .unwrap_or(&results.methods[0])
 }
 
 /// The periods of all rows that were decided; rows of a period with several have their number too.

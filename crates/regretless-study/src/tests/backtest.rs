@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::backtest::{
-    Backtest, BacktestFold, BacktestResults, BacktestTable, GivenMethod, Periods, RollingOrigin,
-    TrainingWindow,
+    Backtest, BacktestFold, BacktestResults, BacktestTable, GivenMethod, Periods, RepeatedCosts,
+    RollingOrigin, TrainingWindow,
 };
 use regretless::data::{
     CsvDialect, Dataset, FeatureOptions, Layout, Matrix, TableSource, WideColumns,
@@ -395,6 +395,70 @@ fn stated(history: &History, row: usize) -> Vec<f64> {
     costs
         .map(|cost| history.problem.sense().convert(f64::from(*cost)))
         .collect()
+}
+
+#[test]
+fn known_costs_are_repeated_and_nothing_within_the_horizon_is() {
+    let problem = Problem::benchmark("KS8").unwrap();
+    let data = Dataset::generate(&problem, 40).unwrap();
+    let history = History::new(problem, data, &numbers(40));
+    let horizon = 3;
+    let origin = RollingOrigin {
+        gap: horizon - 1,
+        ..rolling(20, 5)
+    };
+    let folds = origin.folds(&history.periods).unwrap();
+    let mut backtest = quick(&[], None);
+    backtest.season = Some(7);
+    backtest.repeated = RepeatedCosts::Known(horizon);
+    let results = history.run(&backtest, &folds);
+    for (position, period) in (22..40).enumerate() {
+        let repeated = [
+            ("last period", period - horizon),
+            ("seasonal naive 7", period - 7),
+        ];
+        for (name, source) in repeated {
+            let expected = cost_of(&history, &stated(&history, source), period);
+            assert_eq!(method(&results, name).costs[position], expected, "{name}");
+        }
+    }
+    // The season before is not known yet.
+    backtest.season = Some(2);
+    let results = history.run(&backtest, &folds);
+    for (position, period) in (22..40).enumerate() {
+        let expected = cost_of(&history, &stated(&history, period - 4), period);
+        assert_eq!(
+            method(&results, "seasonal naive 2").costs[position],
+            expected
+        );
+    }
+}
+
+#[test]
+fn stored_cells_of_known_costs_are_those_of_the_table_as_it_is() {
+    let problem = Problem::benchmark("KS8").unwrap();
+    let data = Dataset::generate(&problem, 40).unwrap();
+    let (features, mut costs) = (data.features().clone(), data.costs().clone());
+    let history = History::new(problem.clone(), data, &numbers(40));
+    let origin = RollingOrigin {
+        gap: 2,
+        ..rolling(20, 10)
+    };
+    let folds = origin.folds(&history.periods).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut backtest = quick(&[], Some(folder.path()));
+    backtest.repeated = RepeatedCosts::Known(3);
+    history.run(&backtest, &folds);
+    // Period 20 is in the gap of the first fold: neither history nor decided.
+    costs.row_mut(20).fill(0.0);
+    costs.row_mut(20)[0] = -9.0;
+    let changed = Dataset::new(features, costs, None).unwrap();
+    let changed = History::new(problem, changed, &numbers(40));
+    let again = changed.run(&backtest, &folds);
+    backtest.folder = None;
+    let fresh = changed.run(&backtest, &folds);
+    let costs = |results: &BacktestResults| method(results, "last period").costs.clone();
+    assert_eq!(costs(&again), costs(&fresh));
 }
 
 #[test]

@@ -10,9 +10,11 @@ use regretless_base::text::grouped_digits;
 use serde::Serialize;
 
 mod csv_text;
+mod paths;
 mod text_table;
 
 pub use csv_text::{CsvText, optional_cell};
+pub use paths::{path_from, path_in, with_path};
 pub use text_table::TextTable;
 
 /// What has come of a good method: money was saved, or gained where costs are gains.

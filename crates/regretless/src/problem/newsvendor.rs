@@ -416,8 +416,9 @@ impl Recourse for Newsvendor {
     }
 
     /// A unit short costs its margin less the worth of the capacity it leaves to others; a unit too
-    /// many costs what is lost on it and the capacity it takes from others. An item of which the
-    /// capacity allows less than the demand is ordered as much whatever more is predicted.
+    /// many costs what is lost on it and the capacity it takes from others, also of an item that
+    /// nobody wants. An item of which the capacity allows less than the demand is ordered as much
+    /// whatever more is predicted.
     fn error_prices(&self, label: &Decision, values: &[f64], under: &mut [f64], over: &mut [f64]) {
         let numbers = self.numbers.as_ref();
         let capacity_price = numbers.capacity_price(label);
@@ -425,7 +426,14 @@ impl Recourse for Newsvendor {
             let capacity = capacity_price * numbers.weights[item];
             under[item] = (numbers.under_cost[item] - capacity).max(0.0);
             let (ordered, demand) = (label.value(item), -values[item]);
-            over[item] = if ordered > 0.0 && ordered >= demand {
+            // What nobody wants is not in the plan, but a forecast above 0 puts it there if it
+            // earns more than the capacity that it takes.
+            let is_ordered = if demand > 0.0 {
+                ordered >= demand
+            } else {
+                numbers.under_cost[item] > capacity
+            };
+            over[item] = if is_ordered {
                 numbers.over_cost[item] + capacity
             } else {
                 0.0

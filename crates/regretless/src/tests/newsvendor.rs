@@ -149,6 +149,39 @@ fn prices_of_errors_are_the_regret_of_small_errors() {
 }
 
 #[test]
+fn an_order_of_what_nobody_wants_has_the_price_of_its_regret() {
+    let mut stream = RandomStream::new(Purpose::Importance, 9, [0, 0]);
+    let (mut positive, mut zero) = (0, 0);
+    for _ in 0..500 {
+        let mut case = Case::draw(&mut stream);
+        for (item, demand) in case.demands.iter_mut().enumerate() {
+            *demand += 0.3 + 0.01 * item as f64;
+            case.under[item] += 0.7 + 0.013 * (item * item) as f64;
+            case.weights[item] += 1.1 + 0.07 * item as f64;
+        }
+        let unwanted = case.demands.len() / 2;
+        case.demands[unwanted] = 0.0;
+        let items = case.demands.len();
+        let problem = case.problem();
+        let label = problem.solve(&case.demands).unwrap().decision;
+        let negated: Vec<f64> = case.demands.iter().map(|demand| -demand).collect();
+        let (mut under, mut over) = (vec![0.0; items], vec![0.0; items]);
+        let recourse = problem.kind().recourse();
+        recourse.error_prices(&label, &negated, &mut under, &mut over);
+        let mut predicted = case.demands.clone();
+        predicted[unwanted] = 1e-6;
+        let (slope, price) = (case.regret(&predicted) / 1e-6, over[unwanted]);
+        assert!(
+            (slope - price).abs() < 1e-3 * price.max(1.0),
+            "{price} for {slope}"
+        );
+        positive += usize::from(price > 0.0);
+        zero += usize::from(price == 0.0);
+    }
+    assert!(positive > 100 && zero > 10, "{positive} {zero}");
+}
+
+#[test]
 fn without_a_capacity_the_loss_is_the_regret_and_that_of_quantile_regression() {
     let problem = Problem::newsvendor(vec![3.0, 1.0], vec![1.0, 4.0]).unwrap();
     let loss: LossSpec = "MAE(D(0.3))".parse().unwrap();

@@ -1,4 +1,7 @@
-use super::{MeanInterval, automatic_block_length, max_block_length, simultaneous_intervals};
+use super::{
+    MeanInterval, RowOrder, automatic_block_length, max_block_length, mean_interval,
+    simultaneous_intervals, simultaneous_row_intervals,
+};
 use crate::random::{Purpose, RandomStream};
 
 /// A series with autocorrelation `correlation` and skewed steps of mean 0.
@@ -190,6 +193,75 @@ fn more_methods_make_intervals_wider_and_a_method_without_differences_has_none()
     let mut sparse = vec![0.0; 250];
     sparse[..9].fill(1.0);
     assert_eq!(simultaneous_intervals(&[sparse]), [None]);
+}
+
+#[test]
+fn intervals_of_rows_hold_together_and_a_single_one_is_that_of_its_mean() {
+    let mut stream = RandomStream::new(Purpose::Benchmark, 9, [0, 0]);
+    let mut false_claims = 0;
+    let tables = 60;
+    for _ in 0..tables {
+        let all: Vec<Vec<f64>> = (0..8)
+            .map(|_| (0..100).map(|_| stream.normal()).collect())
+            .collect();
+        let together = simultaneous_row_intervals(&all, 1.0);
+        let is_false = |interval: &Option<MeanInterval>| {
+            interval.is_some_and(|interval| interval.lower > 0.0 || interval.upper < 0.0)
+        };
+        false_claims += u32::from(together.iter().any(is_false));
+        let alone = simultaneous_row_intervals(&all[..1], 1.0)[0].unwrap();
+        assert!(width(together[0]) > 1.2 * width(Some(alone)));
+        let mean = mean_interval(&all[0], RowOrder::Random, 1.0).unwrap();
+        assert!(
+            (alone.lower - mean.lower).abs() < 1e-9,
+            "{alone:?} {mean:?}"
+        );
+        assert!(
+            (alone.upper - mean.upper).abs() < 1e-9,
+            "{alone:?} {mean:?}"
+        );
+        // Equal methods are one.
+        let twice = simultaneous_row_intervals(&[all[0].clone(), all[0].clone()], 1.0);
+        assert_eq!(twice[1], Some(alone));
+    }
+    // Single intervals exclude 0 in a third of the tables.
+    assert!(false_claims <= 8, "{false_claims} of {tables}");
+}
+
+#[test]
+fn no_end_of_an_interval_is_absurdly_far_away() {
+    let mut stream = RandomStream::new(Purpose::Benchmark, 10, [0, 0]);
+    let (mut found, mut none) = (0, 0);
+    for _ in 0..40 {
+        // Six blocks at most, some of which are alike: half of the methods hardly ever differ.
+        let mut all: Vec<Vec<f64>> = Vec::new();
+        for method in 0..6 {
+            let mut series = skewed_series(60, 0.97, 0.5, &mut stream);
+            if method % 2 == 0 {
+                series[..45].fill(0.0);
+            }
+            all.push(series);
+        }
+        let intervals = simultaneous_intervals(&all);
+        for (series, interval) in all.iter().zip(intervals) {
+            let Some(interval) = interval else {
+                none += 1;
+                continue;
+            };
+            found += 1;
+            let mean = series.iter().sum::<f64>() / 60.0;
+            let largest = series
+                .iter()
+                .fold(0.0, |all: f64, value| all.max(value.abs()));
+            let farthest = (mean - interval.lower).max(interval.upper - mean);
+            // A standard error of six blocks is below the largest value.
+            assert!(
+                farthest <= 20.0 * largest,
+                "{interval:?} of {mean} {largest}"
+            );
+        }
+    }
+    assert!(found > 40 && none > 10, "{found} {none}");
 }
 
 #[test]

@@ -39,14 +39,27 @@ impl Outcome {
         }
     }
 
-    fn words(self) -> &'static str {
-        match self {
-            Self::Wrong => "chosen, and should not have been",
-            Self::Missed => "not chosen, and should have been",
-            Self::Taken => "chosen, rightly",
-            Self::Left => "not chosen, rightly",
+    fn words(self, are_amounts: bool) -> &'static str {
+        match (self, are_amounts) {
+            (Self::Wrong, false) => "chosen, and should not have been",
+            (Self::Missed, false) => "not chosen, and should have been",
+            (Self::Taken, false) => "chosen, rightly",
+            (Self::Left, false) => "not chosen, rightly",
+            (Self::Wrong, true) => "more than would have been best",
+            (Self::Missed, true) => "less than would have been best",
+            (Self::Taken, true) => "the best amount",
+            (Self::Left, true) => "none, which was best",
         }
     }
+}
+
+/// Whether decisions are amounts, not only yes or no.
+fn are_amounts(explained: &ExplainedRow) -> bool {
+    let explanation = &explained.explanation;
+    let own = explanation.costs.iter().map(|cost| cost.value);
+    let shares = explanation.regret.iter().flat_map(|split| &split.shares);
+    let best = shares.flat_map(|share| [share.value, share.best_value]);
+    own.chain(best).any(|value| value != 0.0 && value != 1.0)
 }
 
 /// A cost of the figure.
@@ -54,11 +67,13 @@ struct EdgeRow<'a> {
     cost: &'a ExplainedCost,
     true_cost: f64,
     outcome: Outcome,
+    words: &'static str,
 }
 
 /// Costs on which the decision differs from the best one, then those nearest to their edge.
 fn shown_rows(explained: &ExplainedRow) -> Vec<EdgeRow<'_>> {
     let explanation = &explained.explanation;
+    let are_amounts = are_amounts(explained);
     let shares = explanation.regret.iter().flat_map(|split| &split.shares);
     let differences: BTreeMap<usize, f64> = shares
         .map(|share| (share.index, share.value - share.best_value))
@@ -76,6 +91,7 @@ fn shown_rows(explained: &ExplainedRow) -> Vec<EdgeRow<'_>> {
             cost,
             true_cost,
             outcome,
+            words: outcome.words(are_amounts),
         }));
     }
     let differs = |row: &EdgeRow<'_>| matches!(row.outcome, Outcome::Wrong | Outcome::Missed);
@@ -118,8 +134,8 @@ pub(crate) fn draw(
         Outcome::Taken,
         Outcome::Left,
     ] {
-        if rows.iter().any(|row| row.outcome == outcome) {
-            legend.push((outcome.class(), outcome.words()));
+        if let Some(row) = rows.iter().find(|row| row.outcome == outcome) {
+            legend.push((outcome.class(), row.words));
         }
     }
     let top = draw_legend(&mut svg, 12.0, 6.0, drawing_width - 8.0, &legend);
@@ -170,6 +186,7 @@ fn draw_row(
         cost,
         true_cost,
         outcome,
+        ..
     } = row;
     svg.group(&format!("{} mark", outcome.class())).open();
     svg.tip(&tip(row, unit));
@@ -210,8 +227,7 @@ fn tip(row: &EdgeRow<'_>, unit: &str) -> String {
         [cost.predicted, row.true_cost].map(|value| with_unit(&short(value), unit));
     let mut text = format!(
         "{}: {}\npredicted {predicted}, true {truth}",
-        cost.name,
-        row.outcome.words()
+        cost.name, row.words
     );
     if let Some(range) = cost.range {
         let end = |end: Option<f64>, none: &str| end.map_or_else(|| none.to_owned(), short);

@@ -4,6 +4,7 @@
 //! Tables have a known distribution (`tables.rs`), so the truth is known. It is that of the models
 //! that were trained, on rows of the same distribution that nobody has seen.
 
+mod noise_columns;
 mod tables;
 mod verdicts;
 

@@ -43,7 +43,7 @@ impl CostSensitiveSpec {
 pub(super) struct ErrorPrices {
     pub(super) under: Matrix,
     pub(super) over: Matrix,
-    /// Their mean, which gradients are proportional to; 1 where all are 0.
+    /// Their mean over rows with a label, which gradients are proportional to; 1 where all are 0.
     pub(super) mean: f64,
 }
 
@@ -59,9 +59,14 @@ impl ErrorPrices {
         let shrinkage = shrinkage.unwrap_or(TRIED_SHRINKAGES[0]);
         let mut prices = ShrunkPrices::new(shrinkage, outputs);
         let (mut under, mut over) = (Vec::new(), Vec::new());
+        let mut labeled = 0;
         for row in 0..rows {
+            // An error in a row without a label has no price.
             if data.has_label(row) {
                 prices.read(data, oracle, row)?;
+                labeled += 1;
+            } else {
+                prices.clear();
             }
             under.extend(prices.under.iter().map(|price| *price as f32));
             over.extend(prices.over.iter().map(|price| *price as f32));
@@ -71,7 +76,7 @@ impl ErrorPrices {
             .chain(&over)
             .map(|price| f64::from(*price))
             .sum();
-        let mean = total / (2 * rows * outputs).max(1) as f64;
+        let mean = total / (2 * labeled * outputs).max(1) as f64;
         let mean = if mean > 0.0 { mean } else { 1.0 };
         let (under, over) = (
             Matrix::new(rows, outputs, under)?,
@@ -108,6 +113,11 @@ impl ShrunkPrices {
             plain_over: zeros(),
             values: Vec::new(),
         }
+    }
+
+    fn clear(&mut self) {
+        self.under.fill(0.0);
+        self.over.fill(0.0);
     }
 
     fn read(&mut self, data: &LabeledDataset, oracle: &Oracle, row: usize) -> Result<()> {
