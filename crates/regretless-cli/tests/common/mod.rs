@@ -76,6 +76,12 @@ impl TestWorkspace {
         fs::write(self.path(name), text).unwrap();
     }
 
+    /// Writes a problem file whose items are present in the rows that these columns say.
+    pub fn write_with_presence(&self, name: &str, problem: &str, columns: &str) {
+        let present = format!("present = {{ columns = '{columns}' }}\n");
+        self.write(name, &format!("{problem}{present}"));
+    }
+
     pub fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap()
     }
