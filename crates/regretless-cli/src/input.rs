@@ -281,24 +281,7 @@ pub fn keys_of_table(
     instances: usize,
 ) -> Result<InstanceKeys> {
     let keys = match source {
-        TableSource::Csv {
-            file,
-            layout,
-            dialect,
-            ..
-        } => InstanceKeys::read_csv(file, layout, key, *dialect)?,
-        TableSource::CsvPair {
-            features,
-            costs,
-            columns,
-            dialect,
-            ..
-        } => {
-            // The keys are with the features or else with the costs.
-            let layout = Layout::Wide(columns.clone());
-            let read = |file: &Path| InstanceKeys::read_csv(file, &layout, key, *dialect);
-            read(features).or_else(|error| read(costs).map_err(|_| error))?
-        }
+        TableSource::Csv { .. } | TableSource::CsvPair { .. } => source.read_keys(key)?,
         TableSource::Npy { features, .. } => refuse_key(features, key)?,
     };
     checked_keys(keys, instances)
