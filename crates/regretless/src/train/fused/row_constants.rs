@@ -146,6 +146,20 @@ impl RowConstants {
         self.loss_factors[row] * sum
     }
 
+    /// The losses of rows from their sums, or the first row whose loss is not finite: a later step
+    /// would spread it over all parameters.
+    pub(super) fn finite_losses(&self, rows: &[usize], sums: &[f64]) -> Result<Vec<f64>, usize> {
+        let mut losses = Vec::with_capacity(rows.len());
+        for (row, sum) in rows.iter().zip(sums) {
+            let loss = self.loss(*row, *sum);
+            if !loss.is_finite() {
+                return Err(*row);
+            }
+            losses.push(loss);
+        }
+        Ok(losses)
+    }
+
     /// The factor between squared errors, weighted as in the gradient of `batch` rows, and their
     /// loss.
     pub(super) fn loss_scale(&self, batch: usize) -> f64 {
