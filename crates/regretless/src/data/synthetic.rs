@@ -113,8 +113,22 @@ impl SyntheticSpec {
         stream.draw_many(count * self.features, NumpyRandomState::bernoulli_half)
     }
 
-    fn draw_features(&self, stream: &mut NumpyRandomState) -> Vec<f64> {
-        stream.draw_many(self.instances * self.features, NumpyRandomState::normal)
+    /// The generator of a table; its features are drawn now, after everything else of the problem.
+    fn generator(
+        self,
+        mut stream: NumpyRandomState,
+        mixing: Vec<f64>,
+        kind: SyntheticKind,
+    ) -> SyntheticGenerator {
+        let count = self.instances * self.features;
+        SyntheticGenerator {
+            features: stream.draw_many(count, NumpyRandomState::normal),
+            spec: self,
+            stream,
+            mixing,
+            kind,
+            generated: 0,
+        }
     }
 }
 
@@ -264,15 +278,7 @@ pub fn grid_path(spec: SyntheticSpec, arcs: usize) -> Result<SyntheticGenerator>
     spec.check_memory_for(arcs)?;
     let mut stream = NumpyRandomState::new(spec.seed);
     let mixing = spec.draw_bernoulli(&mut stream, arcs);
-    let features = spec.draw_features(&mut stream);
-    Ok(SyntheticGenerator {
-        spec,
-        stream,
-        mixing,
-        features,
-        kind: SyntheticKind::GridPath(Vec::new()),
-        generated: 0,
-    })
+    Ok(spec.generator(stream, mixing, SyntheticKind::GridPath(Vec::new())))
 }
 
 /// Weights (one row per dimension) and values of knapsack items.
@@ -295,18 +301,8 @@ pub fn knapsack(
         .map(|_| stream.draw_many(items, weight))
         .collect();
     let mixing = spec.draw_bernoulli(&mut stream, items);
-    let features = spec.draw_features(&mut stream);
-    Ok((
-        weights,
-        SyntheticGenerator {
-            spec,
-            stream,
-            mixing,
-            features,
-            kind: SyntheticKind::Knapsack,
-            generated: 0,
-        },
-    ))
+    let generator = spec.generator(stream, mixing, SyntheticKind::Knapsack);
+    Ok((weights, generator))
 }
 
 /// Costs of the edges (i < j, in lexicographic order) of a complete graph.
@@ -323,15 +319,8 @@ pub fn tsp(spec: SyntheticSpec, nodes: usize) -> Result<SyntheticGenerator> {
     for weight in &mut mixing {
         *weight *= stream.uniform(-HALF_SIDE, HALF_SIDE);
     }
-    let features = spec.draw_features(&mut stream);
-    Ok(SyntheticGenerator {
-        spec,
-        stream,
-        mixing,
-        features,
-        kind: SyntheticKind::Tsp(distances(&positions)),
-        generated: 0,
-    })
+    let kind = SyntheticKind::Tsp(distances(&positions));
+    Ok(spec.generator(stream, mixing, kind))
 }
 
 /// The positions of the nodes of [`tsp`].
