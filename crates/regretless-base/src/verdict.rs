@@ -84,6 +84,7 @@ impl Verdict {
         };
         if interval.lower > 0.0 {
             Significance::Better
+        // Before the test of size: a method that is certainly worse is not one that saves little.
         } else if interval.upper < 0.0 {
             Significance::Worse
         } else if Self::is_negligible(interval.upper, self.reference_regret) {
@@ -119,6 +120,8 @@ impl Verdict {
 
     /// What the reference saves against the method.
     fn reference_claim(&self) -> String {
+        // The sentence of the reference as the better one, with its saving and the ends of the
+        // interval negated, so both have the same numbers.
         let opposite = Self {
             saving: -self.saving,
             interval: self.interval.map(|interval| ConfidenceInterval {

@@ -209,6 +209,8 @@ impl Loss {
         observer: &dyn Observer,
     ) -> Result<Vec<f64>> {
         let cols = predictions.cols;
+        // An evaluation must not change the pool: training would depend on how often it is
+        // evaluated.
         if step.is_gradient_step {
             self.add_labels_to_pool();
         }
@@ -228,6 +230,7 @@ impl Loss {
             return self.evaluate_batch(batch_loss, &batch, gradients, &training_oracle);
         }
         let slot = |gradient| LossSlot {
+            // What a slot keeps that no thread has reached.
             value: Err(Error::Interrupted),
             gradient,
             solved: Vec::new(),
@@ -258,6 +261,7 @@ impl Loss {
         threads.fill_slots(&mut slots, new_worker, work);
         self.loss.end_batch(step.is_gradient_step);
         if step.is_gradient_step {
+            // In the order of the rows, whatever thread has solved them.
             for slot in &mut slots {
                 solved.append(&mut slot.solved);
             }

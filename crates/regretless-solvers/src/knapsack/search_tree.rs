@@ -107,8 +107,10 @@ impl<'a> KnapsackSearchTree<'a> {
     /// Searches the tree below the root, whose LP is solved in its level.
     pub(super) fn run(&mut self) {
         self.round(ROOT_LEVEL, RoundingEffort::Greedy);
+        // Before the tree, fixing is cheap, and every later node is smaller for it.
         self.fix_by_reduced_cost(ROOT_LEVEL);
         self.round(ROOT_LEVEL, RoundingEffort::Swaps);
+        // The swaps may have improved the incumbent, which fixes more.
         self.fix_by_reduced_cost(ROOT_LEVEL);
         if self.workspace.tableaus[ROOT_LEVEL].objective() < self.workspace.incumbent.cutoff() {
             self.split_by_count();

@@ -171,6 +171,7 @@ impl CsvHeader<'_> {
             selected.extend(columns);
         }
         let mut seen = vec![false; self.names.len()];
+        // A column that several patterns match stays where the first one has put it.
         selected.retain(|j| !std::mem::replace(&mut seen[*j], true));
         Ok(selected)
     }

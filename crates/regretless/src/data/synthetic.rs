@@ -201,6 +201,7 @@ impl SyntheticGenerator {
                 let scale = EDGE_COST_SCALE.powf(degree - 1.0);
                 self.append_costs(out, |distance, base, noise| {
                     let cost = distance + base.powf(degree) / scale * noise;
+                    // Half to even, as numpy rounds.
                     (cost * EDGE_COST_DECIMALS).round_ties_even() / EDGE_COST_DECIMALS
                 });
             }
@@ -233,6 +234,8 @@ impl SyntheticGenerator {
         let stream = &mut self.stream;
         for (j, weights) in self.mixing.chunks_exact(p).enumerate() {
             let product: f64 = weights.iter().zip(x).map(|(weight, x)| weight * x).sum();
+            // Drawn cost by cost, in the order of the published generator: another order would give
+            // another table.
             let noise = stream.uniform(1.0 - half_width, 1.0 + half_width);
             let length = lengths.get(j).copied().unwrap_or(0.0);
             out.push(cost(length, product / root + BASE_OFFSET, noise) as f32);

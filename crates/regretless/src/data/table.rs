@@ -344,6 +344,7 @@ impl TableSource {
             Self::CsvPair {
                 columns, dialect, ..
             } => {
+                // The keys are with the features or else with the costs.
                 let layout = Layout::Wide(columns.clone());
                 let read = |file: &Path| csv::read_keys(file, &layout, column, *dialect);
                 read(self.features_file())

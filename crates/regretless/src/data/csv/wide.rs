@@ -66,6 +66,7 @@ pub(in crate::data) fn read_pair(
     input: CsvInput<'_>,
 ) -> Result<Dataset> {
     let has_parameters = input.problem.parameters_in_files().next().is_some();
+    // Parameters may be in the file of the features, which is then read for them.
     if input.problem.without_features && !(has_parameters && features != costs) {
         return read_costs(costs, columns, input);
     }

@@ -61,6 +61,8 @@ impl ColumnCells<'_> {
         let (mut missing, mut unseen) = (Occurrences::default(), Occurrences::default());
         for (row, source) in self.existing_rows() {
             let text = self.text(source).map(Cow::into_owned);
+            // A gap is a value with a mean of its own if training rows have gaps; refused ones are
+            // refused nevertheless.
             if text.is_none() {
                 self.check_gap(row)?;
             }

@@ -134,6 +134,7 @@ impl ColumnCells<'_> {
         out: &mut EncodedRows,
     ) -> Result<()> {
         self.check_gap(row)?;
+        // Without gaps in training there is no indicator: its weight could not have been learned.
         if gaps > 0 {
             out.values[indicator] = 1.0;
         } else {

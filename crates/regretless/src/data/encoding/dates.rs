@@ -61,6 +61,7 @@ impl ColumnCells<'_> {
             }
             at += code.weekdays.len();
             if code.season {
+                // On a circle, the end of December is next to the start of January.
                 let angle = TAU * year_fraction(time);
                 out.values[at] = angle.sin() as f32;
                 out.values[at + 1] = angle.cos() as f32;

@@ -137,6 +137,7 @@ impl TrainingCells<'_> {
             return Ok(Fitted::Used(ColumnCode::TargetStatistics(code)));
         }
         let is_chosen = options.is_category(&column.name);
+        // One value and gaps are two cases, of which a model can learn.
         if values.len() == 1 && gaps == 0 {
             return Ok(Fitted::Unused("one value only".into()));
         }
@@ -161,6 +162,7 @@ impl TrainingCells<'_> {
             )
             .with_remedy("use `target_statistics` for this column"));
         }
+        // Names of rows would be learned by heart, and say nothing about new rows.
         let is_identifier =
             count > MAX_AUTOMATIC_CATEGORIES || count * MIN_ROWS_PER_CATEGORY > self.train.len();
         if !is_chosen && is_identifier {
@@ -198,6 +200,8 @@ impl TrainingCells<'_> {
         let mut statistics = TargetStatistics::default();
         for (cell, text) in self.train.iter().zip(texts) {
             if cell.target.is_finite() {
+                // Position modulo folds, not a draw: an encoding does not depend on the seed of a
+                // training.
                 let fold = cell.position % FOLDS;
                 statistics.all[fold].add(cell.target);
                 let folds = statistics.values.entry(text.clone()).or_default();
@@ -243,6 +247,7 @@ impl TrainingCells<'_> {
                 weekday: days.len() >= MIN_WEEKDAY_DAYS && months.len() > 1 && weekdays.len() > 1,
                 season: last - first >= MIN_SEASON_DAYS,
                 hour: hours.len() > 1,
+                // It extrapolates beyond all training rows: used only if it is asked for.
                 trend: false,
                 holiday: !options.holidays.is_empty(),
             }

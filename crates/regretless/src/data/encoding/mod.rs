@@ -232,6 +232,8 @@ impl FeatureEncoding {
         for (column, kind) in self.columns.iter().zip(self.cell_kinds()) {
             match kind {
                 CellKind::Numbers => {}
+                // Asked for by name: a file of few rows could be read otherwise, such as a text
+                // column that happens to hold numbers.
                 CellKind::Texts => options.categories.push(column.name.clone()),
                 CellKind::Times => options.dates.push(column.name.clone()),
             }
@@ -315,6 +317,7 @@ impl FeatureEncoding {
             .iter()
             .map(|column| column.feature_names().len())
             .sum();
+        // Zeros: absent items, and unknown values in one-hot columns, need no writing.
         let mut encoded = EncodedRows {
             values: vec![0.0; rows.len() * width],
             width,

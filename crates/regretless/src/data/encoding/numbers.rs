@@ -34,6 +34,8 @@ impl ColumnCells<'_> {
         for (row, source) in self.existing_rows() {
             let number = match &self.raw.cells {
                 RawCells::Numbers { slot } => table.numbers[source * table.width + slot],
+                // A column of gaps alone is read as text or dates: it has no cell that says
+                // otherwise.
                 RawCells::Texts(texts) if texts.codes[source] == TEXT_GAP => f32::NAN,
                 RawCells::Texts(texts) => return Err(self.no_numbers(texts)),
                 RawCells::Times(times) if times[source] == TIME_GAP => f32::NAN,
