@@ -144,6 +144,15 @@ impl CommandOutput {
         self
     }
 
+    /// The result that was printed has these words.
+    pub fn says(&self, words: &str) {
+        assert!(
+            self.out.contains(words),
+            "'{words}' is not in: {}",
+            self.out
+        );
+    }
+
     /// The command failed with this code, said all these words, and printed no result.
     pub fn failed(self, code: i32, words: &[&str]) {
         assert_eq!(self.code, code, "{}{}", self.out, self.err);
