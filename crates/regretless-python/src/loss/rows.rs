@@ -209,8 +209,7 @@ impl Loss {
         observer: &dyn Observer,
     ) -> Result<Vec<f64>> {
         let cols = predictions.cols;
-        // An evaluation must not change the pool: training would depend on how often it is
-        // evaluated.
+        // An evaluation must not change the pool: training would depend on evaluations.
         if step.is_gradient_step {
             self.add_labels_to_pool();
         }
@@ -230,7 +229,6 @@ impl Loss {
             return self.evaluate_batch(batch_loss, &batch, gradients, &training_oracle);
         }
         let slot = |gradient| LossSlot {
-            // What a slot keeps that no thread has reached.
             value: Err(Error::Interrupted),
             gradient,
             solved: Vec::new(),

@@ -251,8 +251,7 @@ impl CellRun<'_> {
                     }
                 }
             }
-            // The lengths too: else two rows could not be told from one that has the values of
-            // both.
+            // The lengths too: else two rows could not be told from one with the values of both.
             hasher.update(&(values.len() as u64).to_le_bytes());
             for value in &values {
                 hasher.update(&value.to_le_bytes());
@@ -331,8 +330,7 @@ impl CellRun<'_> {
     /// Fits what the method fits and predicts the costs of the decided rows.
     fn predict(&self) -> Result<FoldPrediction> {
         let rows = &self.data.test_rows();
-        // Closed forms choose no epoch, so they need no validation rows: withholding rows would
-        // handicap the reference.
+        // Closed forms choose no epoch: withholding rows from them would handicap the reference.
         let (whole, test) = (&self.data.whole, &self.data.test);
         let complete = |costs: Matrix| test.data().complete_predictions(rows, costs);
         let costs = match self.method {

@@ -159,8 +159,7 @@ impl Comparison {
             return Err(Error::setting("compare needs test rows")
                 .with_remedy("give the split a fraction or a number of test rows"));
         }
-        // All seeds before the first training: an invalid split of the last seed would cost all
-        // runs before.
+        // Before any training: an invalid split of the last seed would cost all other runs.
         for data in &data {
             training.check(&data.split)?;
         }

@@ -122,12 +122,10 @@ impl FusedNetwork<'_> {
         let mut predictions = predictions.as_mut_slice();
         let mut columns = Vec::with_capacity(workers);
         for worker in 0..workers {
-            // Whole groups for each worker, since no two of them may write to the sums of one
-            // group.
+            // Whole groups, as no two workers may write to the sums of one.
             let range = worker * groups.len() / workers..(worker + 1) * groups.len() / workers;
             let outputs = F32_LANES * (groups[range.end - 1].end - groups[range.start].start);
             columns.push(WideWorkerColumns {
-                // Equal copies stay equal, as every worker adds the same sums in the same order.
                 hidden: hidden.clone(),
                 groups: range,
                 weights: weights.take_front(outputs * inputs),
