@@ -296,7 +296,7 @@ impl MethodHistory {
                 });
             }
         }
-        // Chains of cells, and folds of a cross-validation, do not come in the order of the periods.
+        // Chains of cells and folds of a cross-validation are not in the order of the periods.
         rows.sort_by_key(|placed| (placed.period, placed.row));
         let mut history = Self::new(method.name, decided.len(), &rows);
         history.is_given = method.has_given_decisions;
