@@ -12,6 +12,7 @@ use clap::Parser;
 use regretless::Result;
 
 mod args;
+mod epoch_clock;
 mod epochs;
 mod machine;
 mod methods;

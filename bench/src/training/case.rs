@@ -53,29 +53,22 @@ const fn wide(
     }
 }
 
-/// A predictor that all items of a long table share.
-const fn shared(
-    hidden: &'static [usize],
-    costs: usize,
-    instances: usize,
-    epochs: [usize; 2],
-) -> NetworkSize {
-    NetworkSize {
-        features: 8,
-        hidden,
-        shared: true,
-        costs,
-        instances,
-        chosen: 20,
-        epochs,
+impl NetworkSize {
+    /// The predictor that all items of a long table share.
+    const fn shared(self) -> Self {
+        Self {
+            features: 8,
+            shared: true,
+            ..self
+        }
     }
 }
 
 const SMOKE_NETWORKS: [NetworkSize; 4] = [
     wide(&[64], 40, 64, [8, 5]),
     wide(&[256], 400, 64, [8, 5]),
-    shared(&[], 50, 64, [40, 10]),
-    shared(&[64], 50, 64, [40, 10]),
+    wide(&[], 50, 64, [40, 10]).shared(),
+    wide(&[64], 50, 64, [40, 10]).shared(),
 ];
 
 const NETWORKS: [NetworkSize; 6] = [
@@ -83,8 +76,8 @@ const NETWORKS: [NetworkSize; 6] = [
     wide(&[64], 190, 1000, [60, 10]),
     wide(&[64], 4_950, 900, [8, 6]),
     wide(&[256], 31_125, 320, [8, 5]),
-    shared(&[], 1000, 320, [40, 10]),
-    shared(&[64], 1000, 320, [40, 10]),
+    wide(&[], 1000, 320, [40, 10]).shared(),
+    wide(&[64], 1000, 320, [40, 10]).shared(),
 ];
 
 /// One size and loss.

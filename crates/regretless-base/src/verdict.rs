@@ -84,6 +84,7 @@ impl Verdict {
         };
         if interval.lower > 0.0 {
             Significance::Better
+        // Before the test of size: a method that is certainly worse is not one that saves little.
         } else if interval.upper < 0.0 {
             Significance::Worse
         } else if Self::is_negligible(interval.upper, self.reference_regret) {
@@ -124,7 +125,8 @@ impl Verdict {
         opposite.difference(&format!("`{}`", self.reference), &method) + &opposite.details()
     }
 
-    /// The same with losses instead of savings.
+    /// The same with losses instead of savings: the saving and the ends of the interval are negated,
+    /// so both have the same numbers.
     fn opposite(&self) -> Self {
         Self {
             saving: -self.saving,

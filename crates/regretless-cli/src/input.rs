@@ -105,6 +105,8 @@ impl InputFile {
     fn copy_standard_input() -> io::Result<tempfile::TempPath> {
         let mut input = io::stdin().lock();
         let mut beginning = Vec::new();
+        // A stream has no extension, by which files are told apart, and cannot be rewound: its
+        // first bytes are read, then written before the others.
         let magic_bytes = NPY_MAGIC.len() as u64;
         input
             .by_ref()
@@ -140,6 +142,7 @@ impl InputFile {
                 message,
                 remedy,
             } => {
+                // The temporary file is gone when the user reads the message.
                 place.file = Some(stream.to_path_buf());
                 Error::Input {
                     place,
@@ -219,6 +222,7 @@ pub fn table_and_problem(
 ) -> Result<(Problem, Dataset)> {
     let spec = load_spec(problem)?;
     if spec.has_open_items() {
+        // The number of items is that of the costs, so the table is read first.
         return source.read_for(spec);
     }
     let problem = Problem::from_spec(spec).map_err(|error| in_problem_file(problem, error))?;
@@ -255,6 +259,7 @@ pub fn table_source(options: &DataOptions) -> Result<TableSource> {
             dialect,
             parameters,
         }),
+        // An array has no header that could tell costs from features.
         (TableFormat::Npy, None) => Err(Error::setting(format!(
             "{} holds features only",
             data.display()
@@ -290,26 +295,10 @@ pub fn keys_of_table(
     instances: usize,
 ) -> Result<InstanceKeys> {
     let keys = match source {
-        TableSource::Csv {
-            file,
-            layout,
-            dialect,
-            ..
-        } => InstanceKeys::read_csv(file, layout, key, *dialect)?,
-        TableSource::CsvPair {
-            features,
-            costs,
-            columns,
-            dialect,
-            ..
-        } => {
-            // The keys are with the features or else with the costs.
-            let layout = Layout::Wide(columns.clone());
-            let read = |file: &Path| InstanceKeys::read_csv(file, &layout, key, *dialect);
-            read(features).or_else(|error| read(costs).map_err(|_| error))?
-        }
+        TableSource::Csv { .. } | TableSource::CsvPair { .. } => source.read_keys(key)?,
         TableSource::Npy { features, .. } => refuse_key(features, key)?,
     };
+    // The file is read a second time for its keys, and may have changed in between.
     checked_keys(keys, instances)
 }
 

@@ -33,6 +33,18 @@ fn runs(text: &str) -> Vec<String> {
     lines
 }
 
+/// Fails unless two comparisons in these folders differ in seconds only.
+fn assert_same_results(workspace: &TestWorkspace, one: &str, other: &str) {
+    let read = |folder: &str, file: &str| workspace.read(&format!("{folder}/{file}"));
+    for file in ["results.csv", "summary.csv"] {
+        let (one, other) = (read(one, file), read(other, file));
+        assert!(one.lines().next().unwrap().ends_with(",seconds"));
+        assert_eq!(without_seconds(&one), without_seconds(&other));
+    }
+    let file = "results.jsonl";
+    assert_eq!(runs(&read(one, file)), runs(&read(other, file)));
+}
+
 #[test]
 fn two_losses_on_two_seeds_are_compared() {
     let workspace = TestWorkspace::new();
@@ -48,10 +60,9 @@ fn two_losses_on_two_seeds_are_compared() {
     assert_eq!(runs(&workspace.read("cmp/results.jsonl")).len(), 10);
     assert_eq!(workspace.read("cmp/results.csv").lines().count(), 11);
     let summary = workspace.read("cmp/summary.csv");
-    assert!(
-        summary.contains("\nMSE,2,1,0,") && summary.contains("\n\"MAE(O,S)\",2,"),
-        "{summary}"
-    );
+    for line in ["\nMSE,2,1,0,", "\n\"MAE(O,S)\",2,"] {
+        assert!(summary.contains(line), "{summary}");
+    }
 }
 
 #[test]
@@ -131,18 +142,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
             format!("{SMALL} --methods MSE;MSE(C,O);MAE(S) --threads {threads} --out t{threads}");
         workspace.run(&words).succeeded();
     }
-    for file in ["results.csv", "summary.csv"] {
-        let (one, three) = (
-            workspace.read(&format!("t1/{file}")),
-            workspace.read(&format!("t3/{file}")),
-        );
-        assert!(one.lines().next().unwrap().ends_with(",seconds"));
-        assert_eq!(without_seconds(&one), without_seconds(&three));
-    }
-    assert_eq!(
-        runs(&workspace.read("t1/results.jsonl")),
-        runs(&workspace.read("t3/results.jsonl"))
-    );
+    assert_same_results(&workspace, "t1", "t3");
 }
 
 #[test]
@@ -274,14 +274,7 @@ fn the_same_command_resumes_an_interrupted_comparison() {
             taken(&after),
             "finished runs are not done again"
         );
-        assert_eq!(runs(&after), runs(&workspace.read("whole/results.jsonl")));
-        for file in ["results.csv", "summary.csv"] {
-            let (whole, cut) = (
-                workspace.read(&format!("whole/{file}")),
-                workspace.read(&format!("cut/{file}")),
-            );
-            assert_eq!(without_seconds(&whole), without_seconds(&cut));
-        }
+        assert_same_results(&workspace, "cut", "whole");
     }
 }
 
@@ -341,14 +334,7 @@ fn a_killed_comparison_resumes_and_finishes_with_the_same_results() {
     if !workspace.path("cut/summary.csv").exists() {
         workspace.run_words(&cut).succeeded();
     }
-    assert_eq!(
-        runs(&workspace.read("cut/results.jsonl")),
-        runs(&workspace.read("whole/results.jsonl"))
-    );
-    assert_eq!(
-        without_seconds(&workspace.read("cut/summary.csv")),
-        without_seconds(&workspace.read("whole/summary.csv"))
-    );
+    assert_same_results(&workspace, "cut", "whole");
 }
 
 /// A table whose two costs are linear in features that are not standardized; the cheaper one is
@@ -391,25 +377,13 @@ fn the_verdict_says_where_least_squares_is_enough() {
     let output = workspace
         .run(&format!("{TABLE} --seeds 3 {settled} --out cmp").replace(";MAE(O,S)", ""))
         .succeeded();
-    assert!(
-        output
-            .out
-            .contains("; compared with these, a linear regression is enough"),
-        "{}",
-        output.out
-    );
-    assert!(output.out.contains("profile default"), "{}", output.out);
+    output.says("; compared with these, a linear regression is enough");
+    output.says("profile default");
     // A method that has not converged proves nothing about the baseline.
     let output = workspace
         .run(&format!("{TABLE} --seeds 3 --epochs 3 --out early"))
         .succeeded();
-    assert!(
-        output
-            .out
-            .contains("no compared decision-focused method is certain to beat least squares: "),
-        "{}",
-        output.out
-    );
+    output.says("no compared decision-focused method is certain to beat least squares: ");
     assert!(!output.out.contains("is enough"), "{}", output.out);
 }
 
@@ -417,11 +391,11 @@ fn the_verdict_says_where_least_squares_is_enough() {
 fn the_baselines_are_always_in_the_table() {
     let workspace = TestWorkspace::new();
     linear_table(&workspace, 100);
-    let in_order = workspace
-        .run(&format!(
-            "{TABLE} --seeds 1 --split 60,20,20 --out a --json"
-        ))
-        .json();
+    let compared = |words: &str| {
+        let output = workspace.run(&format!("{TABLE} --seeds 1 {words} --json"));
+        output.json()
+    };
+    let in_order = compared("--split 60,20,20 --out a");
     let names = |found: &serde_json::Value| -> Vec<String> {
         let lines = found["methods"].as_array().unwrap();
         lines
@@ -439,11 +413,8 @@ fn the_baselines_are_always_in_the_table() {
             "previous row"
         ]
     );
-    let at_random = workspace
-        .run(&format!("{TABLE} --seeds 1 --out b --json"))
-        .json();
     assert_eq!(
-        names(&at_random),
+        names(&compared("--out b")),
         ["MSE", "MAE(O,S)", "least squares", "training mean"]
     );
     // The mean costs differ clearly: the mean of the history always chooses the same one.
@@ -491,24 +462,14 @@ fn an_undertrained_reference_is_reported() {
             "{TABLE} --seeds 2 --epochs 5 --profile paper --out cmp"
         ))
         .succeeded();
-    assert!(output.out.contains("profile paper"), "{}", output.out);
-    assert!(
-        output
-            .out
-            .contains("MSE predicts worse than least squares although it minimizes the squared"),
-        "{}",
-        output.out
-    );
+    output.says("profile paper");
+    output.says("MSE predicts worse than least squares although it minimizes the squared");
     let few = workspace
         .run(&format!(
             "{TABLE} --seeds 1 --epochs 5 --learning-rate 0.0001 --out slow"
         ))
         .succeeded();
-    assert!(
-        few.out.contains("not converged: MSE; MAE(O,S)"),
-        "{}",
-        few.out
-    );
+    few.says("not converged: MSE; MAE(O,S)");
 }
 
 #[test]
@@ -520,11 +481,7 @@ fn a_reference_whose_epoch_is_selected_by_regret_is_reported_and_the_last_epoch_
     let output = workspace
         .run(&format!("{TABLE} {options} --out cmp"))
         .succeeded();
-    assert!(
-        output.out.contains("try more epochs, and select the last"),
-        "{}",
-        output.out
-    );
+    output.says("try more epochs, and select the last");
     let output = workspace
         .run(&format!("{TABLE} {options} --select last --out last"))
         .succeeded();
@@ -583,35 +540,17 @@ fn fewer_than_ten_rows_cause_a_warning() {
     linear_table(&workspace, 3);
     let common = "--data table.csv --costs a,b --problem problem.toml";
     let output = workspace.run(&format!("train {common}")).succeeded();
-    assert!(
-        output
-            .out
-            .contains("that of 1 test row: nothing can be concluded"),
-        "{}",
-        output.out
-    );
+    output.says("that of 1 test row: nothing can be concluded");
     let output = workspace
         .run(&format!("evaluate --model model.safetensors {common}"))
         .succeeded();
-    assert!(
-        output
-            .out
-            .contains("that of 3 evaluated rows: nothing can be concluded"),
-        "{}",
-        output.out
-    );
+    output.says("that of 3 evaluated rows: nothing can be concluded");
     let output = workspace
         .run(&format!(
             "compare {common} --methods MSE --seeds 1 --out cmp"
         ))
         .succeeded();
-    assert!(
-        output
-            .out
-            .contains("that of 1 test row: nothing can be concluded"),
-        "{}",
-        output.out
-    );
+    output.says("that of 1 test row: nothing can be concluded");
 }
 
 #[test]

@@ -25,8 +25,7 @@ fn table(is_observed: impl Fn(usize, usize) -> bool) -> TestWorkspace {
     workspace.write("table.csv", &table);
     let problem = "kind = 'top_k'\nitems = 2\nk = 1\nsense = 'minimize'\n";
     workspace.write("problem.toml", problem);
-    let present = "present = { columns = 'p_*' }\n";
-    workspace.write("present.toml", &format!("{problem}{present}"));
+    workspace.write_with_presence("present.toml", problem, "p_*");
     workspace
 }
 

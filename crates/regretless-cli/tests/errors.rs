@@ -87,12 +87,18 @@ fn tables_of_another_width_than_the_problem_are_refused() {
     );
 }
 
-#[test]
-fn features_and_costs_must_have_as_many_rows() {
+/// The costs of two instances in `c.csv`, their problem, and another file.
+fn with_two_rows_of_costs(file: &str, text: &str) -> TestWorkspace {
     let workspace = TestWorkspace::new();
-    workspace.write("x.csv", "x\n1\n2\n3\n");
+    workspace.write(file, text);
     workspace.write("c.csv", "c0,c1\n1,2\n3,4\n");
     workspace.write("problem.toml", TOP);
+    workspace
+}
+
+#[test]
+fn features_and_costs_must_have_as_many_rows() {
+    let workspace = with_two_rows_of_costs("x.csv", "x\n1\n2\n3\n");
     let words = "train --method MAE(O,S) --data x.csv --cost-data c.csv --problem problem.toml";
     workspace
         .run(words)
@@ -102,10 +108,7 @@ fn features_and_costs_must_have_as_many_rows() {
 
 #[test]
 fn predictions_must_have_as_many_rows_as_the_table() {
-    let workspace = TestWorkspace::new();
-    workspace.write("p.csv", "c0,c1\n1,2\n");
-    workspace.write("c.csv", "c0,c1\n1,2\n3,4\n");
-    workspace.write("problem.toml", TOP);
+    let workspace = with_two_rows_of_costs("p.csv", "c0,c1\n1,2\n");
     let words = "evaluate --predictions p.csv --cost-data c.csv --problem problem.toml";
     workspace
         .run(words)
@@ -326,8 +329,8 @@ fn with_linear(bound: &str) -> TestWorkspace {
     workspace
 }
 
-#[test]
-fn a_model_file_is_found_next_to_its_problem() {
+/// The same folder with a trained model.
+fn with_linear_model() -> TestWorkspace {
     let workspace = with_linear("1");
     workspace
         .run(
@@ -335,6 +338,12 @@ fn a_model_file_is_found_next_to_its_problem() {
             --data table.csv --costs c* --problem problem/problem.toml --epochs 2",
         )
         .succeeded();
+    workspace
+}
+
+#[test]
+fn a_model_file_is_found_next_to_its_problem() {
+    let workspace = with_linear_model();
     workspace
         .run("evaluate --model model.safetensors --data table.csv")
         .succeeded();
@@ -434,13 +443,7 @@ fn names_of_a_linear_problem_are_suggested_and_its_file_is_named() {
 
 #[test]
 fn a_problem_of_the_other_sense_is_refused() {
-    let workspace = with_linear("1");
-    workspace
-        .run(
-            "train --method MAE(O,S) \
-            --data table.csv --costs c* --problem problem/problem.toml --epochs 2",
-        )
-        .succeeded();
+    let workspace = with_linear_model();
     workspace.write(
         "problem/problem.toml",
         "kind = 'linear'\nfile = 'choice.lp'\nsense = 'max'\n",

@@ -43,6 +43,17 @@ fn workspace() -> TestWorkspace {
     workspace
 }
 
+/// The same folder with a model that was trained on the wide table, with its costs in this order.
+fn with_trained_model(costs: &str, epochs: usize) -> TestWorkspace {
+    let workspace = workspace();
+    let words = format!(
+        "train --method MAE(O,S) --data wide.csv --features f --costs {costs} \
+        --problem toy.toml --epochs {epochs}"
+    );
+    workspace.run(&words).succeeded();
+    workspace
+}
+
 /// The numbers of a table's rows by the names in its header; keys and statuses are left out.
 fn table(text: &str) -> Vec<ByName> {
     let mut lines = text.lines();
@@ -144,13 +155,7 @@ fn wide_tables_in_another_order_are_matched_by_name() {
 
 #[test]
 fn labels_and_regrets_are_those_of_the_names() {
-    let workspace = workspace();
-    workspace
-        .run(
-            "train --method MAE(O,S) \
-            --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 1",
-        )
-        .succeeded();
+    let workspace = with_trained_model("c,b,a", 1);
     workspace
         .run("decide --model model.safetensors --data wide.csv --out d.csv")
         .succeeded();
@@ -235,13 +240,7 @@ fn different_names_are_refused_and_listed() {
 
 #[test]
 fn arrays_have_no_names_and_are_matched_by_position_with_a_message() {
-    let workspace = workspace();
-    workspace
-        .run(
-            "train --method MAE(O,S) \
-            --data wide.csv --features f --costs a,b,c --problem toy.toml --epochs 1",
-        )
-        .succeeded();
+    let workspace = with_trained_model("a,b,c", 1);
     let decide =
         "decide --model model.safetensors --data wide.csv --out d.csv --predictions-out p.npy";
     workspace.run(decide).succeeded();
@@ -263,13 +262,7 @@ fn arrays_have_no_names_and_are_matched_by_position_with_a_message() {
 
 #[test]
 fn a_model_is_matched_to_another_problem_by_name() {
-    let workspace = workspace();
-    workspace
-        .run(
-            "train --method MAE(O,S) \
-            --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 20",
-        )
-        .succeeded();
+    let workspace = with_trained_model("c,b,a", 20);
     workspace.write(
         "turned.lp",
         &LP.replace("a + b + c\n", "c + b + a\n")
@@ -398,13 +391,7 @@ fn the_problem_file_of_an_earlier_model_must_not_have_changed() {
 
 #[test]
 fn a_model_decides_the_same_wherever_it_is_and_whatever_becomes_of_its_files() {
-    let workspace = workspace();
-    workspace
-        .run(
-            "train --method MAE(O,S) \
-            --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 1",
-        )
-        .succeeded();
+    let workspace = with_trained_model("c,b,a", 1);
     let decide = "--data wide.csv --out d.csv --predictions-out p.csv --force";
     workspace
         .run(&format!("decide --model model.safetensors {decide}"))
@@ -453,13 +440,7 @@ fn a_model_decides_the_same_wherever_it_is_and_whatever_becomes_of_its_files() {
 
 #[test]
 fn rows_that_were_trained_on_are_counted() {
-    let workspace = workspace();
-    workspace
-        .run(
-            "train --method MAE(O,S) \
-            --data wide.csv --features f --costs c,b,a --problem toy.toml --epochs 1",
-        )
-        .succeeded();
+    let workspace = with_trained_model("c,b,a", 1);
     let evaluate = "evaluate --model model.safetensors --data";
     let overlap = |file: &str| {
         let words = format!("{evaluate} {file} --json");

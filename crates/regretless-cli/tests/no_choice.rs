@@ -33,8 +33,7 @@ fn workspace() -> TestWorkspace {
     workspace.write("table.csv", &table);
     let problem = "kind = 'top_k'\nitems = 3\nk = 1\nsense = 'maximize'\n";
     workspace.write("all.toml", problem);
-    let present = "present = { columns = 'was_*' }\n";
-    workspace.write("chosen.toml", &format!("{problem}{present}"));
+    workspace.write_with_presence("chosen.toml", problem, "was_*");
     workspace
 }
 

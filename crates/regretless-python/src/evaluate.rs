@@ -44,6 +44,23 @@ pub struct EvaluationArgs<'a, 'py> {
     pub options: SolveOptions,
 }
 
+impl<'a, 'py> EvaluationArgs<'a, 'py> {
+    /// The arguments as Python passes them.
+    pub fn new(
+        problem: &'a Bound<'py, Problem>,
+        labels: Option<&'a Bound<'py, PyAny>>,
+        parameters: Option<ParameterList<'py>>,
+        options: SolveOptions,
+    ) -> PyResult<Self> {
+        Ok(Self {
+            problem: problem.get(),
+            labels: given_labels(labels)?,
+            parameters,
+            options,
+        })
+    }
+}
+
 impl<'py> EvaluationArgs<'_, 'py> {
     /// Evaluates predictions; `missing` says what those that are NaN mean.
     fn evaluate(
@@ -286,12 +303,7 @@ pub fn evaluate<'py>(
     options: SolveOptions,
     leaves_out: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let args = EvaluationArgs {
-        problem: problem.get(),
-        labels: given_labels(labels)?,
-        parameters,
-        options,
-    };
+    let args = EvaluationArgs::new(problem, labels, parameters, options)?;
     let missing = missing_predictions(leaves_out);
     args.evaluate(predictions, missing, C)?.fields(py)
 }
@@ -309,12 +321,7 @@ pub fn evaluate_model<'py>(
     parameters: Option<ParameterList<'py>>,
     options: SolveOptions,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let args = EvaluationArgs {
-        problem: problem.get(),
-        labels: given_labels(labels)?,
-        parameters,
-        options,
-    };
+    let args = EvaluationArgs::new(problem, labels, parameters, options)?;
     args.evaluate_model(&model.get().model, X, C)?.fields(py)
 }
 
@@ -331,12 +338,7 @@ pub fn regret<'py>(
     parameters: Option<ParameterList<'py>>,
     options: SolveOptions,
 ) -> PyResult<RegretArrays<'py>> {
-    let args = EvaluationArgs {
-        problem: problem.get(),
-        labels: given_labels(labels)?,
-        parameters,
-        options,
-    };
+    let args = EvaluationArgs::new(problem, labels, parameters, options)?;
     let missing = MissingPredictions::Refused;
     Ok(args.evaluate(predictions, missing, C)?.regrets(py))
 }

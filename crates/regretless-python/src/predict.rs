@@ -17,7 +17,6 @@ use crate::error::to_py_err;
 use crate::evaluate::EvaluationArgs;
 use crate::explain::true_costs;
 use crate::keywords::SolveOptions;
-use crate::label::given_labels;
 use crate::parameters::{ParameterList, row_parameters};
 use crate::problem::{Problem, spec_of_description};
 use crate::results::to_python;
@@ -393,12 +392,7 @@ impl Model {
         seed: u32,
         options: SolveOptions,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let args = EvaluationArgs {
-            problem: problem.get(),
-            labels: given_labels(labels)?,
-            parameters,
-            options,
-        };
+        let args = EvaluationArgs::new(problem, labels, parameters, options)?;
         let found = args.permutation_importance(&self.model, X, C, repeats, u64::from(seed))?;
         array2(
             py,

@@ -263,6 +263,22 @@ impl Solution {
         }
     }
 
+    /// A decision with the proven bound and status of a search.
+    pub(crate) fn of_search(
+        decision: Decision,
+        objective: f64,
+        bound: f64,
+        status: SolveStatus,
+    ) -> Self {
+        Self {
+            decision,
+            objective,
+            bound,
+            status,
+            work: 0,
+        }
+    }
+
     /// A placeholder to be overwritten.
     pub fn empty() -> Self {
         Self::optimal(Decision::default(), 0.0)

@@ -62,13 +62,7 @@ impl PruningRule {
         } else {
             SolveStatus::LimitReached
         };
-        Solution {
-            decision,
-            objective,
-            bound,
-            status,
-            work: 0,
-        }
+        Solution::of_search(decision, objective, bound, status)
     }
 }
 

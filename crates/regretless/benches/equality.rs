@@ -12,18 +12,21 @@
 )]
 #![allow(missing_docs, reason = "a program")]
 
-use std::sync::Mutex;
+#[path = "../../../bench/src/epoch_clock.rs"]
+mod epoch_clock;
+#[path = "measure/options.rs"]
+mod options;
 
-use regretless::data::SplitIndices;
+use epoch_clock::train_on_all_rows;
+use options::option;
 use regretless::data::SyntheticSpec;
 use regretless::label::LabeledDataset;
 use regretless::method::Method;
-use regretless::observer::{NoopObserver, Observer};
+use regretless::observer::NoopObserver;
 use regretless::oracle::{Heuristic, Oracle};
 use regretless::predict::PredictorSpec;
 use regretless::problem::{Benchmark, ProblemSpec};
 use regretless::settings::{SelectionCriterion, TrainingSettings};
-use regretless::train::TrainingContext;
 use regretless::trainer::Trainer;
 
 /// Benchmarks and training rows.
@@ -45,12 +48,6 @@ const RUNS: usize = 5;
 const VALUES_PER_RUN: usize = 30_000_000;
 
 fn main() {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let option = |name: &str| {
-        words
-            .iter()
-            .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
-    };
     println!("| problem | MAE(S) | MAE(E) | ratio | ratios of four losses |");
     println!("|---|---|---|---|---|");
     for (name, rows) in CASES {
@@ -113,14 +110,6 @@ impl Case {
 
     /// Trains, and returns the time of the fastest epoch.
     fn fastest_epoch(&self, loss: &str) -> f64 {
-        let clock = EpochClock::default();
-        let split = SplitIndices::in_order(self.data.len(), [self.data.len(), 0, 0]).unwrap();
-        let context = TrainingContext {
-            data: &self.data,
-            split: &split,
-            oracle: &self.oracle,
-            observer: &clock,
-        };
         let settings = TrainingSettings {
             epochs: self.epochs,
             select: SelectionCriterion::Last,
@@ -129,48 +118,9 @@ impl Case {
         let trainer = Trainer::new(loss.parse::<Method>().unwrap())
             .predictor(PredictorSpec::Linear)
             .settings(settings);
-        drop(trainer.train(&context, &self.problem, None).unwrap());
-        let marks = clock.marks.into_inner().unwrap();
-        let times = marks.windows(2).map(|pair| pair[1] - pair[0]);
+        let trained = train_on_all_rows(&self.data, &self.oracle, &trainer, &self.problem);
+        let (epochs, _) = trained.unwrap();
+        let times = epochs.iter().map(|epoch| epoch.cpu);
         times.fold(f64::INFINITY, f64::min)
     }
-}
-
-/// Reads the clock when training begins and after every epoch.
-#[derive(Debug, Default)]
-struct EpochClock {
-    marks: Mutex<Vec<f64>>,
-}
-
-impl EpochClock {
-    fn mark(&self) {
-        self.marks.lock().unwrap().push(cpu_seconds());
-    }
-}
-
-impl Observer for EpochClock {
-    fn begin(&self, _task: &str, _steps: u64) {
-        self.mark();
-    }
-
-    fn advance(&self, steps: u64) {
-        // Training first reports the epochs that it resumes after: 0 in a new run.
-        if steps > 0 {
-            self.mark();
-        }
-    }
-}
-
-/// CPU seconds of this process, or wall-clock seconds where they are unknown.
-#[cfg(unix)]
-fn cpu_seconds() -> f64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
-}
-
-#[cfg(not(unix))]
-fn cpu_seconds() -> f64 {
-    static START: std::sync::LazyLock<std::time::Instant> =
-        std::sync::LazyLock::new(std::time::Instant::now);
-    START.elapsed().as_secs_f64()
 }

@@ -14,25 +14,31 @@
 #[path = "../../../bench/src/machine.rs"]
 mod machine;
 
+#[path = "../../../bench/src/epoch_clock.rs"]
+mod epoch_clock;
+
+#[path = "measure/options.rs"]
+mod options;
+
 #[path = "measure/random.rs"]
 #[allow(dead_code, reason = "each benchmark uses its own part")]
 mod random;
 
-use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::sync::Arc;
 
+use epoch_clock::train_on_all_rows;
 use machine::Machine;
+use options::option;
 use random::SplitMix64;
-use regretless::data::{Dataset, FeatureShape, Features, Matrix, SplitIndices};
+use regretless::data::{Dataset, FeatureShape, Features, Matrix};
 use regretless::label::LabeledDataset;
 use regretless::method::Method;
-use regretless::observer::{NoopObserver, Observer};
+use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
 use regretless::parallel::Threads;
 use regretless::predict::PredictorSpec;
 use regretless::problem::{Problem, Sense};
 use regretless::settings::{SelectionCriterion, TrainingSettings};
-use regretless::train::TrainingContext;
 use regretless::trainer::Trainer;
 
 /// Costs and training rows of the sizes measured.
@@ -51,12 +57,6 @@ const BATCH: usize = 32;
 const WRITE_ALLOCATE_FACTOR: f64 = 16.0 / 12.0;
 
 fn main() {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let option = |name: &str| {
-        words
-            .iter()
-            .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
-    };
     let number =
         |name: &str, default: usize| option(name).map_or(default, |text| text.parse().unwrap());
     let (threads, epochs) = (number("threads", 2), number("epochs", 30));
@@ -67,37 +67,14 @@ fn main() {
         .filter(|(costs, _)| option("d").is_none_or(|d| d == costs.to_string()))
     {
         let case = Case::new(*costs, *rows, threads);
-        for loss in option("loss").map_or(vec!["MSE", "MAE(O,S)"], |loss| vec![loss]) {
-            case.measure(loss, epochs, &machine);
+        let losses = match option("loss") {
+            Some(loss) => vec![loss],
+            None => ["MSE", "MAE(O,S)"].map(String::from).to_vec(),
+        };
+        for loss in losses {
+            case.measure(&loss, epochs, &machine);
         }
     }
-}
-
-/// Records the time of every epoch.
-#[derive(Default)]
-struct Clock(Mutex<Vec<(Instant, Option<f64>)>>);
-
-impl Observer for Clock {
-    fn begin(&self, _task: &str, _steps: u64) {
-        self.advance(1);
-    }
-
-    fn advance(&self, _steps: u64) {
-        self.0.lock().unwrap().push((Instant::now(), cpu_seconds()));
-    }
-}
-
-/// Processor seconds of the process so far, where the system reports them.
-#[cfg(unix)]
-fn cpu_seconds() -> Option<f64> {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Some(time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9)
-}
-
-/// Processor seconds of the process so far, where the system reports them.
-#[cfg(not(unix))]
-fn cpu_seconds() -> Option<f64> {
-    None
 }
 
 struct Case {
@@ -146,14 +123,6 @@ impl Case {
 
     fn measure(&self, loss: &str, epochs: usize, machine: &Machine) {
         let rows = self.data.len();
-        let split = SplitIndices::in_order(rows, [rows, 0, 0]).unwrap();
-        let clock = Clock::default();
-        let task = TrainingContext {
-            data: &self.data,
-            split: &split,
-            oracle: &self.oracle,
-            observer: &clock,
-        };
         let settings = TrainingSettings {
             epochs,
             batch_size: BATCH,
@@ -164,18 +133,11 @@ impl Case {
         let trainer = Trainer::new(loss.parse::<Method>().unwrap())
             .predictor(PredictorSpec::Linear)
             .settings(settings);
-        trainer.train(&task, self.problem.spec(), None).unwrap();
-        let times = clock.0.into_inner().unwrap();
-        let wall = best(
-            times
-                .windows(2)
-                .map(|pair| (pair[1].0 - pair[0].0).as_secs_f64()),
-        );
-        let own = best(
-            times
-                .windows(2)
-                .map(|pair| pair[1].1.zip(pair[0].1).map_or(f64::NAN, |(b, a)| b - a)),
-        );
+        let spec = self.problem.spec();
+        let trained = train_on_all_rows(&self.data, &self.oracle, &trainer, spec);
+        let (epochs, _) = trained.unwrap();
+        let wall = best(epochs.iter().map(|epoch| epoch.wall));
+        let own = best(epochs.iter().map(|epoch| epoch.cpu));
         let seconds = if self.threads == 1 { own } else { wall };
         let work = Work::of(loss, rows, self.problem.num_costs());
         let (bytes, arithmetic) = (

@@ -17,7 +17,7 @@ use regretless_study::text::{grouped, number, percent};
 use serde_json::json;
 
 use super::row_file::RowFile;
-use super::{CommandContext, json, labeled};
+use super::{CommandContext, LabeledRows, json, labeled};
 use crate::args::EvaluateOptions;
 use crate::input::{
     CostTable, TableFormat, costs_only, dataset_for_model, in_file, keys_of_table, load_model,
@@ -118,6 +118,25 @@ pub fn run(options: &EvaluateOptions, context: &CommandContext) -> Result<Comman
 }
 
 impl EvaluationInput {
+    /// Without notes of an encoding.
+    fn new(
+        predictions: PredictionSource,
+        labeled: LabeledRows,
+        keys: Option<InstanceKeys>,
+        unused_columns: UnusedColumns,
+    ) -> Self {
+        Self {
+            predictions,
+            data: labeled.table.rows,
+            failed: labeled.table.report.failed,
+            skipped_rows: labeled.skipped_rows,
+            keys,
+            oracle: labeled.oracle,
+            unused_columns,
+            encoding_notes: Vec::new(),
+        }
+    }
+
     fn of_model(file: &Path, options: &EvaluateOptions, context: &CommandContext) -> Result<Self> {
         let model = load_model(file, options.problem.as_ref())?;
         context.warn_about_positions(file, &model);
@@ -145,15 +164,10 @@ impl EvaluationInput {
         let keys = requested_keys(&source, table.len(), options, context)?;
         let table = MatchedTable::new(table);
         let labeled = labeled(table, &source, &problem, &options.execution, context)?;
+        let predictions = PredictionSource::Model(Box::new(model));
         Ok(Self {
-            predictions: PredictionSource::Model(Box::new(model)),
-            data: labeled.table.rows,
-            failed: labeled.table.report.failed,
-            skipped_rows: labeled.skipped_rows,
-            keys,
-            oracle: labeled.oracle,
-            unused_columns,
             encoding_notes,
+            ..Self::new(predictions, labeled, keys, unused_columns)
         })
     }
 
@@ -193,16 +207,8 @@ impl EvaluationInput {
         }
         let keys = requested_keys(&source, table.len(), options, context)?;
         let labeled = labeled(opened, &source, &problem, &options.execution, context)?;
-        Ok(Self {
-            predictions: PredictionSource::Known(predictions),
-            data: labeled.table.rows,
-            failed: labeled.table.report.failed,
-            skipped_rows: labeled.skipped_rows,
-            keys,
-            oracle: labeled.oracle,
-            unused_columns,
-            encoding_notes: Vec::new(),
-        })
+        let predictions = PredictionSource::Known(predictions);
+        Ok(Self::new(predictions, labeled, keys, unused_columns))
     }
 
     /// Predictions for some rows, to be minimized.

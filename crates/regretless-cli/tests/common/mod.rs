@@ -76,6 +76,12 @@ impl TestWorkspace {
         fs::write(self.path(name), text).unwrap();
     }
 
+    /// Writes a problem file whose items are present in the rows that these columns say.
+    pub fn write_with_presence(&self, name: &str, problem: &str, columns: &str) {
+        let present = format!("present = {{ columns = '{columns}' }}\n");
+        self.write(name, &format!("{problem}{present}"));
+    }
+
     pub fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap()
     }
@@ -147,6 +153,15 @@ impl CommandOutput {
     pub fn succeeded(self) -> Self {
         assert_eq!(self.code, 0, "{}{}", self.out, self.err);
         self
+    }
+
+    /// The result that was printed has these words.
+    pub fn says(&self, words: &str) {
+        assert!(
+            self.out.contains(words),
+            "'{words}' is not in: {}",
+            self.out
+        );
     }
 
     /// The command failed with this code, said all these words, and printed no result.

@@ -209,6 +209,7 @@ impl Loss {
         observer: &dyn Observer,
     ) -> Result<Vec<f64>> {
         let cols = predictions.cols;
+        // An evaluation must not change the pool: training would depend on evaluations.
         if step.is_gradient_step {
             self.add_labels_to_pool();
         }
@@ -258,6 +259,7 @@ impl Loss {
         threads.fill_slots(&mut slots, new_worker, work);
         self.loss.end_batch(step.is_gradient_step);
         if step.is_gradient_step {
+            // In the order of the rows, whatever thread has solved them.
             for slot in &mut slots {
                 solved.append(&mut slot.solved);
             }

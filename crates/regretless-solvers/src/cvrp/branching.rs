@@ -48,14 +48,14 @@ impl BranchTarget {
     /// Current bounds.
     fn bounds(self, master: &CvrpMasterLp) -> [f64; 2] {
         match self {
-            Self::Edge(column) => master.bounds(column),
+            Self::Edge(column) => master.relaxation.bounds()[column],
             Self::Set(cut) => master.row_bounds(cut),
         }
     }
 
     fn set_bounds(self, master: &mut CvrpMasterLp, bounds: [f64; 2]) -> Result<(), SolveFailure> {
         match self {
-            Self::Edge(column) => master.set_bounds(column, bounds),
+            Self::Edge(column) => master.relaxation.set_bounds(column, bounds),
             Self::Set(cut) => master.set_row_bounds(cut, bounds),
         }
     }

@@ -24,7 +24,7 @@ const MEAN_COST_EXPONENT: f64 = 3.0;
 pub(super) struct CvrpMasterLp {
     nodes: usize,
     max_depot_degree: f64,
-    relaxation: LpRelaxation,
+    pub(super) relaxation: LpRelaxation,
     /// Factor of the costs inside the LP.
     cost_factor: f64,
     /// The edge of each column, and its cost.
@@ -141,20 +141,6 @@ impl CvrpMasterLp {
         Ok(deleted)
     }
 
-    /// Sets the current bounds of a column.
-    pub(super) fn set_bounds(
-        &mut self,
-        column: usize,
-        bounds: [f64; 2],
-    ) -> Result<(), SolveFailure> {
-        self.relaxation.set_bounds(column, bounds)
-    }
-
-    /// Current lower and upper bound of a column.
-    pub(super) fn bounds(&self, column: usize) -> [f64; 2] {
-        self.relaxation.bounds()[column]
-    }
-
     /// Activity of a cut of the pool at the current point.
     pub(super) fn activity(&self, cut: u32) -> f64 {
         let entries = &self.cut_pool[cut as usize].entries;
@@ -190,7 +176,8 @@ impl CvrpMasterLp {
     /// Resets all bounds of columns and rows to those that are valid in the whole tree.
     pub(super) fn reset_bounds(&mut self) -> Result<(), SolveFailure> {
         for column in 0..self.edges.len() {
-            self.set_bounds(column, self.global_bounds[column])?;
+            let bounds = self.global_bounds[column];
+            self.relaxation.set_bounds(column, bounds)?;
         }
         for cut in 0..self.cut_pool.len() {
             // Afterwards the decisions of a node are applied, from the node up to the root.
@@ -268,11 +255,6 @@ impl CvrpMasterLp {
         let unscaled =
             scaled.map(|(lower, upper)| [lower / self.cost_factor, upper / self.cost_factor]);
         Ok(unscaled.collect())
-    }
-
-    /// A snapshot of the current basis.
-    pub(super) fn snapshot(&self) -> Option<BasisSnapshot> {
-        self.relaxation.snapshot()
     }
 
     /// Restores a basis; its binding cuts become rows again.

@@ -319,13 +319,13 @@ impl<'a> CvrpSearchTree<'a> {
             }
         }
         for column in 0..self.root_reduced_costs.len() {
-            let [current_lower, current_upper] = self.master.bounds(column);
+            let [current_lower, current_upper] = self.master.relaxation.bounds()[column];
             let [lower, upper] = self.master.global_bounds[column];
             // If the ranges do not meet, the node is pruned by its bound; crossing bounds would be
             // an error of the solver.
             if current_lower <= upper && current_upper >= lower {
                 let bounds = [current_lower.max(lower), current_upper.min(upper)];
-                self.master.set_bounds(column, bounds)?;
+                self.master.relaxation.set_bounds(column, bounds)?;
             }
         }
         Ok(())
@@ -338,7 +338,7 @@ impl<'a> CvrpSearchTree<'a> {
         parent: Option<&Rc<CvrpBranchPath>>,
         incumbent: &CvrpIncumbent,
     ) -> Result<Rc<CvrpBranchPath>, SolveFailure> {
-        let basis = self.master.snapshot().map(Rc::new);
+        let basis = self.master.relaxation.snapshot().map(Rc::new);
         // Taken: the candidates belong to the point that is branched on.
         let branch_sets = std::mem::take(&mut self.separator.branch_sets);
         let choice = self.branching.choose(

@@ -4,6 +4,11 @@
 /// from rows scaled to entries near 1, so 1e10 leaves about 6 of 16 digits.
 const MAX_INVERSE_PIVOT: f64 = 1e10;
 
+/// The inner product of a row of an inverse and a right-hand side.
+pub(crate) fn dot(row: &[f64], right_side: &[f64]) -> f64 {
+    row.iter().zip(right_side).map(|(a, b)| a * b).sum()
+}
+
 /// The inverse by Gauss–Jordan elimination with partial pivoting; `None` when the matrix is
 /// singular to working precision.
 pub(crate) fn invert(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {

@@ -26,7 +26,7 @@ mod inverse;
 
 pub(super) use self::branching::{BranchDirection, NodeAction, PenaltyBranching, TableauStatus};
 pub(super) use self::granularity::{find_granularity, min_improvement};
-pub(super) use self::inverse::invert;
+pub(super) use self::inverse::{dot, invert};
 
 /// Number of nodes, from the root on, whose LP solution is rounded to an incumbent. Rounding takes
 /// longer than a node and rarely improves an incumbent found in the first few nodes; untuned beyond

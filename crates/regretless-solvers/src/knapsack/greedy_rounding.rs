@@ -17,6 +17,15 @@ const MIN_SWAP_GAIN: f64 = 1e-12;
 /// rounded down may be added again.
 const INTEGRALITY_TOLERANCE: f64 = 1e-9;
 
+/// How far the heuristic goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RoundingEffort {
+    /// Items are added greedily.
+    Greedy,
+    /// The result is improved by swaps, too.
+    Swaps,
+}
+
 /// Scratch memory of the heuristic.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GreedyRounding {
@@ -29,29 +38,26 @@ pub(super) struct GreedyRounding {
 }
 
 impl GreedyRounding {
-    /// Offers the LP solution of a node rounded down, with items added greedily.
+    /// Offers the LP solution of a node rounded down, with items added greedily and, if asked for,
+    /// improved by swaps among the free items.
     pub(super) fn round(
         &mut self,
         input: TableauInput,
         tableau: &KnapsackTableau,
         fixed_items: &[u32],
         incumbent: &mut KnapsackIncumbent,
+        effort: RoundingEffort,
     ) {
         self.load(input, tableau);
         self.fill(input);
+        match effort {
+            RoundingEffort::Greedy => {}
+            RoundingEffort::Swaps => self.improve_by_swaps(input),
+        }
         incumbent.offer(input, fixed_items.iter().chain(&self.inside).copied());
     }
 
-    /// The same, improved by swaps among the free items.
-    pub(super) fn polish(
-        &mut self,
-        input: TableauInput,
-        tableau: &KnapsackTableau,
-        fixed_items: &[u32],
-        incumbent: &mut KnapsackIncumbent,
-    ) {
-        self.load(input, tableau);
-        self.fill(input);
+    fn improve_by_swaps(&mut self, input: TableauInput) {
         let pairs = 1 + self.inside.len() * self.outside.len();
         // The number of swaps shrinks with the number of pairs, so the time is bounded.
         for _ in 0..1 + MAX_SWAP_PAIRS / pairs {
@@ -61,7 +67,6 @@ impl GreedyRounding {
             self.swap(input, inside, outside);
             self.fill(input);
         }
-        incumbent.offer(input, fixed_items.iter().chain(&self.inside).copied());
     }
 
     /// Rounds the LP solution of a tableau down.

@@ -2,7 +2,7 @@
 //! pivots do not accumulate.
 
 use super::tableau::{KnapsackTableau, TableauInput, TableauVariable};
-use crate::dense_tableau::invert;
+use crate::dense_tableau::{dot, invert};
 
 impl KnapsackTableau {
     /// The entry of a variable in a row of the original system.
@@ -87,11 +87,7 @@ impl KnapsackTableau {
             }
         }
         for (row, inverse_row) in inverse.iter().enumerate() {
-            self.values[row] = inverse_row
-                .iter()
-                .zip(&right_side)
-                .map(|(a, b)| a * b)
-                .sum();
+            self.values[row] = dot(inverse_row, &right_side);
             objective += self.cost(self.basics[row], input) * self.values[row];
         }
         self.objective = objective;
@@ -129,20 +125,9 @@ mod tests {
         assert!(refactored.refactor(input));
         assert_eq!(refactored.age(), 0);
         let close = |a: &f64, b: &f64| (a - b).abs() < 1e-12;
-        assert!(
-            refactored
-                .cells
-                .iter()
-                .zip(&tableau.cells)
-                .all(|(a, b)| close(a, b))
-        );
-        assert!(
-            refactored
-                .values
-                .iter()
-                .zip(&tableau.values)
-                .all(|(a, b)| close(a, b))
-        );
+        let all_close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| close(a, b));
+        assert!(all_close(&refactored.cells, &tableau.cells));
+        assert!(all_close(&refactored.values, &tableau.values));
         assert!(close(&refactored.objective, &tableau.objective));
     }
 }

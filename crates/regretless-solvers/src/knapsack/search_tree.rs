@@ -7,7 +7,7 @@
 //! Branching uses penalties (Driebeek 1966, Tomlin 1971; see [`crate::dense_tableau`]).
 
 use super::dual_simplex::DualSimplex;
-use super::greedy_rounding::GreedyRounding;
+use super::greedy_rounding::{GreedyRounding, RoundingEffort};
 use super::incumbent::KnapsackIncumbent;
 use super::simd;
 use super::tableau::{KnapsackTableau, TableauInput};
@@ -106,17 +106,10 @@ impl<'a> KnapsackSearchTree<'a> {
 
     /// Searches the tree below the root, whose LP is solved in its level.
     pub(super) fn run(&mut self) {
-        let Workspace {
-            tableaus,
-            rounding,
-            incumbent,
-            chosen,
-            ..
-        } = &mut *self.workspace;
-        rounding.round(self.input, &tableaus[ROOT_LEVEL], chosen, incumbent);
+        self.round(ROOT_LEVEL, RoundingEffort::Greedy);
         // Before the tree, fixing is cheap, and every later node is smaller for it.
         self.fix_by_reduced_cost(ROOT_LEVEL);
-        self.polish(ROOT_LEVEL);
+        self.round(ROOT_LEVEL, RoundingEffort::Swaps);
         // The swaps may have improved the incumbent, which fixes more.
         self.fix_by_reduced_cost(ROOT_LEVEL);
         if self.workspace.tableaus[ROOT_LEVEL].objective() < self.workspace.incumbent.cutoff() {
@@ -124,8 +117,8 @@ impl<'a> KnapsackSearchTree<'a> {
         }
     }
 
-    /// Offers the rounded LP solution of a level, improved by swaps.
-    fn polish(&mut self, level: usize) {
+    /// Offers the rounded LP solution of a level.
+    fn round(&mut self, level: usize, effort: RoundingEffort) {
         let Workspace {
             tableaus,
             rounding,
@@ -133,7 +126,7 @@ impl<'a> KnapsackSearchTree<'a> {
             chosen,
             ..
         } = &mut *self.workspace;
-        rounding.polish(self.input, &tableaus[level], chosen, incumbent);
+        rounding.round(self.input, &tableaus[level], chosen, incumbent, effort);
     }
 
     /// Searches one tree per number of chosen items, the tree with the lower bound first.
@@ -397,7 +390,7 @@ impl<'a> KnapsackSearchTree<'a> {
         }
         // Only the first nodes: later ones are similar, and swaps take time.
         if self.nodes <= MAX_ROUNDED_NODES {
-            self.polish(depth);
+            self.round(depth, RoundingEffort::Swaps);
         }
         self.fix_by_reduced_cost(depth);
         choose(

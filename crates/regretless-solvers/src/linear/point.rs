@@ -90,14 +90,9 @@ impl LinearSolver {
         } else {
             SolveStatus::LimitReached
         };
-        Solution {
-            decision,
-            objective,
-            // Rounding may put the bound above the objective.
-            bound: result.bound.min(objective),
-            status,
-            work: 0,
-        }
+        // Rounding may put the bound above the objective.
+        let bound = result.bound.min(objective);
+        Solution::of_search(decision, objective, bound, status)
     }
 
     /// Cost of the columns without predicted costs at the current point.

@@ -56,6 +56,8 @@ impl SparseOneTree {
         }
         self.add_extra(graph);
         let keys = self.tree_edges.iter().map(|edge| self.key[*edge as usize]);
+        // Held and Karp (1970): every node of a tour has degree two, so the reduced cost of a tour
+        // is its cost minus twice the sum of the multipliers.
         keys.sum::<f64>() + 2.0 * multipliers.iter().sum::<f64>()
     }
 
@@ -86,6 +88,7 @@ impl SparseOneTree {
         refill(&mut self.degree, nodes, 0);
         self.component.clear();
         self.component.extend(0..nodes as u32);
+        // Whatever they cost: every tour below this node has them.
         for edge in graph.included_edges() {
             self.join(graph, edge);
         }
@@ -205,6 +208,8 @@ impl SparseOneTree {
     /// Reduced cost of the most expensive tree edge that a nontree edge could replace.
     fn max_replaceable_edge(&self, graph: &SparseGraph, edge: u32) -> f64 {
         let [u, v] = graph.ends(edge);
+        // The special node has two edges of the 1-tree, and a third one can replace the dearer: the
+        // extra edge.
         if u == self.special || v == self.special {
             return self.key[self.extra as usize];
         }
@@ -308,6 +313,7 @@ impl RootedTree {
     /// Visits the edges of the tree path between two nodes.
     fn for_each_path_edge(&self, mut u: u32, mut v: u32, mut visit: impl FnMut(u32)) {
         while u != v {
+            // The deeper end climbs, so both meet at the lowest common ancestor.
             if self.parents[u as usize].depth < self.parents[v as usize].depth {
                 (u, v) = (v, u);
             }
@@ -358,6 +364,8 @@ fn insertion_sort(order: &mut [(f64, u32)]) {
             slot -= 1;
         }
         order[slot] = item;
+        // Both sorts order by key and index, which differ for all edges: the result does not depend
+        // on the one that ends.
         budget = budget.saturating_sub(index - slot);
         if budget == 0 {
             order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));

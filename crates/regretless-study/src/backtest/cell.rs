@@ -164,6 +164,7 @@ impl CellRun<'_> {
         let keeps_model = self.backtest.warm_start && self.method.can_start_warm();
         if let Some(files) = files
             && let Some(record) = files.read::<FoldRecord>(&id)
+            // The key is a hash, so a record with other rows is a damaged one.
             && record.rows.len() == self.data.test.len()
         {
             if !keeps_model {
@@ -252,6 +253,7 @@ impl CellRun<'_> {
                     }
                 }
             }
+            // The lengths too: else two rows could not be told from one with the values of both.
             hasher.update(&(values.len() as u64).to_le_bytes());
             for value in &values {
                 hasher.update(&value.to_le_bytes());
@@ -338,6 +340,7 @@ impl CellRun<'_> {
     /// Fits what the method fits and predicts the costs of the decided rows.
     fn predict(&self) -> Result<FoldPrediction> {
         let rows = &self.data.test_rows();
+        // Closed forms choose no epoch: withholding rows from them would handicap the reference.
         let (whole, test) = (&self.data.whole, &self.data.test);
         let complete = |costs: Matrix| test.data().complete_predictions(rows, costs);
         let costs = match self.method {

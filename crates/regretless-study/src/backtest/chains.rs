@@ -53,6 +53,8 @@ impl Backtest {
                 folds,
             });
         };
+        // Chains of several folds first: they cannot be divided, and would else keep one thread
+        // busy at the end.
         for (number, method) in methods.iter().enumerate() {
             if method.is_model() && !self.refit {
                 add(number, vec![refits]);
@@ -131,6 +133,7 @@ impl RunState<'_> {
             let (record, model) = cell.run(self.files.as_ref())?;
             records.push(record);
             start = model;
+            // Dropped before the slot: the last cell of a fold frees its rows at once.
             drop(data);
             self.drop_finished(*fold);
             self.observer.advance(1);

@@ -52,6 +52,8 @@ impl FoldData {
             None
         };
         let validation_rows = fold.validation_rows(table.periods, validation)?;
+        // Two encodings: one has not seen the validation rows, so they can choose an epoch; the
+        // other is that of methods without validation rows, and of the rows that are decided.
         let validated = SplitData::new(&history, raw_table.as_ref(), validation_rows)?;
         let whole = SplitData::new(&history, raw_table.as_ref(), 0)?;
         let mut test = table.data.select_rows(&fold.test);

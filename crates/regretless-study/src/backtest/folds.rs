@@ -248,6 +248,8 @@ pub(super) fn check_folds(folds: &[BacktestFold], periods: &Periods) -> Result<(
                     "fold {number} decides {name}, which is in its history"
                 )));
             }
+            // Also the last period of the history itself: its other rows are known at the same time
+            // only.
             if periods.are_ordered() && period <= latest {
                 return Err(Error::setting(format!(
                     "fold {number} decides {name}, but its history reaches {}",

@@ -39,6 +39,7 @@ impl BacktestHistory {
         halves: SplitIndices,
         folds: impl FnOnce(&Periods) -> Result<Vec<BacktestFold>>,
     ) -> Result<Self> {
+        // Before the folds: a period without a labeled row would be one that nobody can decide.
         let periods = periods.keeping_rows(&data.rows());
         let folds = folds(&periods)?;
         Ok(Self {

@@ -159,6 +159,8 @@ fn check_known_costs(name: &str, table: &BacktestTable<'_>) -> Result<()> {
     for row in table.folds.iter().flat_map(|fold| &fold.test) {
         let label = table.data.optimal_decision(*row);
         let (computed, _) = divide_columns(label, table.oracle.problem().as_ref());
+        // The label is a decision whose known costs the solver has stated: if they follow from its
+        // columns, those of given decisions do too.
         let rounding = KNOWN_COST_TOLERANCE * table.data.optimal_objective(*row).abs();
         if (label.fixed() - computed.fixed()).abs() > rounding {
             return Err(Error::data(format!(

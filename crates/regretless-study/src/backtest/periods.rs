@@ -82,6 +82,8 @@ impl Periods {
             return Err(Error::data("there is no row"));
         }
         let mut order: Vec<usize> = (0..rows).collect();
+        // Tables are often sorted by something: in table order, folds would be groups of similar
+        // rows.
         RandomStream::new(Purpose::Folds, seed, [0, 0]).shuffle(&mut order);
         let mut periods = Vec::with_capacity(rows);
         for (position, row) in order.into_iter().enumerate() {
@@ -123,6 +125,7 @@ impl Periods {
         }
         let mut periods: Vec<Period> = Vec::new();
         for (position, row) in sorted.iter().enumerate() {
+            // Compared as times, not as texts: 2026-01-01 and 2026-01-01T00:00 are one period.
             let is_later = position == 0 || times.compare(sorted[position - 1], *row).is_ne();
             match periods.last_mut().filter(|_| !is_later) {
                 Some(last) => last.rows.push(*row),
@@ -276,6 +279,7 @@ impl Periods {
         let distances: Vec<f64> = pairs.map(|pair| pair[1].time - pair[0].time).collect();
         let mut sorted = distances.clone();
         sorted.sort_by(f64::total_cmp);
+        // The median: gaps, which are what is looked for, would lift the mean.
         let Some(usual) = sorted.get(sorted.len() / 2) else {
             return 0;
         };

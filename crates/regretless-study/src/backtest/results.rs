@@ -147,7 +147,9 @@ impl FinishedMethod {
     pub fn add(&mut self, outcome: Result<Vec<FoldRecord>>) -> Result<()> {
         match outcome {
             Ok(records) => self.records.extend(records),
+            // A file that cannot be written concerns all methods: there is nothing to resume from.
             Err(error @ Error::Io { .. }) => return Err(error),
+            // Without the reference there is nothing to compare with.
             Err(error) if self.is_reference => return Err(error.for_method(&self.name)),
             Err(error) => {
                 self.error.get_or_insert(error.to_string());
@@ -199,6 +201,8 @@ impl BacktestResults {
             .iter()
             .flat_map(|fold| fold.test.iter().map(|row| by_row[row]))
             .collect();
+        // Several rows of a period are decided together, and folds of a cross-validation have no
+        // order.
         decided.sort_unstable();
         decided.dedup();
         let sense = table.data.sense();
@@ -302,6 +306,7 @@ impl MethodHistory {
                 });
             }
         }
+        // Chains of cells and folds of a cross-validation are not in the order of the periods.
         rows.sort_by_key(|placed| (placed.period, placed.row));
         let mut history = Self::new(method.name, decided.len(), &rows);
         history.is_given = method.has_given_decisions;

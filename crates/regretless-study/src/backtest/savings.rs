@@ -73,6 +73,8 @@ impl BacktestResults {
     /// on the one that saves most on average.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
+        // Proven savings first, then those that may still be large, then any with an interval: an
+        // average without an interval says least.
         let largest = |a: &&MethodSaving, b: &&MethodSaving| a.per_period.total_cmp(&b.per_period);
         let regret = self.methods.first().map_or(0.0, |least_squares| {
             least_squares.total_regret() / self.periods.len().max(1) as f64
@@ -395,6 +397,7 @@ impl BacktestResults {
         if self.untested().is_some() {
             return vec![None; savings.len()];
         }
+        // Blocks of the bootstrap keep the order of the periods.
         if self.are_ordered {
             return simultaneous_intervals(savings);
         }

@@ -162,6 +162,7 @@ impl Comparison {
             return Err(Error::setting("compare needs test rows")
                 .with_remedy("give the split a fraction or a number of test rows"));
         }
+        // Before any training: an invalid split of the last seed would cost all other runs.
         for data in &data {
             training.check(&data.split)?;
         }
@@ -399,6 +400,7 @@ impl Comparison {
         log: RunLog,
     ) -> Result<ComparisonResult> {
         let mut results = match self.runner.run_in(&log, observer) {
+            // What has finished is shown, and is in the file for the next run.
             Err(Error::Interrupted) => self.runner.results_in(&log)?,
             other => other?,
         };

@@ -35,6 +35,7 @@ impl ComparisonSummary {
         let method = lowest_regret(self, is_candidate)?;
         let reference = lowest_regret(self, |row| !is_candidate(row))?;
         let candidates = self.rows.iter().filter(|row| is_candidate(row)).count();
+        // Paired by seed: what makes a seed easy or hard for both cancels out.
         let savings = paired_savings(method.row, reference.row);
         let saving = reference.regret - method.regret;
         let rows = format!("{test_rows} test row{}", plural(test_rows));
@@ -57,6 +58,7 @@ impl ComparisonSummary {
             has_converged: has_converged(method.row),
             untested: None,
         };
+        // Without an interval nothing is claimed, but the means are shown.
         if verdict.interval.is_none() {
             let [own, other] = [method.regret, reference.regret].map(number);
             let question = format!(
@@ -146,6 +148,7 @@ fn is_trained_for_decisions(row: &SummaryRow) -> bool {
 
 /// Whether the training loss has converged on at least half of the seeds.
 fn has_converged(row: &SummaryRow) -> bool {
+    // Most seeds decide: a single slow training does not make the mean unreliable.
     2 * row.not_converged <= row.runs
 }
 

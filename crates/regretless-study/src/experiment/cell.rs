@@ -343,13 +343,8 @@ impl ExperimentCell {
         trained: &TrainingOutcome,
         context: &TrainingContext<'_>,
     ) -> Result<(Evaluation, Vec<ExampleDecision>)> {
-        let TrainingContext {
-            data,
-            oracle,
-            observer,
-            ..
-        } = *context;
-        let rows = &context.split.test;
+        let (data, rows) = (context.data, &context.split.test);
+        let (oracle, observer) = (context.oracle, context.observer);
         // Predictions of a large table are made a few rows at a time.
         let fits_in_memory = rows.len() <= rows_per_chunk(data, oracle);
         if !(self.stores_examples && fits_in_memory) {

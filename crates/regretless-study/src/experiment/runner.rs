@@ -100,6 +100,8 @@ impl ExperimentRunner {
         };
         let missing: u64 = batches.iter().map(|batch| batch.cells.len() as u64).sum();
         observer.begin(&self.experiment.name, missing);
+        // Failures before the first cell, such as a missing file of real data. They are shown but
+        // not stored: the next call may succeed.
         let mut not_stored = Vec::new();
         for batch in &batches {
             if observer.interrupted() {
@@ -199,6 +201,8 @@ impl ExperimentRunner {
         for (index, (problem, seed)) in pairs.enumerate() {
             let in_shard = self
                 .shard
+                // Every count-th pair, since consecutive ones are of one problem and take equally
+                // long.
                 .is_none_or(|shard| index % shard.count == shard.index);
             if !in_shard {
                 continue;
@@ -209,6 +213,7 @@ impl ExperimentRunner {
                     cells.push(cell);
                 }
             }
+            // One batch for all seeds, so no thread waits for the last cell of a seed.
             match batches.last_mut() {
                 Some(last) if self.runs_seeds_in_parallel(problem) && last.problem == problem => {
                     last.cells.append(&mut cells);

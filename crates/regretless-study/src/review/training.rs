@@ -28,12 +28,8 @@ impl DecisionReview {
         problem: &Problem,
         options: &ReviewOptions<'_>,
     ) -> Result<Self> {
-        let TrainingContext {
-            data,
-            split,
-            oracle,
-            observer,
-        } = *context;
+        let (data, split) = (context.data, context.split);
+        let (oracle, observer) = (context.oracle, context.observer);
         let method = outcome.method.to_string();
         let rows = &split.test;
         let test = outcome.test.as_ref().filter(|_| !rows.is_empty());

@@ -93,6 +93,15 @@ fn quick(methods: &[&str], folder: Option<&Path>) -> Backtest {
     backtest
 }
 
+/// Trainings of three epochs with a learning rate that is too small for them.
+fn short_trainings(periods: usize, step: usize, methods: &[&str]) -> BacktestResults {
+    let history = History::generated("KS8", periods);
+    let folds = rolling(40, step).folds(&history.periods).unwrap();
+    let mut backtest = quick(methods, None);
+    backtest.training.learning_rate = 1e-3;
+    history.run(&backtest, &folds)
+}
+
 fn rolling(window: usize, step: usize) -> RollingOrigin {
     RollingOrigin {
         window: TrainingWindow::Rolling(window),
@@ -680,36 +689,21 @@ fn a_verdict_without_a_winner_says_what_the_best_method_may_save() {
 
 #[test]
 fn trainings_that_have_not_converged_are_named() {
-    let history = History::generated("KS8", 120);
-    let folds = rolling(40, 40).folds(&history.periods).unwrap();
-    let mut backtest = quick(&["MSE"], None);
-    backtest.training.epochs = 3;
-    backtest.training.learning_rate = 1e-3;
-    let results = history.run(&backtest, &folds);
+    let results = short_trainings(120, 40, &["MSE"]);
     let remarks = results.remarks.join("; ");
     assert!(remarks.contains("MSE has not converged"), "{remarks}");
 }
 
 #[test]
 fn a_loss_without_a_lower_bound_is_not_said_to_be_unfinished() {
-    let history = History::generated("KS8", 120);
-    let folds = rolling(40, 40).folds(&history.periods).unwrap();
-    let mut backtest = quick(&["NCE", "MSE"], None);
-    backtest.training.epochs = 3;
-    backtest.training.learning_rate = 1e-3;
-    let results = history.run(&backtest, &folds);
+    let results = short_trainings(120, 40, &["NCE", "MSE"]);
     let remarks = results.remarks.join("; ");
     assert!(remarks.contains("MSE has not converged"), "{remarks}");
 }
 
 #[test]
 fn trainings_that_have_not_converged_are_named_below_sixty_periods() {
-    let history = History::generated("KS8", 60);
-    let folds = rolling(40, 10).folds(&history.periods).unwrap();
-    let mut backtest = quick(&["MSE"], None);
-    backtest.training.epochs = 3;
-    backtest.training.learning_rate = 1e-3;
-    let results = history.run(&backtest, &folds);
+    let results = short_trainings(60, 10, &["MSE"]);
     assert!(results.verdict().sentence().starts_with("too few periods"));
     let remarks = results.remarks.join("; ");
     assert!(remarks.contains("MSE has not converged"), "{remarks}");

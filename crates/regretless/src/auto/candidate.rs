@@ -9,7 +9,7 @@ use crate::report::RoundReport;
 
 /// Losses without solves, the first candidates for every predictor. On eleven tables no other
 /// member of the family was among the best four.
-const LOSSES_WITHOUT_SOLVES: [&str; 12] = [
+pub(super) const LOSSES_WITHOUT_SOLVES: [&str; 12] = [
     "MSE",
     "MAE",
     "MSE(S)",
@@ -259,24 +259,6 @@ pub(super) fn trained(
         }
     }
     Ok(candidates)
-}
-
-/// Trained candidates for the losses without solves.
-pub(super) fn without_solves(
-    oracle: &Oracle,
-    predictors: &[PredictorSpec],
-    schedule: LearningSchedule,
-    time: &TrainingTime,
-    rows: usize,
-) -> Result<Vec<Candidate>> {
-    trained(
-        &LOSSES_WITHOUT_SOLVES,
-        oracle,
-        predictors,
-        schedule,
-        time,
-        rows,
-    )
 }
 
 /// A candidate of one stage, which starts from another candidate or from an untrained predictor.

@@ -164,6 +164,8 @@ impl<'a> CheckpointStore<'a> {
         }
         let bytes = fs::read(&path).map_err(|error| error.to_string())?;
         let file = ChecksummedFile::<CheckpointHeader>::from_bytes(&bytes, CHECKPOINT_FILE_FORMAT)?;
+        // The key is a hash of everything the training depends on: another one would resume with
+        // other data or settings.
         if file.header.key != self.key {
             return Err("it belongs to another training".into());
         }
@@ -178,6 +180,7 @@ impl<'a> CheckpointStore<'a> {
             .last_write
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
+        // Relative to how long the last one took: large models on slow disks write less often.
         let min_interval = MIN_INTERVAL_PER_WRITE_TIME * last.duration;
         last.finished.elapsed() >= self.folder.interval.max(min_interval)
     }
@@ -343,6 +346,7 @@ fn from_file(mut file: ChecksummedFile<CheckpointHeader>) -> Option<Checkpoint> 
         epochs: reports.collect(),
         rounds,
         networks,
+        // Arrays that a training need not have are absent without being an error.
         weights: file.take_array("weights"),
         loss_state: file.take_array("loss")?,
         counts: file.header.counts,
@@ -370,6 +374,7 @@ fn read_pool(
     for (end, fixed_cost) in ends.iter().zip(fixed_costs) {
         let range = begin..usize::try_from(*end).ok()?;
         let (indices, values) = (indices.get(range.clone())?, values.get(range.clone())?);
+        // `Decision` relies on sorted entries; a file may hold anything.
         if !indices.is_sorted_by(|a, b| a < b) {
             return None;
         }

@@ -114,19 +114,20 @@ impl<'a> WantedFeatures<'a> {
         self.names
     }
 
-    /// The columns of a file.
-    pub(super) fn columns(&self, header: CsvHeader<'_>) -> Result<Vec<usize>> {
-        match self.encoding {
-            None => self.names.iter().map(|name| header.column(name)).collect(),
-            Some(encoding) => {
-                let names = encoding.column_names();
-                names.iter().map(|name| header.column(name)).collect()
-            }
-        }
+    /// The columns of a file, without parameters.
+    pub(super) fn selection(&self, header: CsvHeader<'_>) -> Result<ColumnSelection> {
+        let encoded = self.encoding.map(FeatureEncoding::column_names);
+        let names = encoded.as_deref().unwrap_or(self.names);
+        let columns = names.iter().map(|name| header.column(name));
+        Ok(ColumnSelection {
+            features: columns.collect::<Result<_>>()?,
+            cells: self.cells(),
+            ..ColumnSelection::default()
+        })
     }
 
-    /// What their cells may be.
-    pub(super) fn cells(&self) -> FeatureCells {
+    /// What the cells of the features may be.
+    fn cells(&self) -> FeatureCells {
         match self.encoding {
             None => FeatureCells::Numbers,
             Some(encoding) => FeatureCells::Known(encoding.cell_kinds()),
@@ -170,6 +171,7 @@ impl CsvHeader<'_> {
             selected.extend(columns);
         }
         let mut seen = vec![false; self.names.len()];
+        // A column that several patterns match stays where the first one has put it.
         selected.retain(|j| !std::mem::replace(&mut seen[*j], true));
         Ok(selected)
     }

@@ -113,8 +113,22 @@ impl SyntheticSpec {
         stream.draw_many(count * self.features, NumpyRandomState::bernoulli_half)
     }
 
-    fn draw_features(&self, stream: &mut NumpyRandomState) -> Vec<f64> {
-        stream.draw_many(self.instances * self.features, NumpyRandomState::normal)
+    /// The generator of a table; its features are drawn now, after everything else of the problem.
+    fn generator(
+        self,
+        mut stream: NumpyRandomState,
+        mixing: Vec<f64>,
+        kind: SyntheticKind,
+    ) -> SyntheticGenerator {
+        let count = self.instances * self.features;
+        SyntheticGenerator {
+            features: stream.draw_many(count, NumpyRandomState::normal),
+            spec: self,
+            stream,
+            mixing,
+            kind,
+            generated: 0,
+        }
     }
 }
 
@@ -187,6 +201,7 @@ impl SyntheticGenerator {
                 let scale = EDGE_COST_SCALE.powf(degree - 1.0);
                 self.append_costs(out, |distance, base, noise| {
                     let cost = distance + base.powf(degree) / scale * noise;
+                    // Half to even, as numpy rounds.
                     (cost * EDGE_COST_DECIMALS).round_ties_even() / EDGE_COST_DECIMALS
                 });
             }
@@ -219,6 +234,8 @@ impl SyntheticGenerator {
         let stream = &mut self.stream;
         for (j, weights) in self.mixing.chunks_exact(p).enumerate() {
             let product: f64 = weights.iter().zip(x).map(|(weight, x)| weight * x).sum();
+            // Drawn cost by cost, in the order of the published generator: another order would give
+            // another table.
             let noise = stream.uniform(1.0 - half_width, 1.0 + half_width);
             let length = lengths.get(j).copied().unwrap_or(0.0);
             out.push(cost(length, product / root + BASE_OFFSET, noise) as f32);
@@ -264,15 +281,7 @@ pub fn grid_path(spec: SyntheticSpec, arcs: usize) -> Result<SyntheticGenerator>
     spec.check_memory_for(arcs)?;
     let mut stream = NumpyRandomState::new(spec.seed);
     let mixing = spec.draw_bernoulli(&mut stream, arcs);
-    let features = spec.draw_features(&mut stream);
-    Ok(SyntheticGenerator {
-        spec,
-        stream,
-        mixing,
-        features,
-        kind: SyntheticKind::GridPath(Vec::new()),
-        generated: 0,
-    })
+    Ok(spec.generator(stream, mixing, SyntheticKind::GridPath(Vec::new())))
 }
 
 /// Weights (one row per dimension) and values of knapsack items.
@@ -295,18 +304,8 @@ pub fn knapsack(
         .map(|_| stream.draw_many(items, weight))
         .collect();
     let mixing = spec.draw_bernoulli(&mut stream, items);
-    let features = spec.draw_features(&mut stream);
-    Ok((
-        weights,
-        SyntheticGenerator {
-            spec,
-            stream,
-            mixing,
-            features,
-            kind: SyntheticKind::Knapsack,
-            generated: 0,
-        },
-    ))
+    let generator = spec.generator(stream, mixing, SyntheticKind::Knapsack);
+    Ok((weights, generator))
 }
 
 /// Costs of the edges (i < j, in lexicographic order) of a complete graph.
@@ -323,15 +322,8 @@ pub fn tsp(spec: SyntheticSpec, nodes: usize) -> Result<SyntheticGenerator> {
     for weight in &mut mixing {
         *weight *= stream.uniform(-HALF_SIDE, HALF_SIDE);
     }
-    let features = spec.draw_features(&mut stream);
-    Ok(SyntheticGenerator {
-        spec,
-        stream,
-        mixing,
-        features,
-        kind: SyntheticKind::Tsp(distances(&positions)),
-        generated: 0,
-    })
+    let kind = SyntheticKind::Tsp(distances(&positions));
+    Ok(spec.generator(stream, mixing, kind))
 }
 
 /// The positions of the nodes of [`tsp`].

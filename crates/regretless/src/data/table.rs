@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::csv::{ColumnChoice, FirstRow};
+use super::csv::{ColumnChoice, CsvInput, FirstRow};
 use super::layout::WantedFeatures;
 use super::parameter_files::ParameterFiles;
 use super::problem_columns::ProblemColumns;
 use super::row_times::RowTimes;
 use super::{
-    CsvDialect, DataCheck, Dataset, FeatureOptions, Features, Finding, Layout, LongColumns,
-    RowParameters, Split, SplitIndices, WideColumns, csv, npy,
+    CsvDialect, DataCheck, Dataset, FeatureOptions, Features, Finding, InstanceKeys, Layout,
+    LongColumns, RowParameters, Split, SplitIndices, WideColumns, csv, npy,
 };
 use crate::error::{Error, InputPlace, Result};
 
@@ -92,14 +92,14 @@ impl TableSource {
                 layout,
                 dialect,
                 ..
-            } => csv::read_for(file, layout, *dialect, problem),
+            } => csv::read_for(file, layout, CsvInput::new(*dialect, problem)),
             Self::CsvPair {
                 features,
                 costs,
                 columns,
                 dialect,
                 ..
-            } => csv::read_pair(features, costs, columns, *dialect, problem),
+            } => csv::read_pair(features, costs, columns, CsvInput::new(*dialect, problem)),
             Self::Npy {
                 features, costs, ..
             } => {
@@ -150,7 +150,7 @@ impl TableSource {
                 layout,
                 dialect,
                 ..
-            } => csv::read_features_for(file, layout, wanted, *dialect, problem),
+            } => csv::read_features_for(file, layout, wanted, CsvInput::new(*dialect, problem)),
             Self::CsvPair {
                 features,
                 columns,
@@ -158,7 +158,7 @@ impl TableSource {
                 ..
             } => {
                 let layout = Layout::Wide(columns.clone());
-                csv::read_features_for(features, &layout, wanted, *dialect, problem)
+                csv::read_features_for(features, &layout, wanted, CsvInput::new(*dialect, problem))
             }
             Self::Npy { features, .. } => {
                 Self::check_named(features, problem)?;
@@ -252,6 +252,13 @@ impl TableSource {
         }
     }
 
+    fn features_file(&self) -> &Path {
+        match self {
+            Self::Csv { file, .. } => file,
+            Self::CsvPair { features, .. } | Self::Npy { features, .. } => features,
+        }
+    }
+
     /// Divides the rows; a split by time reads the times from their column.
     ///
     /// # Errors
@@ -306,12 +313,9 @@ impl TableSource {
                 ..
             } => csv::read_times(file, layout, column, *dialect),
             Self::CsvPair {
-                features,
-                costs,
-                columns,
-                dialect,
-                ..
+                columns, dialect, ..
             } => {
+                let (features, costs) = (self.features_file(), self.costs_file());
                 // The times are with the features or else with the costs.
                 let layout = Layout::Wide(columns.clone());
                 let has_column = FirstRow::read(costs, *dialect)?.has_column(column)
@@ -321,6 +325,32 @@ impl TableSource {
             }
             Self::Npy { .. } => Err(Error::setting("arrays have no column of times to split by")
                 .with_remedy("sort their rows by time and split in table order")),
+        }
+    }
+
+    /// Reads the keys of the rows, as [`InstanceKeys::read_csv`] does; arrays have none. Of two
+    /// files, the first with the column counts.
+    ///
+    /// # Errors
+    /// When no file has the column, or it names no keys.
+    pub fn read_keys(&self, column: Option<&str>) -> Result<Option<InstanceKeys>> {
+        match self {
+            Self::Csv {
+                file,
+                layout,
+                dialect,
+                ..
+            } => csv::read_keys(file, layout, column, *dialect),
+            Self::CsvPair {
+                columns, dialect, ..
+            } => {
+                // The keys are with the features or else with the costs.
+                let layout = Layout::Wide(columns.clone());
+                let read = |file: &Path| csv::read_keys(file, &layout, column, *dialect);
+                read(self.features_file())
+                    .or_else(|error| read(self.costs_file()).map_err(|_| error))
+            }
+            Self::Npy { .. } => Ok(None),
         }
     }
 

@@ -24,7 +24,7 @@ mod unambiguous;
 mod unpredicted;
 
 pub use self::overlap::TrainingOverlap;
-pub(crate) use self::unambiguous::unambiguous_regrets;
+use self::unambiguous::unambiguous_regrets;
 pub use self::unpredicted::{MissingPredictions, UnpredictedCosts};
 
 /// Regret relative to an objective; NaN for a regret relative to 0.
@@ -212,7 +212,9 @@ impl Evaluation {
         oracle: &Oracle,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let regrets = unambiguous_regrets(predictions, missing, data, instances, oracle, observer)?;
+        oracle.require_costs("unambiguous regret", "use regret")?;
+        let decider = missing.decider(oracle, data);
+        let regrets = unambiguous_regrets(predictions, data, instances, &decider, observer)?;
         Ok(Self::from_regrets(regrets, predictions, data, instances))
     }
 

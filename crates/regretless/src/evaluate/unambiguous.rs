@@ -1,11 +1,10 @@
 //! Unambiguous regret: ties are broken pessimistically.
 
-use super::unpredicted::MissingPredictions;
 use crate::data::Matrix;
 use crate::error::{Error, Result};
 use crate::label::LabeledDataset;
 use crate::observer::Observer;
-use crate::oracle::{Oracle, TrainingOracle};
+use crate::oracle::TrainingOracle;
 
 /// Smallest norm that is a denominator; untuned: any value far below real norms works, since it
 /// only replaces a division by zero.
@@ -19,24 +18,16 @@ const MIN_DENOMINATOR: f64 = 1e-12;
 ///
 /// # Errors
 /// When an instance has no decision, or the user interrupts.
-pub(crate) fn unambiguous_regrets(
+pub(super) fn unambiguous_regrets(
     predictions: &Matrix,
-    missing: MissingPredictions,
     data: &LabeledDataset,
     instances: &[usize],
-    oracle: &Oracle,
+    decider: &TrainingOracle<'_>,
     observer: &dyn Observer,
 ) -> Result<Vec<f64>> {
     /// Relative difference of predicted objectives that counts as a tie, and the relative size
     /// of the perturbation: larger than rounding errors, smaller than real differences.
     const TIE_TOLERANCE: f64 = 1e-6;
-    oracle.require_costs("unambiguous regret", "use regret")?;
-    let decider = match missing {
-        MissingPredictions::Refused => TrainingOracle::exact(oracle),
-        MissingPredictions::LeftOut => {
-            TrainingOracle::exact(oracle).leaving_out_unpredicted(data.data().cost_names())
-        }
-    };
     let mut worker = decider.worker();
     let mut regrets = Vec::with_capacity(instances.len());
     let (mut predicted, mut costs) = (Vec::new(), Vec::new());

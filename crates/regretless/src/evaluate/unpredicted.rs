@@ -6,7 +6,7 @@ use crate::data::{CostNames, Matrix};
 use crate::error::Result;
 use crate::label::LabeledDataset;
 use crate::observer::Observer;
-use crate::oracle::{CompleteResult, Oracle, SolveResult};
+use crate::oracle::{CompleteResult, Oracle, SolveResult, TrainingOracle};
 use crate::text::first_names;
 
 /// What a prediction that is NaN means.
@@ -53,6 +53,19 @@ impl MissingPredictions {
         match self {
             Self::Refused => oracle.solve_complete(predictions, observer),
             Self::LeftOut => oracle.decide_complete(predictions, names, observer),
+        }
+    }
+
+    /// An oracle that decides the instances one by one.
+    pub(super) fn decider<'a>(
+        self,
+        oracle: &'a Oracle,
+        data: &'a LabeledDataset,
+    ) -> TrainingOracle<'a> {
+        let exact = TrainingOracle::exact(oracle);
+        match self {
+            Self::Refused => exact,
+            Self::LeftOut => exact.leaving_out_unpredicted(data.data().cost_names()),
         }
     }
 

@@ -108,6 +108,7 @@ impl<'a> ChoiceSolver<'a> {
             .costs
             .iter()
             .fold(0.0, |max: f64, cost| max.max(cost.abs()));
+        // With costs of 0 only, any penalty above 0 separates the decisions.
         let scale = if scale > 0.0 { scale } else { 1.0 };
         Self {
             case,
@@ -153,6 +154,7 @@ impl<'a> ChoiceSolver<'a> {
         );
         let results = results.into_iter();
         results
+            // A slot stays empty only if the user has interrupted.
             .map(|result| result.unwrap_or(Err(Error::Interrupted)))
             .collect()
     }
@@ -219,6 +221,7 @@ impl<'a> ChoiceSolver<'a> {
         if !fixed.are_met_by(&solution.decision) {
             return Ok(None);
         }
+        // The objective of the solver has the penalties in it.
         solution.objective = solution.decision.dot(&self.case.costs);
         solution.bound = solution.objective;
         Ok(Some(solution))
@@ -290,6 +293,7 @@ impl<'a> ChoiceSolver<'a> {
             let message = format!("a fixed choice has no price: {reason}");
             return Err(Error::single_solve(SolveFailure::SolverError(message)));
         }
+        // All names first: a typing error is found before the first solve.
         for name in force.iter().chain(forbid) {
             case.column_named(name)?;
         }

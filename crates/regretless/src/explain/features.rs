@@ -120,6 +120,7 @@ impl RowCase<'_> {
             });
         }
         let size = |effect: &FeatureEffect| effect.objective_effect.abs();
+        // A stable sort: features without an effect stay in the order of the table.
         result.features.sort_by(|a, b| size(b).total_cmp(&size(a)));
         Ok(result)
     }
@@ -164,6 +165,7 @@ impl RowCase<'_> {
         let costs = total_costs(prediction.oracle, &costs)?;
         let best = self.oracle.worker().solve(&costs);
         let best = best.map_err(Error::single_solve)?;
+        // Objectives, not decisions, are compared: a tie is no change.
         let excess = self.solution.decision.dot(&costs) - best.objective;
         Ok(excess > self.price_tolerance())
     }
@@ -201,6 +203,8 @@ fn linear_effects(
             FeatureShape::Long { .. } => (&coefficients[0], &values[output * width..][..width]),
         };
         for (feature, effects) in effects.iter_mut().enumerate() {
+            // Relative to the mean, since a term relative to 0 says more about the unit than about
+            // the row.
             let distance = f64::from(item[feature]) - references[feature];
             effects[cost] = row[feature] * distance;
         }
@@ -221,6 +225,7 @@ fn replaced_effects(
         let mut replaced = features.clone();
         let values = replaced.values_mut().as_mut_slice();
         for row in values.chunks_exact_mut(width) {
+            // In a long table the feature of every item, as the model shares its weight among them.
             row[feature] = *reference as f32;
         }
         let predicted = prediction

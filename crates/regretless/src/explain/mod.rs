@@ -243,6 +243,7 @@ impl CostModel {
         worker.set_instance(0);
         let (mut solution, complete) = worker.solve_complete(&costs).map_err(in_solve)?;
         drop(worker);
+        // A heuristic may have found the optimum, but there is no proof that it has.
         if oracle.heuristic().is_some() {
             solution.status = SolveStatus::LimitReached;
         }
@@ -325,6 +326,8 @@ fn known_costs(oracle: &Oracle) -> Result<Option<Vec<f64>>> {
 /// Costs of the row in the user's sense as minimized totals, with known costs and without absent
 /// ones.
 fn total_costs(oracle: &Oracle, costs: &[f64]) -> Result<Vec<f64>> {
+    // In double precision: rounded costs could make another decision optimal than the explained
+    // one.
     let exact = Arc::new(costs.to_vec());
     let matrix = Matrix::from_f64(1, costs.len(), costs)?.with_f64_values(exact)?;
     let mut totals = Vec::new();
@@ -348,6 +351,8 @@ impl RowCase<'_> {
         let mut ranges = self.explain_ranges(&solver)?;
         let mut alternatives = self.explain_alternatives(&solver, settings.alternatives)?;
         let contradicts = |split: &RegretSplit| split.is_contradiction(self);
+        // A solver that contradicts itself is known only after all parts have been asked, so what
+        // they said before is taken back.
         let is_inexact = self.unproven().is_none()
             && (solver.has_contradiction() || regret.as_ref().is_some_and(contradicts));
         if is_inexact {

@@ -125,6 +125,8 @@ impl SearchedEnd {
     /// The next solve; `step` is the distance of the first one.
     fn next_trial(&self, step: f64) -> Trial {
         if self.unbounded_at.is_finite() && self.unbounded_at <= self.crossing {
+            // With bounds on the variable, an unbounded ray ends at a decision whose line may cross
+            // earlier.
             if self.unbounded_at < self.bounded_at {
                 Trial::Bounded(self.unbounded_at)
             } else {
@@ -224,6 +226,8 @@ impl<'a> RangeSearch<'a> {
             let mut open: Vec<usize> = (0..self.ends.len())
                 .filter(|place| self.ends[*place].is_open())
                 .collect();
+            // Near ends first: they say most about how firm the decision is, if not all can be
+            // searched.
             open.sort_by(|a, b| {
                 let [a, b] = [*a, *b].map(|place| self.ends[place].reach());
                 a.total_cmp(&b)
@@ -256,6 +260,7 @@ impl<'a> RangeSearch<'a> {
             if let (Trial::Moved(_) | Trial::Bounded(_), TrialResult::Found(solution)) =
                 (of_end.trial, result)
             {
+                // Every decision found is a line that may cross those of other ends too.
                 self.meet_all(solution)?;
             }
         }

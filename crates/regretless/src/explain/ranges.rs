@@ -115,6 +115,7 @@ impl FoundRanges {
         };
         Some(match case.problem.sense() {
             Sense::Minimize => range,
+            // A maximized cost was negated, which exchanges the ends.
             Sense::Maximize => RangeEnds {
                 lower: range.upper,
                 upper: range.lower,
@@ -134,6 +135,7 @@ impl RowCase<'_> {
         if let Some(reason) = self.unproven() {
             return Ok(FoundRanges::none(format!("no ranges: {reason}")));
         }
+        // The cheapest source of exact ranges first; later ones take more solves or are not exact.
         if let Some(ranges) = self.ranges_by_algorithm()? {
             return Ok(found(RangeMethod::Exact, ranges, None, 0));
         }
@@ -281,6 +283,7 @@ impl RowCase<'_> {
         let flipped: Vec<FixedChoices> = present.iter().map(flip).collect();
         let mut ranges = CostRanges::unbounded(self.costs.len());
         for (cost, solution) in present.into_iter().zip(solver.solve_all(&flipped)?) {
+            // No decision has the other choice, so this cost may move without limit.
             let Some(solution) = solution else {
                 continue;
             };
@@ -309,6 +312,8 @@ impl RowCase<'_> {
         };
         let in_solve = Error::single_solve;
         let relaxed = relaxation.relax(&self.costs).map_err(in_solve)?;
+        // A basis belongs to a vertex of the relaxation. Its ranges hold for the decision only if
+        // that is the vertex.
         if !self.is_decision(&relaxed.decision) {
             let reason = "the optimum of the relaxation is not the decision, so ranges of \
                 its basis say nothing about the decision";

@@ -146,6 +146,7 @@ impl<'a> DecisionRanking<'a> {
     fn next_of_parts(&mut self) -> Result<Option<Solution>> {
         if let Some(part) = &self.last {
             let divided = self.divide(part);
+            // All parts or none: the best of some of them need not be the next decision.
             if self.solved_parts + divided.len() > self.max_parts {
                 self.limit_was_reached = true;
                 return Ok(None);
@@ -165,6 +166,7 @@ impl<'a> DecisionRanking<'a> {
         let part = self.parts.swap_remove(best);
         let solution = part.best.clone();
         let tolerance = self.solver.case().price_tolerance();
+        // Parts only shrink, so objectives cannot fall from one decision to the next.
         if solution.objective < self.last_objective - tolerance {
             return Err(self.solver.contradiction());
         }
@@ -193,6 +195,8 @@ impl<'a> DecisionRanking<'a> {
         if let Some(parts) = problem.choices().divide_decisions(&part.fixed, decision) {
             return parts;
         }
+        // The parts are disjoint: each has the choices before its own as the decision has them, and
+        // its own one flipped.
         let mut forced = part.fixed.forced.clone();
         let mut divided = Vec::new();
         for choice in problem.choices().choices_in_order(decision) {
@@ -207,6 +211,7 @@ impl<'a> DecisionRanking<'a> {
             });
             forced.push(choice);
         }
+        // See the header: only the choices of the decision itself have to be flipped.
         if !problem.geometry().may_contain_decisions() {
             return divided;
         }

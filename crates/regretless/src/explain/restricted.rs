@@ -60,6 +60,8 @@ impl ChoiceSolver<'_> {
             Err(failure) => return Err(Error::single_solve(failure)),
         };
         self.require_proof(&solution)?;
+        // Computed like the objective of the explained decision, so equal decisions have a price of
+        // 0.
         solution.objective = solution.decision.dot(&case.costs);
         Ok(Some(CompleteSolution { solution, complete }))
     }
@@ -79,6 +81,7 @@ impl ChoiceSolver<'_> {
             return Ok(effect);
         }
         let bounds = if is_forced {
+            // A quantity can be used as little as one likes, which costs nothing in the limit.
             if !domain.is_integer || domain.bounds[0] < 0.0 {
                 return Err(no_smallest_amount(&effect.name));
             }

@@ -162,19 +162,15 @@ impl LabeledDataset {
     /// When the table does not fit the problem, an instance cannot be solved, or the observer
     /// interrupts.
     pub fn solve(mut data: Dataset, oracle: &Oracle, observer: &dyn Observer) -> Result<Self> {
-        let sense = Self::prepare_costs(&mut data, oracle)?;
+        Self::prepare_costs(&mut data, oracle)?;
         let (results, solve_seconds) = solve_rows(&data, oracle, observer)?;
         let mut labels = Vec::with_capacity(results.len());
         for (instance, result) in results.into_iter().enumerate() {
             labels.push(result.map_err(|failure| Error::solver(instance, failure))?);
         }
         Ok(Self {
-            objectives: RowObjectives::new(oracle, labels.len()),
-            data,
-            sense,
-            labels,
-            failed: Vec::new(),
             solve_seconds,
+            ..Self::of_labels(data, oracle, labels)
         })
     }
 
@@ -219,13 +215,21 @@ impl LabeledDataset {
             return Err(Error::all_failed(labels.len(), failure.clone()));
         }
         Ok(Self {
+            failed: failed.iter().map(|(row, _)| *row).collect(),
+            ..Self::of_labels(data, oracle, labels)
+        })
+    }
+
+    /// A table whose costs are minimized, with a label for every row.
+    fn of_labels(data: Dataset, oracle: &Oracle, labels: Vec<Solution>) -> Self {
+        Self {
             objectives: RowObjectives::new(oracle, labels.len()),
             data,
             sense: oracle.problem().sense(),
             labels,
-            failed: failed.iter().map(|(row, _)| *row).collect(),
+            failed: Vec::new(),
             solve_seconds: None,
-        })
+        }
     }
 
     /// A table with known labels, in the order of the problem's costs; each is checked.
@@ -237,7 +241,7 @@ impl LabeledDataset {
         oracle: &Oracle,
         labels: Vec<Solution>,
     ) -> Result<Self> {
-        let sense = Self::prepare_costs(&mut data, oracle)?;
+        Self::prepare_costs(&mut data, oracle)?;
         if labels.len() != data.len() {
             let message = format!("{} labels for {} instances", labels.len(), data.len());
             return Err(Error::data(message));
@@ -250,14 +254,7 @@ impl LabeledDataset {
                 .and_then(|problem| problem.check(&solution.decision))
                 .map_err(invalid)?;
         }
-        Ok(Self {
-            objectives: RowObjectives::new(oracle, labels.len()),
-            data,
-            sense,
-            labels,
-            failed: Vec::new(),
-            solve_seconds: None,
-        })
+        Ok(Self::of_labels(data, oracle, labels))
     }
 
     /// Reorders the costs by the names of the problem, checks the width of the table, and negates

@@ -96,6 +96,7 @@ fn parse_closed_form(text: &str) -> Result<Option<Method>> {
 
 /// Parses `stage {"then" stage}`.
 fn parse_stages(text: &str) -> Result<Vec<TrainingStage>> {
+    // With its spaces: no word of a loss or a setting contains them.
     text.split(" then ").map(parse_stage).collect()
 }
 
@@ -186,6 +187,7 @@ fn parse_setting(stage: &mut TrainingStage, words: &mut &[&str]) -> Result<bool>
 fn split_words(text: &str) -> Vec<String> {
     let (mut words, mut depth) = (vec![String::new()], 0_i32);
     for c in text.chars() {
+        // Arguments of a loss may have spaces: `PFYL(samples=2, sigma=0.5)` is one word.
         depth += i32::from(c == '(') - i32::from(c == ')');
         match words.last_mut() {
             Some(word) if !c.is_whitespace() || depth > 0 => word.push(c),

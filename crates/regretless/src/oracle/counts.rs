@@ -112,6 +112,7 @@ impl SolveCounters {
             SolveKind::CacheHit => &self.cache_hits,
             SolveKind::UnpooledRow => &self.unpooled_rows,
         };
+        // Relaxed: the counters order nothing, and are read when the threads have ended.
         counter.fetch_add(1, Ordering::Relaxed);
     }
 

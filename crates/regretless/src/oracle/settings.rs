@@ -96,6 +96,7 @@ impl FromStr for Heuristic {
 
     fn from_str(text: &str) -> Result<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
+        // Words that a heuristic leaves unread make it another, unknown text.
         let mut unread = &words[..];
         let heuristic = Self::read(&mut unread)?.filter(|_| unread.is_empty());
         match heuristic {
@@ -281,6 +282,8 @@ impl OracleSettings {
                     "'relax' and '{heuristic}' cannot be combined; leave one of them out"
                 ));
             }
+            // A local search from the last decision would end in another optimum than one from
+            // scratch, and the result would depend on the order of the calls.
             if self.uses_warm_starts() {
                 return invalid(format!(
                     "'warm' and 'certify' speed up exact solves; with '{heuristic}' decisions \

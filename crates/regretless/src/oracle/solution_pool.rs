@@ -50,6 +50,7 @@ impl SolutionPool {
 
     fn evict_oldest(&mut self, decision: &Decision) -> usize {
         let index = self.oldest;
+        // A ring: decisions are replaced where they are, so the indices of the others stay valid.
         self.oldest = (index + 1) % self.capacity;
         let evicted = std::mem::replace(&mut self.decisions[index], decision.clone());
         let hash = hash(&evicted);
@@ -135,6 +136,8 @@ fn hash(decision: &Decision) -> u64 {
     let mut hasher = DefaultHasher::new();
     decision.indices().hash(&mut hasher);
     for value in decision.values().into_iter().flatten() {
+        // Bits, as equality of decisions is exact; the hash only finds candidates for the
+        // comparison.
         value.to_bits().hash(&mut hasher);
     }
     hasher.finish()

@@ -106,6 +106,8 @@ impl<'a> TrainingOracle<'a> {
             seed,
             unpredicted: None,
         };
+        // A solver is built once to find out whether there is one: better here than in the first
+        // batch.
         match (training_oracle.solver(), training_oracle.solver_kind()) {
             (Some(solver), _) => oracle.return_solver(solver),
             (None, SolverKind::Heuristic(_)) => {

@@ -39,6 +39,7 @@ impl WorkerSolver {
     pub(super) fn reuse_for(&mut self, problem: &dyn ProblemKind) -> bool {
         match self {
             Self::Exact(solver) => problem.reuse_solver(solver.as_mut()),
+            // Their solvers have no counterpart of `reuse_solver`; a new one is made for the row.
             Self::Relaxed(..) | Self::Heuristic(..) => false,
         }
     }

@@ -71,6 +71,8 @@ impl ArcTable {
             return Err(Error::setting("there is no arc"));
         }
         size_limits::checked_product("arcs", &[ends.len()], size_limits::MAX_COSTS)?;
+        // Numbered nodes in numerical order, whatever the order of the arcs: files that list the
+        // same arcs differently have the same nodes.
         if let Some(new_places) = nodes.sort_numbers() {
             for place in ends.iter_mut().flatten() {
                 *place = new_places[*place as usize];
@@ -157,6 +159,7 @@ fn name_of_ends(nodes: &NodeNames, arc: [u32; 2]) -> String {
 fn names_of_ends(nodes: &NodeNames, ends: &[[u32; 2]]) -> Option<CostNames> {
     let names = ends.iter().map(|arc| name_of_ends(nodes, *arc));
     let names = CostNames::from(names.collect::<Vec<String>>());
+    // Parallel arcs cannot be told apart by their ends; they are matched by position.
     names.check("arc").is_ok().then_some(names)
 }
 
@@ -292,6 +295,7 @@ impl Visitor<'_> for NodeNameVisitor {
     }
 
     fn visit_f64<E: serde::de::Error>(self, number: f64) -> std::result::Result<NodeName, E> {
+        // TOML and JSON writers may write the node 3 as 3.0; below 1e15 such a number is exact.
         if number.fract() == 0.0 && number.abs() < 1e15 {
             return Ok(NodeName((number as i64).to_string()));
         }

@@ -217,6 +217,12 @@ pub trait Sensitivity {
         None
     }
 
+    /// Cost ranges of a basis of [`Relaxation::Plain`] for one thread, if the problem has them.
+    fn basis_ranging(&self, limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
+        let solver: Box<dyn CostRanging> = self.vertex_solver(limits)?;
+        Some(solver)
+    }
+
     /// Exact cost ranges for one thread, if the problem has them.
     fn exact_ranging(&self, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
         None
@@ -232,18 +238,16 @@ pub trait Sensitivity {
         Some(solver)
     }
 
-    /// Cost ranges for one thread, if the problem has them. Ranges from a basis are those of
-    /// [`Relaxation::Plain`].
+    /// Cost ranges of a kind for one thread, if the problem has them.
     fn cost_ranging(
         &self,
         kind: CostRangeKind,
         limits: &SearchLimits,
     ) -> Option<Box<dyn CostRanging>> {
-        let solver: Box<dyn CostRanging> = match kind {
-            CostRangeKind::Basis => self.vertex_solver(limits)?,
-            CostRangeKind::Exact => self.exact_ranging(limits)?,
-        };
-        Some(solver)
+        match kind {
+            CostRangeKind::Basis => self.basis_ranging(limits),
+            CostRangeKind::Exact => self.exact_ranging(limits),
+        }
     }
 
     /// Adjacent vertices of [`Relaxation::Plain`] for one thread, if the problem has them.

@@ -24,9 +24,7 @@ use crate::solve::cone::NormalCone;
 use crate::solve::grid_path::{
     GridCostRanging, GridNetwork, GridNode, GridPathSolver, RestrictedGridSolver, flow,
 };
-use crate::solve::relaxation::{
-    AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
-};
+use crate::solve::relaxation::{AdjacentVertices, CostRanging, Relaxation, RelaxationSolver};
 use crate::solve::{SearchLimits, Solver};
 
 /// Path through a grid, from the top left to the bottom right node unless other ends are given.
@@ -320,26 +318,6 @@ impl GridPath {
     pub fn cols(&self) -> usize {
         self.grid[1]
     }
-
-    /// Cost ranges of a basis of the flow problem, which HiGHS computes.
-    #[cfg(feature = "highs")]
-    fn basis_cost_ranging(&self, limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
-        let mut model = flow::model(self.grid, self.source(), self.target());
-        let closed = self.present.iter().flat_map(|present| present.iter());
-        for (bounds, present) in model.column_bounds.iter_mut().zip(closed) {
-            if !present {
-                *bounds = [0.0, 0.0];
-            }
-        }
-        let all = (0..self.num_costs()).collect();
-        let relaxation = crate::solve::linear::LinearRelaxation::new(&model, &all, *limits);
-        Some(Box::new(relaxation.with_present(self.present.clone())))
-    }
-
-    #[cfg(not(feature = "highs"))]
-    fn basis_cost_ranging(&self, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
-        None
-    }
 }
 
 impl Problem {
@@ -441,18 +419,26 @@ impl Sensitivity for GridPath {
         })
     }
 
-    fn cost_ranging(
-        &self,
-        kind: CostRangeKind,
-        limits: &SearchLimits,
-    ) -> Option<Box<dyn CostRanging>> {
-        match kind {
-            CostRangeKind::Basis => self.basis_cost_ranging(limits),
-            CostRangeKind::Exact => Some(match self.restricted_solver() {
-                Some(solver) => solver,
-                None => Box::new(GridCostRanging::new(self.rows(), self.cols())),
-            }),
+    /// Cost ranges of a basis of the flow problem, which HiGHS computes.
+    #[cfg(feature = "highs")]
+    fn basis_ranging(&self, limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
+        let mut model = flow::model(self.grid, self.source(), self.target());
+        let closed = self.present.iter().flat_map(|present| present.iter());
+        for (bounds, present) in model.column_bounds.iter_mut().zip(closed) {
+            if !present {
+                *bounds = [0.0, 0.0];
+            }
         }
+        let all = (0..self.num_costs()).collect();
+        let relaxation = crate::solve::linear::LinearRelaxation::new(&model, &all, *limits);
+        Some(Box::new(relaxation.with_present(self.present.clone())))
+    }
+
+    fn exact_ranging(&self, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
+        Some(match self.restricted_solver() {
+            Some(solver) => solver,
+            None => Box::new(GridCostRanging::new(self.rows(), self.cols())),
+        })
     }
 
     fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {

@@ -284,8 +284,6 @@ impl FailureReasons for TopK {}
 impl Choices for TopK {}
 
 impl PartialKind for TopK {
-    const ITEM: &'static str = "item";
-
     fn subset(&self) -> &MaybeSubset<Self> {
         &self.subset
     }

@@ -22,7 +22,7 @@ use crate::size_limits::MAX_NODES;
 use crate::solve::complete_graph::{edge_ends, edges_at, edges_within, num_edges, tour_order};
 use crate::solve::cone::NormalCone;
 #[cfg(feature = "highs")]
-use crate::solve::relaxation::{CostRangeKind, CostRanging, Relaxation, RelaxationSolver};
+use crate::solve::relaxation::{CostRanging, Relaxation, RelaxationSolver};
 #[cfg(feature = "highs")]
 use crate::solve::tsp::branch_and_cut::{TspBranchAndCut, TspRelaxation};
 use crate::solve::tsp::{TspBranchAndBound, TspLocalSearch};
@@ -162,7 +162,7 @@ impl Tsp {
             nodes: count,
             subset: MaybeSubset::ALL,
         };
-        let subset = Subset::of_nodes(present, self.nodes, smaller);
+        let subset = Subset::of_nodes("node", present, self.nodes, smaller);
         self.subset = MaybeSubset::of(subset);
         Ok(self)
     }
@@ -227,8 +227,6 @@ impl FailureReasons for Tsp {}
 impl Choices for Tsp {}
 
 impl PartialKind for Tsp {
-    const ITEM: &'static str = "node";
-
     fn subset(&self) -> &MaybeSubset<Self> {
         &self.subset
     }
@@ -327,17 +325,9 @@ impl Sensitivity for Tsp {
     }
 
     #[cfg(feature = "highs")]
-    fn cost_ranging(
-        &self,
-        kind: CostRangeKind,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn CostRanging>> {
-        match kind {
-            CostRangeKind::Basis => {
-                Some(Box::new(TspRelaxation::new(self.nodes, Relaxation::Plain)))
-            }
-            CostRangeKind::Exact => None,
-        }
+    fn basis_ranging(&self, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
+        let relaxation = TspRelaxation::new(self.nodes, Relaxation::Plain);
+        Some(Box::new(relaxation))
     }
 }
 

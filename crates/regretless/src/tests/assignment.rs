@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::tests::common::{problem, refusal};
+use crate::tests::common::{distance_from_cone, problem, random_cases, refusal, relaxed, solved};
 use regretless::decision::Decision;
 use regretless::problem::{ProblemKind, ProblemSpec};
 use regretless::random::{Purpose, RandomStream};
@@ -94,35 +94,20 @@ fn least<'a>(all: impl Iterator<Item = &'a Vec<u32>>, costs: &[f64]) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-fn cases(seed: u64, count: u64) -> impl Iterator<Item = Case> {
-    (0..count).map(move |number| {
-        let mut stream = RandomStream::new(Purpose::Benchmark, seed, [number, 0]);
-        random_case(&mut stream, number)
-    })
-}
-
 fn close(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-9
 }
 
 #[test]
 fn assignments_are_optimal_among_all_of_them() {
-    let limits = SearchLimits::default();
-    for case in cases(7001, 2000) {
-        let solution = case.kind.solver(&limits).solve(&case.costs).unwrap();
-        assert!(case.all.contains(&solution.decision.indices().to_vec()));
+    for case in random_cases(7001, 2000, random_case) {
+        let solution = solved(&*case.kind, &case.costs, &case.all);
         assert!(close(
             solution.objective,
             least(case.all.iter(), &case.costs)
         ));
-        case.kind.check(&solution.decision).unwrap();
         for kind in [Relaxation::Plain, Relaxation::Tight] {
-            let mut relaxation = case
-                .kind
-                .sensitivity()
-                .relaxation_solver(kind, &limits)
-                .unwrap();
-            assert_eq!(relaxation.relax(&case.costs).unwrap(), solution);
+            assert_eq!(relaxed(&*case.kind, kind, &case.costs), solution);
         }
     }
 }
@@ -168,7 +153,7 @@ fn larger_assignments_have_a_proof_of_optimality() {
 #[test]
 fn ranges_end_where_another_assignment_becomes_optimal() {
     let limits = SearchLimits::default();
-    for case in cases(7003, 600) {
+    for case in random_cases(7003, 600, random_case) {
         let solution = case.kind.solver(&limits).solve(&case.costs).unwrap();
         let decision = solution.decision.indices();
         for kind in [CostRangeKind::Exact, CostRangeKind::Basis] {
@@ -220,7 +205,7 @@ fn is_connected(pairs: &[u32], tasks: usize) -> bool {
 fn adjacent_vertices_are_those_that_differ_in_one_cycle_or_path() {
     let limits = SearchLimits::default();
     let mut most = 0;
-    for case in cases(7004, 300) {
+    for case in random_cases(7004, 300, random_case) {
         let mut search = case.kind.sensitivity().adjacent_vertices(&limits).unwrap();
         let (solution, deltas) = search.adjacent_vertices(&case.costs).unwrap();
         let own: BTreeSet<u32> = solution.decision.indices().iter().copied().collect();
@@ -253,26 +238,12 @@ fn adjacent_vertices_are_those_that_differ_in_one_cycle_or_path() {
 #[test]
 fn cones_contain_the_costs_under_which_an_assignment_is_optimal() {
     let limits = SearchLimits::default();
-    for case in cases(7005, 200) {
+    for case in random_cases(7005, 200, random_case) {
         let optimal = case.kind.solver(&limits).solve(&case.costs).unwrap();
         let min = optimal.objective;
-        let negated: Vec<f64> = case
-            .costs
-            .iter()
-            .map(|cost| if cost.is_nan() { 0.0 } else { -cost })
-            .collect();
         for pairs in case.all.iter().take(20) {
-            let cone = case
-                .kind
-                .geometry()
-                .cone(&Decision::from_indices(pairs.iter().copied()));
-            let projected = cone.unwrap().project(&negated);
-            let squares = projected
-                .iter()
-                .zip(&negated)
-                .map(|(a, b)| (a - b) * (a - b));
+            let distance = distance_from_cone(&*case.kind, pairs, &case.costs);
             let is_optimal = total(pairs, &case.costs) < min + 1e-9;
-            let distance = squares.sum::<f64>().sqrt();
             assert_eq!(distance < 1e-6, is_optimal, "{distance}");
         }
     }

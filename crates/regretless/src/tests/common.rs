@@ -7,8 +7,10 @@ use regretless::data::Matrix;
 use regretless::loss::{Loss, LossInput, NoiseKey};
 use regretless::oracle::Oracle;
 use regretless::problem::{ProblemKind, ProblemSpec, Sense, TopK};
-use regretless::random::RandomStream;
+use regretless::random::{Purpose, RandomStream};
 use regretless::solve::complete_graph::edge_ends;
+use regretless::solve::relaxation::Relaxation;
+use regretless::solve::{SearchLimits, Solution};
 use regretless::{Decision, Problem};
 
 use serde_json::Value;
@@ -213,6 +215,21 @@ impl CostSensitiveCase {
     }
 }
 
+/// What a loss gets for a row without noise.
+pub fn loss_input<'a>(
+    costs: &'a [f64],
+    prediction: &'a [f64],
+    label: &'a Decision,
+) -> LossInput<'a> {
+    LossInput {
+        instance: 0,
+        costs,
+        prediction,
+        label,
+        noise: NoiseKey::default(),
+    }
+}
+
 /// Prints what a suite has checked; `scripts/nightly` reads it. `optimal` counts instances whose
 /// optimum was proven, if there is one.
 pub fn print_suite_summary(instances: usize, optimal: Option<usize>) {
@@ -236,6 +253,58 @@ pub fn build(spec: Value) -> Result<Arc<dyn ProblemKind>, String> {
     ProblemSpec::from_json(spec)
         .and_then(|spec| spec.build())
         .map_err(|error| error.to_string())
+}
+
+/// Cases that `draw` makes, each from a random stream of its own and its number.
+pub fn random_cases<C>(
+    seed: u64,
+    count: u64,
+    draw: fn(&mut RandomStream, u64) -> C,
+) -> impl Iterator<Item = C> {
+    (0..count).map(move |number| {
+        let mut stream = RandomStream::new(Purpose::Benchmark, seed, [number, 0]);
+        draw(&mut stream, number)
+    })
+}
+
+/// Solves a problem whose decisions are listed; fails unless the result is one of them.
+pub fn solved(kind: &dyn ProblemKind, costs: &[f64], all: &[Vec<u32>]) -> Solution {
+    let solution = kind.solver(&SearchLimits::default()).solve(costs).unwrap();
+    kind.check(&solution.decision).unwrap();
+    assert!(all.contains(&solution.decision.indices().to_vec()));
+    solution
+}
+
+/// Solves a relaxation.
+pub fn relaxed(kind: &dyn ProblemKind, relaxation: Relaxation, costs: &[f64]) -> Solution {
+    let limits = SearchLimits::default();
+    let solver = kind.sensitivity().relaxation_solver(relaxation, &limits);
+    solver.unwrap().relax(costs).unwrap()
+}
+
+/// Bounds of a row that a point with this activity satisfies: one side, both sides or an equation.
+#[cfg(feature = "highs")]
+pub fn row_bounds(stream: &mut RandomStream, activity: f64, slack: f64) -> [f64; 2] {
+    match stream.index_below(4) {
+        0 => [f64::NEG_INFINITY, activity + slack],
+        1 => [activity - slack, f64::INFINITY],
+        2 => [activity - slack, activity + slack],
+        _ => [activity, activity],
+    }
+}
+
+/// How far negated costs are from the normal cone of a choice, which contains them if it is
+/// optimal; missing costs count as 0.
+pub fn distance_from_cone(kind: &dyn ProblemKind, chosen: &[u32], costs: &[f64]) -> f64 {
+    let negate = |cost: &f64| if cost.is_nan() { 0.0 } else { -cost };
+    let negated: Vec<f64> = costs.iter().map(negate).collect();
+    let decision = Decision::from_indices(chosen.iter().copied());
+    let projected = kind.geometry().cone(&decision).unwrap().project(&negated);
+    let squares = projected
+        .iter()
+        .zip(&negated)
+        .map(|(a, b)| (a - b) * (a - b));
+    squares.sum::<f64>().sqrt()
 }
 
 /// A random number below `count`.

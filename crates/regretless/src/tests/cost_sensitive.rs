@@ -3,12 +3,10 @@
 
 use std::sync::Arc;
 
-use crate::tests::common::{CostSensitiveCase, assert_close, golden, numbers, rows};
+use crate::tests::common::{CostSensitiveCase, assert_close, golden, loss_input, numbers, rows};
 use proptest::prelude::{ProptestConfig, prop, prop_assert, proptest};
 use regretless::Decision;
-use regretless::loss::{
-    BaseError, CostSensitiveSpec, ErrorSide, Loss, LossInput, LossSpec, NoiseKey, Normalization,
-};
+use regretless::loss::{BaseError, CostSensitiveSpec, ErrorSide, Loss, LossSpec, Normalization};
 use regretless::oracle::Oracle;
 use regretless::problem::{Sense, TopK, VariableBounds};
 use regretless::train::instance_costs;
@@ -34,13 +32,7 @@ fn binary_loss(spec: CostSensitiveSpec) -> regretless::loss::cost_sensitive::Cos
 fn value(loss: &dyn Loss, costs: &[f64], prediction: &[f64], label: &Decision) -> f64 {
     let oracle = unconstrained_choice(costs.len());
     let mut gradient = vec![0.0; costs.len()];
-    let input = LossInput {
-        instance: 0,
-        costs,
-        prediction,
-        label,
-        noise: NoiseKey::default(),
-    };
+    let input = loss_input(costs, prediction, label);
     loss.evaluate(&input, &mut oracle.worker(), &mut gradient)
         .unwrap()
 }
@@ -106,13 +98,7 @@ fn gradients_agree_with_finite_differences() {
         };
         let loss = binary_loss(cost_sensitive.clone());
         let mut gradient = [0.0; 5];
-        let input = LossInput {
-            instance: 0,
-            costs: &costs,
-            prediction: &prediction,
-            label: &label,
-            noise: NoiseKey::default(),
-        };
+        let input = loss_input(&costs, &prediction, &label);
         loss.evaluate(&input, &mut oracle.worker(), &mut gradient)
             .unwrap();
         for j in 0..5 {
@@ -149,13 +135,7 @@ fn a_variable_between_its_bounds_is_always_penalized() {
     let penalized = |shift: f64| {
         let mut gradient = [0.0; 4];
         let prediction = costs.map(|c| c + shift);
-        let input = LossInput {
-            instance: 0,
-            costs: &costs,
-            prediction: &prediction,
-            label: &label,
-            noise: NoiseKey::default(),
-        };
+        let input = loss_input(&costs, &prediction, &label);
         loss.evaluate(&input, &mut oracle.worker(), &mut gradient)
             .unwrap();
         gradient.map(|g| g != 0.0)
@@ -220,13 +200,8 @@ fn a_zero_prediction_has_a_finite_gradient_under_normalization() {
             ..CostSensitiveSpec::plain(error)
         });
         let mut gradient = [0.0; 3];
-        let input = LossInput {
-            instance: 0,
-            costs: &[3.0, 4.0, 0.0],
-            prediction: &[0.0; 3],
-            label: &Decision::default(),
-            noise: NoiseKey::default(),
-        };
+        let nothing_chosen = Decision::default();
+        let input = loss_input(&[3.0, 4.0, 0.0], &[0.0; 3], &nothing_chosen);
         let value = loss
             .evaluate(&input, &mut oracle.worker(), &mut gradient)
             .unwrap();

@@ -7,6 +7,7 @@ use regretless::data::synthetic::SyntheticSpec;
 use regretless::data::{Dataset, Matrix, SplitIndices};
 use regretless::evaluate::Evaluation;
 use regretless::label::LabeledDataset;
+use regretless::loss::LossSpec;
 use regretless::method::Method;
 use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
@@ -126,6 +127,15 @@ impl TrainingFixture {
         )
         .unwrap()
     }
+}
+
+/// Every loss, and methods whose oracle or sample weights keep state between epochs.
+pub fn losses_and_methods_with_state(with_state: &[&str]) -> Vec<String> {
+    let losses = LossSpec::examples().unwrap();
+    let names = losses.iter().map(LossSpec::to_string);
+    names
+        .chain(with_state.iter().map(ToString::to_string))
+        .collect()
 }
 
 /// Few epochs with a large learning rate.

@@ -55,9 +55,11 @@ fn train_linear(
     settings: TrainingSettings,
     threads: usize,
 ) -> TrainingOutcome {
+    let data = table(83, features, costs, 7);
     train(
+        &top_quarter(&data),
         &PredictorSpec::Linear,
-        table(83, features, costs, 7),
+        data,
         loss,
         settings,
         threads,
@@ -76,20 +78,13 @@ fn long_table(features: usize, costs: usize) -> Dataset {
     Dataset::new(features, wide.costs().clone(), None).unwrap()
 }
 
-fn train(
-    spec: &PredictorSpec,
-    data: Dataset,
-    loss: &str,
-    settings: TrainingSettings,
-    threads: usize,
-) -> TrainingOutcome {
+/// A choice of a quarter of the columns.
+fn top_quarter(data: &Dataset) -> ProblemSpec {
     let costs = data.costs().cols();
-    let problem = TopK::new(costs, costs / 4, Sense::Maximize).unwrap();
-    let problem = ProblemSpec::TopK(problem);
-    train_problem(&problem, spec, data, loss, settings, threads)
+    ProblemSpec::TopK(TopK::new(costs, costs / 4, Sense::Maximize).unwrap())
 }
 
-fn train_problem(
+fn train(
     problem: &ProblemSpec,
     spec: &PredictorSpec,
     data: Dataset,
@@ -153,44 +148,29 @@ const LOSSES: [&str; 16] = [
 fn losses_and_best_epoch_equal_those_of_the_minibatch_runner() {
     for loss in LOSSES {
         for (features, costs) in [(1, 5), (3, 16), (5, 40), (6, 259), (20, 33)] {
-            for batch_size in [7, 32, 100] {
+            let compare = |changed: TrainingSettings, context: &str| {
                 let train_with = |fused| {
-                    train_linear(
-                        loss,
-                        features,
-                        costs,
-                        TrainingSettings {
-                            fused,
-                            batch_size,
-                            ..settings()
-                        },
-                        1,
-                    )
+                    let settings = TrainingSettings { fused, ..changed };
+                    train_linear(loss, features, costs, settings, 1)
                 };
                 assert_same(
                     &train_with(true).report,
                     &train_with(false).report,
-                    &format!("{loss} {features} features, {costs} costs, batch size {batch_size}"),
+                    &format!("{loss} {features} features, {costs} costs, {context}"),
                 );
-            }
-            let train_with = |fused| {
-                train_linear(
-                    loss,
-                    features,
-                    costs,
-                    TrainingSettings {
-                        fused,
-                        rows_per_epoch: Some(45),
-                        ..settings()
-                    },
-                    1,
-                )
             };
-            assert_same(
-                &train_with(true).report,
-                &train_with(false).report,
-                &format!("{loss} {features} features, {costs} costs, 45 rows"),
-            );
+            for batch_size in [7, 32, 100] {
+                let changed = TrainingSettings {
+                    batch_size,
+                    ..settings()
+                };
+                compare(changed, &format!("batch size {batch_size}"));
+            }
+            let changed = TrainingSettings {
+                rows_per_epoch: Some(45),
+                ..settings()
+            };
+            compare(changed, "45 rows");
         }
     }
 }
@@ -255,7 +235,7 @@ fn hidden_layers_and_shared_predictors_equal_the_minibatch_runner() {
                     learning_rate: 0.005,
                     ..settings()
                 };
-                train(spec, data.clone(), loss, settings, 1)
+                train(&top_quarter(&data), spec, data.clone(), loss, settings, 1)
             };
             assert_same(
                 &train_with(true).report,
@@ -332,7 +312,7 @@ fn projected_parameters_equal_projected_predictions() {
                         ..settings()
                     };
                     let data = table(83, features, costs, 7);
-                    train_problem(&problem, &PredictorSpec::Linear, data, loss, settings, 1)
+                    train(&problem, &PredictorSpec::Linear, data, loss, settings, 1)
                 };
                 let context = format!("{loss}, {features} features, {problem:?}");
                 // Weights by the loss of a baseline multiply its rounding errors.
@@ -376,7 +356,7 @@ fn norms_are_accurate_where_the_constraints_absorb_most_of_the_parameters() {
                 ..settings()
             };
             let data = costs_of_agents(6, 6);
-            train_problem(&problem, &PredictorSpec::Linear, data, method, settings, 1)
+            train(&problem, &PredictorSpec::Linear, data, method, settings, 1)
         };
         let (fused, minibatch) = (train_with(true).report, train_with(false).report);
         assert_same_within(tolerance, &fused, &minibatch, method);
@@ -393,7 +373,7 @@ fn projected_models_are_byte_identical_on_any_number_of_threads() {
                 ..settings()
             };
             let spec = PredictorSpec::Linear;
-            let result = train_problem(&problem, &spec, data, "MAE(O,E)", settings, threads);
+            let result = train(&problem, &spec, data, "MAE(O,E)", settings, threads);
             result.model.to_bytes().unwrap()
         };
         let one = bytes(1);
@@ -434,10 +414,17 @@ fn models_are_byte_identical_on_any_number_of_threads() {
         (&linear, long_table(5, 1301)),
     ] {
         let bytes = |threads| {
-            train(spec, data.clone(), "MAE(O,S)", settings(), threads)
-                .model
-                .to_bytes()
-                .unwrap()
+            train(
+                &top_quarter(&data),
+                spec,
+                data.clone(),
+                "MAE(O,S)",
+                settings(),
+                threads,
+            )
+            .model
+            .to_bytes()
+            .unwrap()
         };
         let one = bytes(1);
         for threads in [2, 3, 8] {
@@ -498,7 +485,7 @@ fn trained_parameters_are_the_same_bits_on_every_processor() {
                 select: SelectionCriterion::Last,
                 ..settings()
             };
-            let model = train(spec, data.clone(), loss, settings, 1).model;
+            let model = train(&top_quarter(&data), spec, data.clone(), loss, settings, 1).model;
             hash_of_bits(model.networks[0].parameters())
         };
         let hash = train_again();
@@ -560,14 +547,9 @@ fn squared_errors_far_below_the_spread_of_costs_are_accurate() {
                 optimizer: Optimizer::default(),
                 ..settings()
             };
-            train(
-                &PredictorSpec::Linear,
-                linear_costs(noise),
-                "MSE",
-                settings,
-                1,
-            )
-            .report
+            let data = linear_costs(noise);
+            let problem = top_quarter(&data);
+            train(&problem, &PredictorSpec::Linear, data, "MSE", settings, 1).report
         };
         let (fused_report, minibatch_report) = (train_with(true), train_with(false));
         let losses = |report: &TrainReport| -> Vec<f64> {
@@ -600,20 +582,14 @@ fn learning_rate_decay_is_the_same() {
         lr_decay: true,
         ..settings()
     };
-    let train_with = |fused| {
-        train_linear(
-            "MSE(O,S)",
-            5,
-            60,
-            TrainingSettings {
-                fused,
-                ..with_decay
-            },
-            1,
-        )
-        .report
-    };
-    assert_same(&train_with(true), &train_with(false), "lr_decay");
+    let [fused, minibatch] = [true, false].map(|fused| {
+        let settings = TrainingSettings {
+            fused,
+            ..with_decay
+        };
+        train_linear("MSE(O,S)", 5, 60, settings, 1).report
+    });
+    assert_same(&fused, &minibatch, "lr_decay");
     let without_decay = train_linear("MSE(O,S)", 5, 60, settings(), 1)
         .model
         .networks;

@@ -31,6 +31,17 @@ impl Case {
     }
 }
 
+/// The message of the only row without a label.
+fn message_of_row(data: Dataset, oracle: &Oracle, row: usize) -> String {
+    let error = LabeledDataset::solve(data, oracle, &NoopObserver).unwrap_err();
+    let is_of_row = matches!(
+        error,
+        Error::Solver { place: SolvePlace::Row(failed), .. } if failed == row
+    );
+    assert!(is_of_row, "{error}");
+    error.to_string()
+}
+
 /// All simple paths: `steps` has the next nodes of each node with the cost of each step.
 fn simple_paths(steps: &[Vec<(usize, u32)>], source: usize, target: usize) -> Vec<Vec<u32>> {
     fn extend(
@@ -371,18 +382,7 @@ fn a_negative_cycle_is_searched_around_for_predictions_and_refused_for_labels() 
     let table = [elsewhere, costs].concat();
     let data = Dataset::new(features, Matrix::from_f64(2, 6, &table).unwrap(), None).unwrap();
     let oracle = Oracle::new(Arc::clone(&problem));
-    let error = LabeledDataset::solve(data.clone(), &oracle, &NoopObserver).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            Error::Solver {
-                place: SolvePlace::Row(1),
-                ..
-            }
-        ),
-        "{error}"
-    );
-    let message = error.to_string();
+    let message = message_of_row(data.clone(), &oracle, 1);
     let names_both = message.contains("node 'b'") && message.contains("node 'd'");
     assert!(names_both && message.contains("less than 0"), "{message}");
     let (labels, failed) = LabeledDataset::solve_feasible(data, &oracle, &NoopObserver).unwrap();
@@ -506,18 +506,7 @@ fn a_row_without_a_path_fails_with_its_nodes() {
     let data = Dataset::new(features, costs, None).unwrap();
     let data = data.with_parameters(parameters).unwrap();
     let oracle = Oracle::new(problem).for_dataset(&data).unwrap();
-    let error = LabeledDataset::solve(data, &oracle, &NoopObserver).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            Error::Solver {
-                place: SolvePlace::Row(1),
-                ..
-            }
-        ),
-        "{error}"
-    );
-    let message = error.to_string();
+    let message = message_of_row(data, &oracle, 1);
     let expected = "node 'c' cannot be reached from node 'a' along the arcs that are open";
     assert!(message.contains(expected), "{message}");
 }

@@ -396,6 +396,18 @@ fn published_small_instances_reach_their_optima() {
     }
 }
 
+/// Fails unless the solver proves that this is the most that can be packed; costs are negated
+/// profits.
+fn assert_solved(problem: &Knapsack, costs: &[f64], optimum: f64) {
+    let solution = solver(problem, SearchLimits::default())
+        .solve(costs)
+        .unwrap();
+    assert_eq!(
+        (-solution.objective, solution.status),
+        (optimum, SolveStatus::Optimal)
+    );
+}
+
 /// Solves the first instances of a hard published set, or all of them.
 fn solve_hard_instances(count: Option<usize>) {
     let instances = published("mkp/mknapcb1.txt");
@@ -404,13 +416,7 @@ fn solve_hard_instances(count: Option<usize>) {
     let count = count.unwrap_or(instances.len());
     assert!((1..=instances.len()).contains(&count));
     for ((problem, costs), optimum) in instances.into_iter().zip(optima).take(count) {
-        let solution = solver(&problem, SearchLimits::default())
-            .solve(&costs)
-            .unwrap();
-        assert_eq!(
-            (-solution.objective, solution.status),
-            (optimum, SolveStatus::Optimal)
-        );
+        assert_solved(&problem, &costs, optimum);
     }
     print_suite_summary(count, Some(count));
 }
@@ -439,13 +445,7 @@ fn solve_published_collection(max_dimensions: usize) {
         if problem.capacity().len() > max_dimensions {
             continue;
         }
-        let solution = solver(&problem, SearchLimits::default())
-            .solve(&costs)
-            .unwrap();
-        assert_eq!(
-            (-solution.objective, solution.status),
-            (optimum, SolveStatus::Optimal)
-        );
+        assert_solved(&problem, &costs, optimum);
         solved += 1;
     }
     print_suite_summary(solved, Some(solved));

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::tests::common::{problem, rank, refusal};
+use crate::tests::common::{
+    distance_from_cone, problem, random_cases, rank, refusal, relaxed, solved,
+};
 use regretless::decision::Decision;
 use regretless::oracle::Oracle;
 use regretless::problem::ProblemKind;
@@ -35,6 +37,16 @@ impl Case {
 
     fn cost(&self, offers: &[u32]) -> f64 {
         offers.iter().map(|offer| self.costs[*offer as usize]).sum()
+    }
+
+    /// What may be chosen of a group; `None` is no offer.
+    fn options(&self, offers: &[usize]) -> Vec<Option<usize>> {
+        let present = offers.iter().filter(|offer| self.present[**offer]);
+        let mut options: Vec<Option<usize>> = present.map(|offer| Some(*offer)).collect();
+        if self.is_optional {
+            options.push(None);
+        }
+        options
     }
 
     fn relaxation(&self, limits: &SearchLimits) -> Box<dyn RelaxationSolver> {
@@ -162,24 +174,14 @@ fn random_case(stream: &mut RandomStream, number: u64) -> Case {
     }
 }
 
-fn cases(seed: u64, count: u64) -> impl Iterator<Item = Case> {
-    (0..count).map(move |number| {
-        let mut stream = RandomStream::new(Purpose::Benchmark, seed, [number, 0]);
-        random_case(&mut stream, number)
-    })
-}
-
 fn close(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-8
 }
 
 #[test]
 fn selections_are_optimal_among_all_of_them() {
-    let limits = SearchLimits::default();
-    for case in cases(7101, 4000) {
-        let solution = case.kind.solver(&limits).solve(&case.costs).unwrap();
-        case.kind.check(&solution.decision).unwrap();
-        assert!(case.all.contains(&solution.decision.indices().to_vec()));
+    for case in random_cases(7101, 4000, random_case) {
+        let solution = solved(&*case.kind, &case.costs, &case.all);
         assert!(close(solution.objective, case.least()));
         assert_eq!(solution.status, SolveStatus::Optimal);
     }
@@ -204,15 +206,9 @@ fn is_relaxed_point(case: &Case, point: &[f64]) -> bool {
 
 #[test]
 fn relaxations_have_the_bound_of_the_dual() {
-    let limits = SearchLimits::default();
-    for case in cases(7102, 3000) {
+    for case in random_cases(7102, 3000, random_case) {
         for kind in [Relaxation::Plain, Relaxation::Tight] {
-            let mut relaxation = case
-                .kind
-                .sensitivity()
-                .relaxation_solver(kind, &limits)
-                .unwrap();
-            let solution = relaxation.relax(&case.costs).unwrap();
+            let solution = relaxed(&*case.kind, kind, &case.costs);
             let mut point = vec![0.0; case.costs.len()];
             solution.decision.write_dense(&mut point);
             assert!(is_relaxed_point(&case, &point), "{point:?}");
@@ -295,7 +291,7 @@ fn knapsacks_of_some_size_have_the_optimum_of_their_integer_program() {
 fn ranges_contain_the_costs_under_which_the_relaxed_optimum_stays_optimal() {
     let limits = SearchLimits::default();
     let mut moved = 0;
-    for case in cases(7104, 400) {
+    for case in random_cases(7104, 400, random_case) {
         let mut relaxation = case.relaxation(&limits);
         let point = relaxation.relax(&case.costs).unwrap().decision;
         assert!(
@@ -389,14 +385,7 @@ fn vertices(case: &Case) -> Vec<Vec<f64>> {
     // Choices of all groups without regard to the capacity; `None` is no offer.
     let mut choices: Vec<Vec<Option<usize>>> = vec![Vec::new()];
     for offers in &case.groups {
-        let mut options: Vec<Option<usize>> = offers
-            .iter()
-            .filter(|offer| case.present[**offer])
-            .map(|offer| Some(*offer))
-            .collect();
-        if case.is_optional {
-            options.push(None);
-        }
+        let options = case.options(offers);
         choices = choices
             .iter()
             .flat_map(|chosen| {
@@ -418,15 +407,7 @@ fn vertices(case: &Case) -> Vec<Vec<f64>> {
             add(point.clone());
         }
         for (group, own) in chosen.iter().enumerate() {
-            let mut options: Vec<Option<usize>> = case.groups[group]
-                .iter()
-                .filter(|offer| case.present[**offer])
-                .map(|offer| Some(*offer))
-                .collect();
-            if case.is_optional {
-                options.push(None);
-            }
-            for other in options {
+            for other in case.options(&case.groups[group]) {
                 let step = weight_of(other) - weight_of(*own);
                 let share = (case.capacity - load) / step;
                 if step > 0.0 && share > 1e-9 && share < 1.0 - 1e-9 {
@@ -445,7 +426,7 @@ fn vertices(case: &Case) -> Vec<Vec<f64>> {
 fn adjacent_vertices_are_complete() {
     let limits = SearchLimits::default();
     let (mut partial, mut full) = (0, 0);
-    for case in cases(7105, 600) {
+    for case in random_cases(7105, 600, random_case) {
         // Absent offers have no dimension.
         if case.present.contains(&false) {
             continue;
@@ -495,28 +476,13 @@ fn adjacent_vertices_are_complete() {
 
 #[test]
 fn cones_contain_the_costs_under_which_a_selection_is_optimal() {
-    let limits = SearchLimits::default();
     let mut inside = 0;
-    for case in cases(7106, 300) {
-        let mut relaxation = case.relaxation(&limits);
+    for case in random_cases(7106, 300, random_case) {
+        let mut relaxation = case.relaxation(&SearchLimits::default());
         let min = relaxation.relax(&case.costs).unwrap().objective;
-        let negated: Vec<f64> = case
-            .costs
-            .iter()
-            .map(|cost| if cost.is_nan() { 0.0 } else { -cost })
-            .collect();
         for offers in case.all.iter().take(30) {
-            let cone = case
-                .kind
-                .geometry()
-                .cone(&Decision::from_indices(offers.iter().copied()));
-            let projected = cone.unwrap().project(&negated);
-            let squares = projected
-                .iter()
-                .zip(&negated)
-                .map(|(a, b)| (a - b) * (a - b));
+            let distance = distance_from_cone(&*case.kind, offers, &case.costs);
             let is_optimal = case.cost(offers) < min + 1e-9;
-            let distance = squares.sum::<f64>().sqrt();
             assert_eq!(distance < 1e-6, is_optimal, "{distance}");
             inside += usize::from(is_optimal);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::tests::common::{assert_close, golden, numbers, rows};
 use regretless::Decision;
 use regretless::data::{Dataset, FeatureShape, Features, Matrix};
-use regretless::evaluate::{Evaluation, MissingPredictions, unambiguous_regrets};
+use regretless::evaluate::{Evaluation, MissingPredictions};
 use regretless::label::LabeledDataset;
 use regretless::observer::NoopObserver;
 use regretless::oracle::Oracle;
@@ -85,11 +85,9 @@ fn regrets_equal_the_golden_ones() {
         for (value, key) in pairs {
             assert_close(&[value], &[number(key)], 1e-5, key);
         }
-        let worst: f64 =
-            unambiguous_regrets(&predictions, REFUSED, &data, &all, &oracle, &NoopObserver)
-                .unwrap()
-                .iter()
-                .sum();
+        let unambiguous =
+            Evaluation::unambiguous(&predictions, REFUSED, &data, &all, &oracle, &NoopObserver);
+        let worst: f64 = unambiguous.unwrap().regrets.iter().sum();
         let total: f64 = all.iter().map(|i| data.optimal_objective(*i).abs()).sum();
         assert_close(
             &[worst / total],
@@ -110,7 +108,7 @@ fn the_unambiguous_regret_is_that_of_the_worst_tied_decision() {
         Evaluation::of_predictions(&tied_predictions, &data, &[0], &oracle, &NoopObserver).unwrap();
     assert_eq!((evaluation.regret, evaluation.optimal_fraction), (0.0, 1.0));
     assert_eq!(
-        unambiguous_regrets(
+        Evaluation::unambiguous(
             &tied_predictions,
             REFUSED,
             &data,
@@ -118,7 +116,8 @@ fn the_unambiguous_regret_is_that_of_the_worst_tied_decision() {
             &oracle,
             &NoopObserver
         )
-        .unwrap(),
+        .unwrap()
+        .regrets,
         [4.0]
     );
 }

@@ -11,7 +11,7 @@ use regretless::settings::{SelectionCriterion, TrainingSettings};
 use regretless::trainer::TrainingOutcome;
 
 use crate::Problem;
-use crate::tests::fixture::{TrainingFixture, quick_settings};
+use crate::tests::fixture::{TrainingFixture, losses_and_methods_with_state, quick_settings};
 
 const TRAIN: usize = 160;
 const VALIDATION: usize = 40;
@@ -49,18 +49,12 @@ fn select(data: &Dataset, rows: &[usize]) -> Dataset {
 }
 
 fn methods() -> Vec<String> {
-    let with_state = [
+    losses_and_methods_with_state(&[
         "MAE(C,O,S)",
         "MSE(EIC(2))",
         "SPO+ cache 30%",
         "NCE cache 50%",
-    ];
-    LossSpec::examples()
-        .unwrap()
-        .iter()
-        .map(LossSpec::to_string)
-        .chain(with_state.map(str::to_owned))
-        .collect()
+    ])
 }
 
 fn few_epochs() -> TrainingSettings {

@@ -21,7 +21,7 @@ use regretless::train::TrainingContext;
 use regretless::trainer::Trainer;
 use regretless::{Error, ErrorKind};
 
-use crate::tests::fixture::{TrainingFixture, quick_settings};
+use crate::tests::fixture::{TrainingFixture, losses_and_methods_with_state, quick_settings};
 
 /// A long table: each item has two features, and its cost is the same linear function of them.
 fn items_with_own_features(instances: usize, items: usize) -> Dataset {
@@ -67,20 +67,13 @@ fn training_with_any_loss_lowers_the_loss_and_the_regret_of_the_untrained_model(
     }
 }
 
-/// Every loss, and methods whose oracle or instance weights keep state between epochs.
 fn all_methods() -> Vec<String> {
-    let with_state = [
+    losses_and_methods_with_state(&[
         "MAE(C,O,S)",
         "SPO+ cache 30%",
         "PFYL(samples=2) cache 30% per-instance capacity 7",
         "NCE cache 50%",
-    ];
-    LossSpec::examples()
-        .unwrap()
-        .iter()
-        .map(LossSpec::to_string)
-        .chain(with_state.map(str::to_owned))
-        .collect()
+    ])
 }
 
 #[test]

@@ -256,6 +256,7 @@ mod linear {
         DriftingInstance, GridPath, RandomStream, RelaxationAsSolver, SearchLimits, Solver,
         check_all, instance, knapsack, solver_pair,
     };
+    use crate::tests::common::row_bounds;
     use regretless::problem::{LinearBuilder, LinearProblem, ProblemKind, Sense, VariableDomain};
     use regretless::solve::relaxation::Relaxation;
 
@@ -282,13 +283,7 @@ mod linear {
             let activity: f64 = entries.iter().map(|(j, entry)| entry * point[*j]).sum();
             entries.push((columns, 1.0));
             let slack = stream.uniform(0.1, 3.0);
-            let bounds = match stream.index_below(4) {
-                0 => [f64::NEG_INFINITY, activity + slack],
-                1 => [activity - slack, f64::INFINITY],
-                2 => [activity - slack, activity + slack],
-                _ => [activity, activity],
-            };
-            build.row(bounds, entries);
+            build.row(row_bounds(stream, activity, slack), entries);
         }
         build.build().unwrap()
     }

@@ -13,14 +13,9 @@ use crate::predict::Network;
 
 /// Runs epochs and evaluates rows. The choice of runner changes the speed, not the result.
 pub(super) trait EpochRunner {
-    /// Trains one pass over the rows in this order (no rows: no training), then evaluates the loss
-    /// of other rows under the resulting parameters.
-    fn epoch(
-        &mut self,
-        epoch: usize,
-        order: &[usize],
-        evaluated_rows: &[usize],
-    ) -> Result<EpochResult>;
+    /// Trains one pass over rows, then evaluates the loss of others under the resulting
+    /// parameters.
+    fn epoch(&mut self, epoch: usize, rows: EpochRows<'_>) -> Result<EpochResult>;
 
     /// Ends an epoch early once this time has passed; for runners whose epochs may take long.
     fn set_deadline(&mut self, _deadline: Instant) {}
@@ -44,6 +39,15 @@ pub(super) trait EpochRunner {
     /// Restores a state that [`Self::state`] returned; false, with nothing changed, if it does not
     /// fit this runner.
     fn restore(&mut self, state: EpochRunnerState) -> bool;
+}
+
+/// The rows of an epoch.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EpochRows<'a> {
+    /// Training rows in the order of their steps; without any, nothing is trained.
+    pub(super) order: &'a [usize],
+    /// Rows whose loss is evaluated after the training.
+    pub(super) evaluated: &'a [usize],
 }
 
 /// The result of an epoch.
@@ -114,17 +118,10 @@ impl<'a> MinibatchRunner<'a> {
 }
 
 impl EpochRunner for MinibatchRunner<'_> {
-    fn epoch(
-        &mut self,
-        epoch: usize,
-        order: &[usize],
-        evaluated_rows: &[usize],
-    ) -> Result<EpochResult> {
+    fn epoch(&mut self, epoch: usize, rows: EpochRows<'_>) -> Result<EpochResult> {
         let (mut total, mut num_rows) = (0.0, 0);
-        for (batch, rows) in order
-            .chunks(self.prepared.settings().batch_size)
-            .enumerate()
-        {
+        let batches = rows.order.chunks(self.prepared.settings().batch_size);
+        for (batch, batch_rows) in batches.enumerate() {
             if self.prepared.context.observer.interrupted() {
                 return Err(Error::Interrupted);
             }
@@ -133,8 +130,8 @@ impl EpochRunner for MinibatchRunner<'_> {
                 batch,
                 is_gradient_step: true,
             };
-            total += self.step(step, rows)?;
-            num_rows += rows.len();
+            total += self.step(step, batch_rows)?;
+            num_rows += batch_rows.len();
             if self
                 .deadline
                 .is_some_and(|deadline| Instant::now() >= deadline)
@@ -155,7 +152,7 @@ impl EpochRunner for MinibatchRunner<'_> {
             self.weighted_loss,
             &self.network,
             epoch,
-            evaluated_rows,
+            rows.evaluated,
         )?;
         Ok(EpochResult {
             loss: total / num_rows as f64,
@@ -203,22 +200,17 @@ impl EpochRunner for MinibatchRunner<'_> {
     }
 
     fn restore(&mut self, state: EpochRunnerState) -> bool {
-        let EpochRunnerState {
-            parameters,
-            best_parameters,
-            moments,
-            pool,
-            ..
-        } = state;
         let (current, current_moments) = (self.network.parameters_mut(), &self.optimizer.moments);
         let sizes = |moments: &Moments| [moments.mean.len(), moments.square.len()];
-        if parameters.len() != current.len() || sizes(&moments) != sizes(current_moments) {
+        if state.parameters.len() != current.len()
+            || sizes(&state.moments) != sizes(current_moments)
+        {
             return false;
         }
-        current.copy_from_slice(&parameters);
-        self.best_parameters = best_parameters.unwrap_or_default();
-        self.optimizer.moments = moments;
-        if let Some(pool) = pool {
+        current.copy_from_slice(&state.parameters);
+        self.best_parameters = state.best_parameters.unwrap_or_default();
+        self.optimizer.moments = state.moments;
+        if let Some(pool) = state.pool {
             self.batch.training_oracle().replace_pool(pool);
         }
         true

@@ -2,7 +2,7 @@
 //! one are the result.
 
 use super::early_stopping::EarlyStopping;
-use super::epoch_runner::{EpochRunner, MinibatchRunner};
+use super::epoch_runner::{EpochRows, EpochRunner, MinibatchRunner};
 use super::fused::fused;
 use super::step::BatchWorkspace;
 use super::{PreparedData, TrainingProgress, WeightedLoss};
@@ -169,7 +169,11 @@ impl<'a> FitState<'a> {
         } else {
             &[]
         };
-        let result = self.runner.epoch(epoch, &order, evaluated_rows)?;
+        let rows = EpochRows {
+            order: &order,
+            evaluated: evaluated_rows,
+        };
+        let result = self.runner.epoch(epoch, rows)?;
         // Costs may be in a memory-mapped file that another process can write to.
         let table = context.data.data();
         table.costs().check_unchanged()?;

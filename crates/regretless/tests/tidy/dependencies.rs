@@ -116,6 +116,16 @@ const ARROWS: [(&str, &[&str]); 24] = [
     ("lib", &[]),
 ];
 
+/// What the solvers of tours and of routes may use.
+const ROUTING_ARROWS: [&str; 6] = [
+    "complete_graph",
+    "cutting_plane",
+    "highs",
+    "pruning",
+    "relaxation",
+    "warm_start",
+];
+
 /// Modules of the solvers and the others that each may use.
 const SOLVE_ARROWS: [(&str, &[&str]); 22] = [
     ("lib", &["warm_start"]),
@@ -155,28 +165,8 @@ const SOLVE_ARROWS: [(&str, &[&str]); 22] = [
             "warm_start",
         ],
     ),
-    (
-        "tsp",
-        &[
-            "complete_graph",
-            "cutting_plane",
-            "highs",
-            "pruning",
-            "relaxation",
-            "warm_start",
-        ],
-    ),
-    (
-        "cvrp",
-        &[
-            "complete_graph",
-            "cutting_plane",
-            "highs",
-            "pruning",
-            "relaxation",
-            "warm_start",
-        ],
-    ),
+    ("tsp", &ROUTING_ARROWS),
+    ("cvrp", &ROUTING_ARROWS),
 ];
 
 /// Names after `crate::`, outside the tests at the end of a file.

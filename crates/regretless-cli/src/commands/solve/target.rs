@@ -48,22 +48,16 @@ pub fn read(path: &Path, options: &SolveOptions) -> Result<Vec<SolveTarget>> {
 
 impl SolveTarget {
     fn of(published: FileProblem) -> Result<Self> {
-        let FileProblem {
-            name,
-            spec,
-            costs,
-            names,
-        } = published;
-        let problem = spec.build()?;
-        let solution_format = match spec {
+        let problem = published.spec.build()?;
+        let solution_format = match published.spec {
             ProblemSpec::Tsp(tour) => SolutionFormat::TsplibTour(tour.nodes()),
             ProblemSpec::Cvrp(routes) => SolutionFormat::CvrplibSolution(routes.nodes()),
-            _ => SolutionFormat::Values(names.unwrap_or_default()),
+            _ => SolutionFormat::Values(published.names.unwrap_or_default()),
         };
         Ok(Self {
-            name,
+            name: published.name,
             problem,
-            costs,
+            costs: published.costs,
             solution_format,
         })
     }

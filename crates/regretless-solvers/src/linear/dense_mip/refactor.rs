@@ -3,7 +3,7 @@
 
 use super::DenseModel;
 use super::tableau::DenseTableau;
-use crate::dense_tableau::invert;
+use crate::dense_tableau::{dot, invert};
 
 /// The entry of a variable in a row of the system `activity − Σ entry · column = 0`.
 fn entry(model: &DenseModel, variable: usize, row: usize) -> f64 {
@@ -55,11 +55,7 @@ impl DenseTableau {
         };
         let right_side: Vec<f64> = (0..self.rows).map(right_side).collect();
         for (row, inverse_row) in inverse.iter().enumerate() {
-            self.values[row] = inverse_row
-                .iter()
-                .zip(&right_side)
-                .map(|(a, b)| a * b)
-                .sum();
+            self.values[row] = dot(inverse_row, &right_side);
         }
         let point = self.point(model.columns);
         let terms = costs.iter().zip(&point);
@@ -100,22 +96,11 @@ mod tests {
         let mut refactored = tableau.clone();
         assert!(refactored.refactor(&model, &costs));
         let close = |a: &f64, b: &f64| (a - b).abs() < 1e-12;
+        let all_close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| close(a, b));
         for row in 0..=3 {
-            assert!(
-                refactored
-                    .row(row)
-                    .iter()
-                    .zip(tableau.row(row))
-                    .all(|(a, b)| close(a, b))
-            );
+            assert!(all_close(refactored.row(row), tableau.row(row)));
         }
-        assert!(
-            refactored
-                .values
-                .iter()
-                .zip(&tableau.values)
-                .all(|(a, b)| close(a, b))
-        );
+        assert!(all_close(&refactored.values, &tableau.values));
         // x + y + z = 3 and x + 2y + 1.5z ≥ 2.5 with x − y + z/2 ≤ 1/4: the optimum has the
         // smallest z and the largest y.
         assert!(

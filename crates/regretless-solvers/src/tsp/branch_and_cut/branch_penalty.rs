@@ -71,7 +71,7 @@ impl BranchPenalties {
         }
         self.unfixed_nonbasic.clear();
         for (column, ([i, j], status)) in master.edges.iter().zip(&basis.columns).enumerate() {
-            let [lower, upper] = master.bounds(column);
+            let [lower, upper] = master.relaxation.bounds()[column];
             // Fixed columns cannot enter the basis, whatever their reduced cost: they limit no
             // step.
             if *status != BasisStatus::Basic && lower < upper {

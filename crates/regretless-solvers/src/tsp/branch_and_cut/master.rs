@@ -75,7 +75,7 @@ impl CostScaling {
 #[derive(Debug)]
 pub(super) struct TspMasterLp {
     nodes: usize,
-    relaxation: LpRelaxation,
+    pub(super) relaxation: LpRelaxation,
     scaling: CostScaling,
     /// The edge of each column.
     pub(super) edges: Vec<EdgeEnds>,
@@ -230,20 +230,6 @@ impl TspMasterLp {
         Ok(())
     }
 
-    /// Sets the bounds of a column.
-    pub(super) fn set_bounds(
-        &mut self,
-        column: usize,
-        bounds: [f64; 2],
-    ) -> Result<(), SolveFailure> {
-        self.relaxation.set_bounds(column, bounds)
-    }
-
-    /// Current lower and upper bound of a column.
-    pub(super) fn bounds(&self, column: usize) -> [f64; 2] {
-        self.relaxation.bounds()[column]
-    }
-
     /// Allows solves to stop once the objective is above this cost.
     pub(super) fn set_objective_bound(&mut self, total: f64) -> Result<(), SolveFailure> {
         let bound = if total.is_finite() {
@@ -286,11 +272,6 @@ impl TspMasterLp {
             reduced_cost * if reduced_cost < 0.0 { upper } else { lower }
         });
         prices.constant + terms.sum::<f64>()
-    }
-
-    /// A snapshot of the current basis.
-    pub(super) fn snapshot(&self) -> Option<BasisSnapshot> {
-        self.relaxation.snapshot()
     }
 
     /// Restores a basis; its binding cuts become rows again.

@@ -190,7 +190,7 @@ impl<'a> TspCutTree<'a> {
             next = decision.parent.as_ref();
         }
         for (column, bounds) in bounds.into_iter().enumerate() {
-            self.master.set_bounds(column, bounds)?;
+            self.master.relaxation.set_bounds(column, bounds)?;
         }
         Ok(())
     }
@@ -385,7 +385,7 @@ impl<'a> TspCutTree<'a> {
         parent: &Option<Rc<TspBranchPath>>,
         incumbent: &TspIncumbent,
     ) -> Result<Rc<TspBranchPath>, SolveFailure> {
-        let basis = self.master.snapshot().map(Rc::new);
+        let basis = self.master.relaxation.snapshot().map(Rc::new);
         let Some(BranchEstimate { column, gains, .. }) = self.choose(incumbent)? else {
             return Err(SolveFailure::InvalidSolution(
                 "a fractional point has no fractional edge".into(),
@@ -404,7 +404,7 @@ impl<'a> TspCutTree<'a> {
         };
         // The sibling keeps the parent's basis, from which its dual simplex starts.
         self.node_queue.add(bound, child(second), basis);
-        self.master.set_bounds(column, [first, first])?;
+        self.master.relaxation.set_bounds(column, [first, first])?;
         Ok(child(first))
     }
 

@@ -260,18 +260,31 @@ mod tests {
         (edge_costs, candidates)
     }
 
+    fn input<'a>(
+        edge_costs: &'a EdgeCostMatrix,
+        candidates: &'a CandidateEdges,
+    ) -> LinKernighanInput<'a> {
+        LinKernighanInput {
+            edge_costs,
+            candidates,
+            tolerance: 1e-9,
+        }
+    }
+
+    /// A search at the tour 0, 1, 2, …, and this tour.
+    fn at_first_tour(nodes: usize) -> (LinKernighan, Vec<u32>) {
+        let mut local = LinKernighan::default();
+        let order: Vec<u32> = (0..nodes as u32).collect();
+        local.tour.set(&order);
+        (local, order)
+    }
+
     #[test]
     fn gains_sum_to_the_change_in_cost() {
         for (nodes, seed) in (5..60).zip(0..) {
             let (edge_costs, candidates) = random(nodes, seed);
-            let search = LinKernighanInput {
-                edge_costs: &edge_costs,
-                candidates: &candidates,
-                tolerance: 1e-9,
-            };
-            let mut local = LinKernighan::default();
-            let order: Vec<u32> = (0..nodes as u32).collect();
-            local.tour.set(&order);
+            let search = input(&edge_costs, &candidates);
+            let (mut local, order) = at_first_tour(nodes);
             local.worklist.fill(&order);
             let gain = local.improve_to_local_optimum(&search);
             let after = edge_costs.tour_cost(local.tour.order());
@@ -287,14 +300,8 @@ mod tests {
         let mut stream = SplitMix64(1);
         for (nodes, seed) in (8..60).zip(0..) {
             let (edge_costs, candidates) = random(nodes, seed);
-            let search = LinKernighanInput {
-                edge_costs: &edge_costs,
-                candidates: &candidates,
-                tolerance: 1e-9,
-            };
-            let mut local = LinKernighan::default();
-            let order: Vec<u32> = (0..nodes as u32).collect();
-            local.tour.set(&order);
+            let search = input(&edge_costs, &candidates);
+            let (mut local, order) = at_first_tour(nodes);
             local.worklist.is_queued = vec![false; nodes];
             let gain = local.kick(&search, &mut stream);
             let kicked = edge_costs.tour_cost(local.tour.order());

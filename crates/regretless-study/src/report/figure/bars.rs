@@ -2,7 +2,7 @@
 
 use crate::experiment::MethodResults;
 
-use super::labels::LabeledRows;
+use super::labels::{LabeledRows, MethodRow};
 use super::{Drawing, FigureContext, draw_error_bar, draw_legend, is_baseline, tip};
 use crate::report::axes::bottom_axis;
 use crate::report::scale::AxisScale;
@@ -46,8 +46,8 @@ pub(super) fn draw(context: &FigureContext<'_>) -> Option<Drawing> {
     let x = AxisScale::linear([0.0, longest], area.left, area.right());
     let title = format!("test regret relative to {}", context.results.reference);
     bottom_axis(&mut svg, &area, &x, &title);
-    for (row, (index, method)) in methods.iter().enumerate() {
-        draw_row(&mut svg, context, &rows, row, *index, method, &x);
+    for shown in MethodRow::all(&rows, &methods) {
+        draw_row(&mut svg, context, shown, &x);
     }
     svg.line(
         (x.at(1.0), area.top),
@@ -108,18 +108,10 @@ fn number(method: &MethodResults) -> String {
     format!("{}{}", ratio(mean), sd.unwrap_or_default())
 }
 
-fn draw_row(
-    svg: &mut Svg,
-    context: &FigureContext<'_>,
-    rows: &LabeledRows,
-    row: usize,
-    index: usize,
-    method: &MethodResults,
-    x: &AxisScale,
-) {
-    let (area, middle) = (&rows.area, rows.middle(row));
+fn draw_row(svg: &mut Svg, context: &FigureContext<'_>, shown: MethodRow<'_>, x: &AxisScale) {
+    let (area, method, middle) = (&shown.rows.area, shown.method, shown.middle());
     svg.group(&format!("{} mark", color(context, method)))
-        .num("data-method", index as f64)
+        .num("data-method", shown.index as f64)
         .open();
     svg.tip(&tip(method));
     let strong = if method.is_best || context.is_reference(method) {
@@ -127,7 +119,7 @@ fn draw_row(
     } else {
         ""
     };
-    rows.write(svg, row, strong, &method.name);
+    shown.rows.write(svg, shown.row, strong, &method.name);
     if let Some(mean) = method.ratio.mean {
         let end = x.at(mean);
         svg.rect(

@@ -1,5 +1,6 @@
 //! Rows with a label each: to the left of the row if there is space, and else above it.
 
+use crate::experiment::MethodResults;
 use crate::report::svg::{Anchor, Rect, Svg, TEXT_HEIGHT};
 use crate::report::text::{clipped_to, width};
 
@@ -11,6 +12,36 @@ const TALL_ROW_HEIGHT: f64 = 34.0;
 const MIN_PLOT_WIDTH: f64 = 130.0;
 /// Most of a drawing's width that labels to the left take.
 const MAX_LABEL_FRACTION: f64 = 0.38;
+
+/// The row of a method in a figure.
+#[derive(Clone, Copy)]
+pub(super) struct MethodRow<'a> {
+    pub(super) rows: &'a LabeledRows,
+    pub(super) row: usize,
+    pub(super) method: &'a MethodResults,
+    /// The number of the method among all of the problem.
+    pub(super) index: usize,
+}
+
+impl<'a> MethodRow<'a> {
+    /// Methods with their numbers, from the first row on.
+    pub(super) fn all(
+        rows: &'a LabeledRows,
+        methods: &'a [(usize, &'a MethodResults)],
+    ) -> impl Iterator<Item = Self> {
+        let methods = methods.iter().enumerate();
+        methods.map(move |(row, (index, method))| Self {
+            rows,
+            row,
+            method,
+            index: *index,
+        })
+    }
+
+    pub(super) fn middle(&self) -> f64 {
+        self.rows.middle(self.row)
+    }
+}
 
 /// The layout of labeled rows.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use crate::experiment::MethodResults;
 
-use super::labels::LabeledRows;
+use super::labels::{LabeledRows, MethodRow};
 use super::{Drawing, FigureContext, draw_legend, tip};
 use crate::report::axes::bottom_axis;
 use crate::report::scale::AxisScale;
@@ -79,11 +79,11 @@ pub(super) fn draw(context: &FigureContext<'_>) -> Option<Drawing> {
     );
     let title = "solver calls in training, log scale";
     bottom_axis(&mut svg, &area, &x, title);
-    for (row, (index, method)) in methods.iter().enumerate() {
-        draw_row(&mut svg, &rows, row, *index, method, &x);
-        if let (Some(formula), true) = (&method.published_solves, formula_width > 0.0) {
+    for shown in MethodRow::all(&rows, &methods) {
+        draw_row(&mut svg, shown, &x);
+        if let (Some(formula), true) = (&shown.method.published_solves, formula_width > 0.0) {
             let formula = clipped_to(formula, formula_width / SMALL_TEXT_HEIGHT);
-            let at = (columns + 12.0, rows.middle(row) + 4.0);
+            let at = (columns + 12.0, shown.middle() + 4.0);
             svg.text(at, Anchor::Start, "small faint", &formula);
         }
     }
@@ -108,16 +108,11 @@ fn solves(method: &MethodResults) -> f64 {
     method.solves.iter().take(4).map(|(_, number)| number).sum()
 }
 
-fn draw_row(
-    svg: &mut Svg,
-    rows: &LabeledRows,
-    row: usize,
-    index: usize,
-    method: &MethodResults,
-    x: &AxisScale,
-) {
-    let (area, middle) = (&rows.area, rows.middle(row));
-    svg.group("mark").num("data-method", index as f64).open();
+fn draw_row(svg: &mut Svg, shown: MethodRow<'_>, x: &AxisScale) {
+    let (area, method, middle) = (&shown.rows.area, shown.method, shown.middle());
+    svg.group("mark")
+        .num("data-method", shown.index as f64)
+        .open();
     let used = || {
         let kinds = method.solves.iter().enumerate();
         kinds.filter(|(_, (_, number))| *number > 0.0)
@@ -142,7 +137,7 @@ fn draw_row(
         Rect::new(area.left, middle - 9.0, area.width, 18.0),
         "ghost",
     );
-    rows.write(svg, row, "", &method.name);
+    shown.rows.write(svg, shown.row, "", &method.name);
     svg.group("quiet").open();
     let most = used().map(|(_, (_, number))| *number).fold(0.0, f64::max);
     if most > 0.0 {

@@ -3,7 +3,8 @@
 use self::plan::{FoldPlan, Planner};
 use self::shared::SharedSearch;
 use super::candidate::{
-    self, Candidate, CandidateKind, LOSSES_WITH_FEW_SOLVES, LearningSchedule, SENSITIVITY_LOSS,
+    self, Candidate, CandidateKind, LOSSES_WITH_FEW_SOLVES, LOSSES_WITHOUT_SOLVES,
+    LearningSchedule, SENSITIVITY_LOSS,
 };
 use super::folds::{Fold, folds};
 use super::scoring::RegretScorer;
@@ -181,12 +182,12 @@ impl<'a> AutoSearch<'a> {
             self.try_shared()?;
         }
         let (schedule, time) = (self.schedule, &self.time);
-        let candidates = if self.has_few_candidates {
-            let predictors = &self.predictors[..1];
-            candidate::trained(&FEW_LOSSES, oracle, predictors, schedule, time, rows)?
+        let (losses, predictors) = if self.has_few_candidates {
+            (&FEW_LOSSES[..], &self.predictors[..1])
         } else {
-            candidate::without_solves(oracle, &self.predictors, schedule, time, rows)?
+            (&LOSSES_WITHOUT_SOLVES[..], &self.predictors[..])
         };
+        let candidates = candidate::trained(losses, oracle, predictors, schedule, time, rows)?;
         self.try_all(candidates)
     }
 

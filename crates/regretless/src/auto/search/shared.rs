@@ -38,7 +38,8 @@ impl AutoSearch<'_> {
         });
         let mut candidates = candidate::closed_forms();
         if !self.has_few_candidates {
-            candidates.extend(candidate::without_solves(
+            candidates.extend(candidate::trained(
+                &candidate::LOSSES_WITHOUT_SOLVES,
                 self.context.oracle,
                 &[PredictorSpec::Linear],
                 self.schedule,

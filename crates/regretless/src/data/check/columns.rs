@@ -102,15 +102,23 @@ fn constant_features(features: &Features, constants: &[usize]) -> Option<Finding
             )
         }
     };
-    Some(Finding {
-        kind: FindingKind::Constant,
-        columns: constants
-            .iter()
-            .map(|column| names[*column].clone())
-            .collect(),
+    let kind = FindingKind::Constant;
+    Some(column_finding(kind, names, constants.iter(), message))
+}
+
+/// A finding about features by their numbers.
+fn column_finding<'a>(
+    kind: FindingKind,
+    names: &[String],
+    columns: impl Iterator<Item = &'a usize>,
+    message: String,
+) -> Finding {
+    Finding {
+        kind,
+        columns: columns.map(|column| names[*column].clone()).collect(),
         row: None,
         message,
-    })
+    }
 }
 
 /// One finding for all pairs of equal features.
@@ -125,16 +133,13 @@ fn equal_features(names: &[String], pairs: &[[usize; 2]]) -> Option<Finding> {
             first_names(all)
         ),
     };
-    Some(Finding {
-        kind: FindingKind::Duplicate,
-        columns: pairs
-            .iter()
-            .flatten()
-            .map(|column| names[*column].clone())
-            .collect(),
-        row: None,
+    let columns = pairs.iter().flatten();
+    Some(column_finding(
+        FindingKind::Duplicate,
+        names,
+        columns,
         message,
-    })
+    ))
 }
 
 fn described_pairs(names: &[String], pairs: &[[usize; 2]]) -> Vec<String> {

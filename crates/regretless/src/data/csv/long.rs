@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::CsvInput;
 use super::feature_cells::FeatureCells;
 use super::item_slots::{ItemSlots, SlotRule};
 use super::number::quoted;
@@ -23,13 +24,9 @@ use crate::data::{
 use crate::error::{Error, InputPlace, Result};
 
 /// Features and costs.
-pub(super) fn read(
-    path: &Path,
-    columns: &LongColumns,
-    dialect: CsvDialect,
-    problem: &ProblemColumns<'_>,
-) -> Result<Dataset> {
-    let mut table = CsvTable::open(path, dialect)?.with_nodes_of(problem.parameters);
+pub(super) fn read(path: &Path, columns: &LongColumns, input: CsvInput<'_>) -> Result<Dataset> {
+    let problem = input.problem;
+    let mut table = input.open(path)?;
     let header = table.header();
     CsvHeader::check_ignored(&[header], &columns.ignore)?;
     let keys = KeyColumns::find(header, columns)?;
@@ -68,19 +65,15 @@ pub(super) fn read_features(
     path: &Path,
     columns: &LongColumns,
     wanted: &WantedFeatures<'_>,
-    dialect: CsvDialect,
-    problem: &ProblemColumns<'_>,
+    input: CsvInput<'_>,
 ) -> Result<(Features, RowParameters)> {
-    let mut table = CsvTable::open(path, dialect)?.with_nodes_of(problem.parameters);
+    let problem = input.problem;
+    let mut table = input.open(path)?;
     let header = table.header();
     let keys = KeyColumns::find(header, columns)?;
     let parameters = LongParameters::find(header, problem)?;
-    let chosen = ColumnSelection {
-        features: wanted.columns(header)?,
-        cells: wanted.cells(),
-        parameters: parameters.columns.clone(),
-        ..ColumnSelection::default()
-    };
+    let mut chosen = wanted.selection(header)?;
+    chosen.parameters.clone_from(&parameters.columns);
     let rule = SlotRule {
         wanted: &columns.items,
         cost_names: problem.cost_names,

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use super::layout::{Layout, WantedFeatures, WideColumns};
+use super::layout::{Layout, WantedFeatures};
 use super::problem_columns::ProblemColumns;
 use super::row_times::RowTimes;
 use super::{CsvDialect, Dataset, Features, InstanceKeys, RowParameters, TableProfile};
@@ -38,6 +38,7 @@ pub use number::shortest;
 pub(super) use parameters::{ParameterTable, read_parameters};
 pub(super) use table::row_number;
 pub(super) use unused::{ColumnChoice, FirstRow};
+pub(super) use wide::read_pair;
 pub use write::name_cell;
 pub use write::{write, write_predictions};
 
@@ -81,50 +82,43 @@ pub(super) fn texts(path: &Path, dialect: CsvDialect) -> Result<Vec<Vec<String>>
     profile::texts(table::CsvTable::open(path, dialect)?)
 }
 
+/// How tables of a problem are read.
+#[derive(Clone, Copy)]
+pub(super) struct CsvInput<'a> {
+    dialect: CsvDialect,
+    /// What the problem reads from the table.
+    problem: &'a ProblemColumns<'a>,
+}
+
+impl<'a> CsvInput<'a> {
+    pub(super) fn new(dialect: CsvDialect, problem: &'a ProblemColumns<'a>) -> Self {
+        Self { dialect, problem }
+    }
+
+    fn open(&self, path: &Path) -> Result<table::CsvTable> {
+        Ok(table::CsvTable::open(path, self.dialect)?.with_nodes_of(self.problem.parameters))
+    }
+}
+
 /// Reads features and costs from one file.
 ///
 /// # Errors
 /// When a column is missing or duplicated, a cell is not a finite number, or an instance is
 /// incomplete.
 pub fn read(path: &Path, layout: &Layout, dialect: CsvDialect) -> Result<Dataset> {
-    read_for(path, layout, dialect, &ProblemColumns::default())
+    let problem = &ProblemColumns::default();
+    read_for(path, layout, CsvInput::new(dialect, problem))
 }
 
 /// The same with what a problem reads from the table.
 ///
 /// # Errors
 /// As [`read`], and when a parameter is missing or is not a number.
-pub(super) fn read_for(
-    path: &Path,
-    layout: &Layout,
-    dialect: CsvDialect,
-    problem: &ProblemColumns<'_>,
-) -> Result<Dataset> {
+pub(super) fn read_for(path: &Path, layout: &Layout, input: CsvInput<'_>) -> Result<Dataset> {
     match layout {
-        Layout::Wide(columns) => wide::read(path, columns, dialect, problem),
-        Layout::Long(columns) => long::read(path, columns, dialect, problem),
+        Layout::Wide(columns) => wide::read(path, columns, input),
+        Layout::Long(columns) => long::read(path, columns, input),
     }
-}
-
-/// Reads features from one file and costs from another, one row per instance in both. Without
-/// patterns for the costs, every column of their file is one that is no parameter. The file of the
-/// features is not read if they are placeholders.
-///
-/// # Errors
-/// As [`read_for`], and when the files have different numbers of rows.
-pub(super) fn read_pair(
-    features: &Path,
-    costs: &Path,
-    columns: &WideColumns,
-    dialect: CsvDialect,
-    problem: &ProblemColumns<'_>,
-) -> Result<Dataset> {
-    // Parameters may be in the file of the features, which is then read for them.
-    let needs_both = problem.parameters_in_files().next().is_some() && features != costs;
-    if problem.without_features && !needs_both {
-        return wide::read_costs(costs, columns, dialect, problem);
-    }
-    wide::read_pair(features, costs, columns, dialect, problem)
 }
 
 /// Whether the features of a wide table are placeholders, because only its costs and parameters
@@ -144,8 +138,9 @@ pub fn read_features(
     wanted: &[String],
     dialect: CsvDialect,
 ) -> Result<Features> {
-    let (nothing, wanted) = (ProblemColumns::default(), WantedFeatures::numbers(wanted));
-    read_features_for(path, layout, &wanted, dialect, &nothing).map(|(features, _)| features)
+    let (problem, wanted) = (&ProblemColumns::default(), WantedFeatures::numbers(wanted));
+    let input = CsvInput::new(dialect, problem);
+    read_features_for(path, layout, &wanted, input).map(|(features, _)| features)
 }
 
 /// The same with the parameters that a problem needs.
@@ -156,12 +151,11 @@ pub(super) fn read_features_for(
     path: &Path,
     layout: &Layout,
     wanted: &WantedFeatures<'_>,
-    dialect: CsvDialect,
-    problem: &ProblemColumns<'_>,
+    input: CsvInput<'_>,
 ) -> Result<(Features, RowParameters)> {
     match layout {
-        Layout::Wide(_) => wide::read_features(path, wanted, dialect, problem),
-        Layout::Long(columns) => long::read_features(path, columns, wanted, dialect, problem),
+        Layout::Wide(_) => wide::read_features(path, wanted, input),
+        Layout::Long(columns) => long::read_features(path, columns, wanted, input),
     }
 }
 

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::CsvInput;
 use super::feature_cells::FeatureCells;
 use super::table::{CsvTable, SelectedColumns};
 use crate::data::layout::{ColumnSelection, CsvHeader, WantedFeatures, WideColumns};
-use crate::data::problem_columns::ProblemColumns;
 use crate::data::row_times::RowTimes;
 use crate::data::{
     CsvDialect, Dataset, FeatureShape, Features, InstanceKeys, Matrix, ParameterColumns,
@@ -18,18 +18,14 @@ use crate::error::{Error, InputPlace, Result};
 pub(super) const PLACEHOLDER_FEATURE: &str = "#none";
 
 /// Features and costs from one file.
-pub(super) fn read(
-    path: &Path,
-    columns: &WideColumns,
-    dialect: CsvDialect,
-    problem: &ProblemColumns<'_>,
-) -> Result<Dataset> {
+pub(super) fn read(path: &Path, columns: &WideColumns, input: CsvInput<'_>) -> Result<Dataset> {
     if columns.costs.is_empty() {
         return Err(Error::setting(
             "name the cost columns of the table, for instance by the pattern c*",
         ));
     }
-    let mut table = CsvTable::open(path, dialect)?.with_nodes_of(problem.parameters);
+    let problem = input.problem;
+    let mut table = input.open(path)?;
     let header = table.header();
     CsvHeader::check_ignored(&[header], &columns.ignore)?;
     let costs = header.matching(&columns.costs, &columns.ignore)?;
@@ -57,17 +53,37 @@ pub(super) fn read(
         .with_any_parameters(parameters)
 }
 
-/// Features from one file and costs from another, row by row. Parameters are in the first, or else
-/// in the second.
-pub(super) fn read_pair(
+/// Reads features from one file and costs from another, one row per instance in both. Without
+/// patterns for the costs, every column of their file is one that is no parameter. The file of the
+/// features is not read if they are placeholders.
+///
+/// # Errors
+/// As [`super::read_for`], and when the files have different numbers of rows.
+pub(in crate::data) fn read_pair(
     features: &Path,
     costs: &Path,
     columns: &WideColumns,
-    dialect: CsvDialect,
-    problem: &ProblemColumns<'_>,
+    input: CsvInput<'_>,
 ) -> Result<Dataset> {
-    let mut feature_table = CsvTable::open(features, dialect)?.with_nodes_of(problem.parameters);
-    let mut cost_table = CsvTable::open(costs, dialect)?.with_nodes_of(problem.parameters);
+    let has_parameters = input.problem.parameters_in_files().next().is_some();
+    // Parameters may be in the file of the features, which is then read for them.
+    if input.problem.without_features && !(has_parameters && features != costs) {
+        return read_costs(costs, columns, input);
+    }
+    read_both(features, costs, columns, input)
+}
+
+/// Features from one file and costs from another, row by row. Parameters are in the first, or else
+/// in the second.
+fn read_both(
+    features: &Path,
+    costs: &Path,
+    columns: &WideColumns,
+    input: CsvInput<'_>,
+) -> Result<Dataset> {
+    let problem = input.problem;
+    let mut feature_table = input.open(features)?;
+    let mut cost_table = input.open(costs)?;
     CsvHeader::check_ignored(
         &[feature_table.header(), cost_table.header()],
         &columns.ignore,
@@ -131,13 +147,9 @@ pub(super) fn read_pair(
 }
 
 /// Costs and parameters from one file; the table has one feature, which is always 0.
-pub(super) fn read_costs(
-    path: &Path,
-    columns: &WideColumns,
-    dialect: CsvDialect,
-    problem: &ProblemColumns<'_>,
-) -> Result<Dataset> {
-    let mut table = CsvTable::open(path, dialect)?.with_nodes_of(problem.parameters);
+fn read_costs(path: &Path, columns: &WideColumns, input: CsvInput<'_>) -> Result<Dataset> {
+    let problem = input.problem;
+    let mut table = input.open(path)?;
     let header = table.header();
     CsvHeader::check_ignored(&[header], &columns.ignore)?;
     let parameters = header.parameters(problem.parameters_in_files())?;
@@ -167,17 +179,12 @@ pub(super) fn read_costs(
 pub(super) fn read_features(
     path: &Path,
     wanted: &WantedFeatures<'_>,
-    dialect: CsvDialect,
-    problem: &ProblemColumns<'_>,
+    input: CsvInput<'_>,
 ) -> Result<(Features, RowParameters)> {
-    let mut table = CsvTable::open(path, dialect)?.with_nodes_of(problem.parameters);
+    let mut table = input.open(path)?;
     let header = table.header();
-    let chosen = ColumnSelection {
-        features: wanted.columns(header)?,
-        cells: wanted.cells(),
-        parameters: header.parameters(problem.parameters_in_files())?,
-        ..ColumnSelection::default()
-    };
+    let mut chosen = wanted.selection(header)?;
+    chosen.parameters = header.parameters(input.problem.parameters_in_files())?;
     let parameter_names = table.names_of(&chosen.parameters);
     let mut numbers = table.read(chosen, |_| Ok(()))?;
     let parameters = parameters_of(parameter_names, &mut numbers)?;

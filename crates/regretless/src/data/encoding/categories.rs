@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::TargetStatisticsCode;
 use super::cells::{ColumnCells, EncodedRows, Occurrences};
 use super::raw::{RawCells, TEXT_GAP};
 use crate::error::Result;
@@ -57,8 +58,7 @@ impl ColumnCells<'_> {
 
     pub(super) fn encode_statistics(
         &self,
-        mean: impl Fn(Option<&str>) -> Option<f64>,
-        prior: f64,
+        code: &TargetStatisticsCode,
         out: &mut EncodedRows,
         offset: usize,
     ) -> Result<()> {
@@ -66,24 +66,39 @@ impl ColumnCells<'_> {
         let (mut missing, mut unseen) = (Occurrences::default(), Occurrences::default());
         for (row, source) in self.existing_rows() {
             let text = self.text(source).map(Cow::into_owned);
+            // A gap is a value with a mean of its own if training rows have gaps; refused ones are
+            // refused nevertheless.
             if text.is_none() {
                 self.check_gap(row)?;
             }
             let is_gap = text.is_none();
             let found = known
                 .entry(text)
-                .or_insert_with_key(|text| mean(text.as_deref()));
+                .or_insert_with_key(|text| code.mean(text.as_deref()));
             match found {
                 Some(_) => {}
                 None if is_gap => missing.add(row),
                 None => unseen.add(row),
             }
-            out.values[row * out.width + offset] = found.unwrap_or(prior) as f32;
+            out.values[row * out.width + offset] = found.unwrap_or(code.prior) as f32;
         }
         let taken = "the mean cost of all training rows is taken";
         self.note_gaps(&missing, taken, out);
         let text = format!("is a value that no training row has: {taken}");
         self.note_first_text(&unseen, &text, out);
         Ok(())
+    }
+}
+
+impl TargetStatisticsCode {
+    /// The mean cost of a value or, without one, of gaps; `None` if no training row has it.
+    fn mean(&self, text: Option<&str>) -> Option<f64> {
+        let Some(text) = text else {
+            return self.gap_mean;
+        };
+        let found = self
+            .values
+            .binary_search_by(|value| value.as_str().cmp(text));
+        found.ok().map(|index| self.means[index])
     }
 }

@@ -99,27 +99,13 @@ impl ColumnCells<'_> {
     pub(super) fn encode(&self, out: &mut EncodedRows, offset: usize) -> Result<()> {
         self.check_clock()?;
         match &self.column.code {
-            ColumnCode::Numbers { fill, gaps } => self.encode_numbers(*fill, *gaps, out, offset),
-            ColumnCode::Booleans { fill, gaps } => self.encode_booleans(*fill, *gaps, out, offset),
+            ColumnCode::Numbers(code) => self.encode_numbers(*code, out, offset),
+            ColumnCode::Booleans(code) => self.encode_booleans(*code, out, offset),
             ColumnCode::Categories { values, gaps } => {
                 self.encode_categories(values, *gaps, out, offset)
             }
-            ColumnCode::TargetStatistics {
-                values,
-                means,
-                gap_mean,
-                prior,
-            } => {
-                let mean = |text: Option<&str>| match text {
-                    None => *gap_mean,
-                    Some(text) => {
-                        let found = values.binary_search_by(|value| value.as_str().cmp(text));
-                        found.ok().map(|index| means[index])
-                    }
-                };
-                self.encode_statistics(mean, *prior, out, offset)
-            }
-            ColumnCode::Dates { .. } => self.encode_dates(out, offset),
+            ColumnCode::TargetStatistics(code) => self.encode_statistics(code, out, offset),
+            ColumnCode::Dates(code) => self.encode_dates(code, out, offset),
         }
     }
 
@@ -148,6 +134,7 @@ impl ColumnCells<'_> {
         out: &mut EncodedRows,
     ) -> Result<()> {
         self.check_gap(row)?;
+        // Without gaps in training there is no indicator: its weight could not have been learned.
         if gaps > 0 {
             out.values[indicator] = 1.0;
         } else {

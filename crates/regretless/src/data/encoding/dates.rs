@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use super::ColumnCode;
+use super::DatesCode;
 use super::calendar::{day_of, hour_of, weekday_of, year_fraction, year_of};
 use super::cells::{ColumnCells, EncodedRows, Occurrences};
 use super::raw::{RawCells, TEXT_GAP, TIME_GAP, no_date};
@@ -35,53 +35,48 @@ impl ColumnCells<'_> {
         }
     }
 
-    pub(super) fn encode_dates(&self, out: &mut EncodedRows, offset: usize) -> Result<()> {
-        let ColumnCode::Dates {
-            weekdays,
-            season,
-            hours,
-            trend_from,
-            holidays,
-            gaps,
-            ..
-        } = &self.column.code
-        else {
-            return Ok(());
-        };
+    pub(super) fn encode_dates(
+        &self,
+        code: &DatesCode,
+        out: &mut EncodedRows,
+        offset: usize,
+    ) -> Result<()> {
         let mut missing = Occurrences::default();
         let mut unseen_day = Occurrences::default();
         let mut unseen_hour = Occurrences::default();
         let mut beyond = Occurrences::default();
-        let years = holidays
+        let years = code
+            .holidays
             .as_ref()
             .and_then(|days| Some([year_of(*days.first()?), year_of(*days.last()?)]));
         for (row, source) in self.existing_rows() {
             let mut at = row * out.width + offset;
             let Some(time) = self.time(row, source)? else {
                 let indicator = at + self.column.feature_names().len() - 1;
-                self.mark_gap(row, *gaps, indicator, &mut missing, out)?;
+                self.mark_gap(row, code.gaps, indicator, &mut missing, out)?;
                 continue;
             };
-            if write_one_hot(weekdays, weekday_of(time), &mut out.values[at..]) {
+            if write_one_hot(&code.weekdays, weekday_of(time), &mut out.values[at..]) {
                 unseen_day.add(row);
             }
-            at += weekdays.len();
-            if *season {
+            at += code.weekdays.len();
+            if code.season {
+                // On a circle, the end of December is next to the start of January.
                 let angle = TAU * year_fraction(time);
                 out.values[at] = angle.sin() as f32;
                 out.values[at + 1] = angle.cos() as f32;
                 at += 2;
             }
-            if write_one_hot(hours, hour_of(time), &mut out.values[at..]) {
+            if write_one_hot(&code.hours, hour_of(time), &mut out.values[at..]) {
                 unseen_hour.add(row);
             }
-            at += hours.len();
-            if let Some(first) = trend_from {
+            at += code.hours.len();
+            if let Some(first) = code.trend_from {
                 let days = (day_of(time) - first) as f64;
                 out.values[at] = (days / DAYS_PER_YEAR) as f32;
                 at += 1;
             }
-            if let Some(holidays) = holidays {
+            if let Some(holidays) = &code.holidays {
                 let day = day_of(time);
                 out.values[at] = f32::from(u8::from(holidays.binary_search(&day).is_ok()));
                 if years.is_none_or(|[first, last]| !(first..=last).contains(&year_of(day))) {

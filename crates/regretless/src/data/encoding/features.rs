@@ -204,6 +204,8 @@ impl Features {
         match (&self.raw, encoding) {
             (None, None) => Ok(Cow::Borrowed(self)),
             (Some(raw), Some(encoding)) => {
+                // Cross-fitted training rows differ from what the encoding gives for the same
+                // cells, so a model that predicts them again encodes them again.
                 let is_same = !raw.is_cross_fitted
                     && raw
                         .encoding

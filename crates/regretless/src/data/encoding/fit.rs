@@ -10,7 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::calendar::{day_of, day_of_month, hour_of, weekday_of};
 use super::options::DateParts;
 use super::raw::{RawCells, RawColumn, RawRows, TEXT_GAP, TIME_GAP, number_text, truth_value};
-use super::{ColumnCode, ColumnEncoding, FeatureEncoding, UnencodedColumn};
+use super::{
+    ColumnCode, ColumnEncoding, DatesCode, FeatureEncoding, NumberCode, TargetStatisticsCode,
+    UnencodedColumn,
+};
 use crate::error::{Error, InputPlace, Result};
 
 /// Most values of a text that become categories without being asked for. Untuned: more columns
@@ -115,10 +118,10 @@ impl TrainingCells<'_> {
         // Without gaps the median is needed for gaps of later rows.
         let middle = (known.len() - 1) / 2;
         let (_, median, _) = known.select_nth_unstable_by(middle, f32::total_cmp);
-        Fitted::Used(ColumnCode::Numbers {
+        Fitted::Used(ColumnCode::Numbers(NumberCode {
             fill: *median,
             gaps,
-        })
+        }))
     }
 
     fn fit_texts(&self, column: &RawColumn) -> Result<Fitted> {
@@ -130,9 +133,11 @@ impl TrainingCells<'_> {
             return Ok(Fitted::empty());
         }
         if options.has_target_statistics(&column.name) {
-            return Ok(Fitted::Used(self.fit_statistics(&texts).full()));
+            let code = self.fit_statistics(&texts).full();
+            return Ok(Fitted::Used(ColumnCode::TargetStatistics(code)));
         }
         let is_chosen = options.is_category(&column.name);
+        // One value and gaps are two cases, of which a model can learn.
         if values.len() == 1 && gaps == 0 {
             return Ok(Fitted::Unused("one value only".into()));
         }
@@ -140,10 +145,10 @@ impl TrainingCells<'_> {
             let truths = texts.iter().flatten().filter_map(|text| truth_value(text));
             let known = self.train.len() - gaps;
             let is_mostly_true = 2 * truths.filter(|truth| *truth).count() > known;
-            return Ok(Fitted::Used(ColumnCode::Booleans {
+            return Ok(Fitted::Used(ColumnCode::Booleans(NumberCode {
                 fill: f32::from(u8::from(is_mostly_true)),
                 gaps,
-            }));
+            })));
         }
         let count = values.len();
         if is_chosen && count > MAX_CATEGORIES {
@@ -157,6 +162,7 @@ impl TrainingCells<'_> {
             )
             .with_remedy("use `target_statistics` for this column"));
         }
+        // Names of rows would be learned by heart, and say nothing about new rows.
         let is_identifier =
             count > MAX_AUTOMATIC_CATEGORIES || count * MIN_ROWS_PER_CATEGORY > self.train.len();
         if !is_chosen && is_identifier {
@@ -194,6 +200,8 @@ impl TrainingCells<'_> {
         let mut statistics = TargetStatistics::default();
         for (cell, text) in self.train.iter().zip(texts) {
             if cell.target.is_finite() {
+                // Position modulo folds, not a draw: an encoding does not depend on the seed of a
+                // training.
                 let fold = cell.position % FOLDS;
                 statistics.all[fold].add(cell.target);
                 let folds = statistics.values.entry(text.clone()).or_default();
@@ -206,7 +214,7 @@ impl TrainingCells<'_> {
     /// The values of the training rows in a column of target statistics, each from the other folds;
     /// `None` for other columns.
     pub fn cross_fitted(&self, column: &ColumnEncoding) -> Option<Vec<(usize, f32)>> {
-        let ColumnCode::TargetStatistics { .. } = &column.code else {
+        let ColumnCode::TargetStatistics(_) = &column.code else {
             return None;
         };
         let raw = self.rows.table().columns.iter();
@@ -239,6 +247,7 @@ impl TrainingCells<'_> {
                 weekday: days.len() >= MIN_WEEKDAY_DAYS && months.len() > 1 && weekdays.len() > 1,
                 season: last - first >= MIN_SEASON_DAYS,
                 hour: hours.len() > 1,
+                // It extrapolates beyond all training rows: used only if it is asked for.
                 trend: false,
                 holiday: !options.holidays.is_empty(),
             }
@@ -250,7 +259,7 @@ impl TrainingCells<'_> {
             )));
         }
         let holidays = options.holiday_days()?;
-        Ok(Fitted::Used(ColumnCode::Dates {
+        Ok(Fitted::Used(ColumnCode::Dates(DatesCode {
             weekdays: if parts.weekday {
                 weekdays.into_iter().collect()
             } else {
@@ -266,7 +275,7 @@ impl TrainingCells<'_> {
             holidays: parts.holiday.then_some(holidays),
             days: last - first + 1,
             gaps,
-        }))
+        })))
     }
 }
 
@@ -327,7 +336,7 @@ impl CostSum {
 }
 
 impl TargetStatistics {
-    fn full(&self) -> ColumnCode {
+    fn full(&self) -> TargetStatisticsCode {
         let prior = CostSum::of_folds(&self.all, None).mean();
         let mean = |folds: &[CostSum; FOLDS]| CostSum::of_folds(folds, None).smoothed(prior);
         let (mut values, mut means, mut gap_mean) = (Vec::new(), Vec::new(), None);
@@ -340,7 +349,7 @@ impl TargetStatistics {
                 None => gap_mean = Some(mean(folds)),
             }
         }
-        ColumnCode::TargetStatistics {
+        TargetStatisticsCode {
             values,
             means,
             gap_mean,

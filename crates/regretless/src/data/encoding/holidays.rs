@@ -16,6 +16,7 @@ impl FeatureOptions {
     /// # Errors
     /// When the file cannot be read, or another line than the first has no date.
     pub fn read_holidays(path: &Path) -> Result<Vec<String>> {
+        // Before it is read: a path to another file could be that of a large one.
         let size = fs::metadata(path).map_err(Error::io(path))?.len();
         if size > MAX_HOLIDAY_BYTES {
             let message = format!("a list of holidays has at most {MAX_HOLIDAY_BYTES} bytes");
@@ -23,6 +24,7 @@ impl FeatureOptions {
         }
         let text = fs::read_to_string(path).map_err(Error::io(path))?;
         let mut dates = Vec::new();
+        // Spreadsheets begin text files with a byte order mark.
         for (number, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
             let cells = line.split([',', ';', '\t']);
             let mut cells = cells.map(|cell| cell.trim().trim_matches('"'));

@@ -86,36 +86,56 @@ struct UnencodedColumn {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 enum ColumnCode {
     /// The number itself, or the median of the training rows.
-    Numbers { fill: f32, gaps: usize },
+    Numbers(NumberCode),
     /// 1 for true and 0 for false; a gap is the more frequent one.
-    Booleans { fill: f32, gaps: usize },
+    Booleans(NumberCode),
     /// A column for each value, sorted; a gap is a value too.
     Categories { values: Vec<String>, gaps: usize },
-    /// The smoothed mean cost of each value, sorted.
-    TargetStatistics {
-        values: Vec<String>,
-        means: Vec<f64>,
-        /// That of gaps, if training rows have any.
-        gap_mean: Option<f64>,
-        /// The mean of all training rows, for values that none of them has.
-        prior: f64,
-    },
+    /// The smoothed mean cost of each value.
+    TargetStatistics(TargetStatisticsCode),
     /// Parts of dates.
-    Dates {
-        /// From 0 for Monday; a column for each.
-        weekdays: Vec<u8>,
-        /// Sine and cosine of the time of the year.
-        season: bool,
-        /// A column for each hour of the day.
-        hours: Vec<u8>,
-        /// The day, counted from 1970-01-01, from which years are counted.
-        trend_from: Option<i64>,
-        /// Days of the holidays, sorted.
-        holidays: Option<Vec<i64>>,
-        /// Days from the first to the last training row.
-        days: i64,
-        gaps: usize,
-    },
+    Dates(DatesCode),
+}
+
+/// One number per cell.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NumberCode {
+    /// The number of a gap.
+    fill: f32,
+    gaps: usize,
+}
+
+/// Mean costs of the values of a category.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TargetStatisticsCode {
+    /// Sorted.
+    values: Vec<String>,
+    means: Vec<f64>,
+    /// That of gaps, if training rows have any.
+    gap_mean: Option<f64>,
+    /// The mean of all training rows, for values that none of them has.
+    prior: f64,
+}
+
+/// Parts of dates that are features.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DatesCode {
+    /// From 0 for Monday; a column for each.
+    weekdays: Vec<u8>,
+    /// Sine and cosine of the time of the year.
+    season: bool,
+    /// A column for each hour of the day.
+    hours: Vec<u8>,
+    /// The day, counted from 1970-01-01, from which years are counted.
+    trend_from: Option<i64>,
+    /// Days of the holidays, sorted.
+    holidays: Option<Vec<i64>>,
+    /// Days from the first to the last training row.
+    days: i64,
+    gaps: usize,
 }
 
 /// Where a feature comes from.
@@ -191,10 +211,8 @@ impl FeatureEncoding {
         let mut changed = self.clone();
         let mut has_holidays = false;
         for column in &mut changed.columns {
-            if let ColumnCode::Dates {
-                holidays: Some(known),
-                ..
-            } = &mut column.code
+            if let ColumnCode::Dates(dates) = &mut column.code
+                && let Some(known) = &mut dates.holidays
             {
                 known.clone_from(&days);
                 has_holidays = true;
@@ -214,6 +232,8 @@ impl FeatureEncoding {
         for (column, kind) in self.columns.iter().zip(self.cell_kinds()) {
             match kind {
                 CellKind::Numbers => {}
+                // Asked for by name: a file of few rows could be read otherwise, such as a text
+                // column that happens to hold numbers.
                 CellKind::Texts => options.categories.push(column.name.clone()),
                 CellKind::Times => options.dates.push(column.name.clone()),
             }
@@ -224,11 +244,11 @@ impl FeatureEncoding {
     /// The raw columns with what their cells must be.
     pub(crate) fn cell_kinds(&self) -> Vec<CellKind> {
         let kind = |column: &ColumnEncoding| match &column.code {
-            ColumnCode::Numbers { .. } => CellKind::Numbers,
-            ColumnCode::Booleans { .. }
+            ColumnCode::Numbers(_) => CellKind::Numbers,
+            ColumnCode::Booleans(_)
             | ColumnCode::Categories { .. }
-            | ColumnCode::TargetStatistics { .. } => CellKind::Texts,
-            ColumnCode::Dates { .. } => CellKind::Times,
+            | ColumnCode::TargetStatistics(_) => CellKind::Texts,
+            ColumnCode::Dates(_) => CellKind::Times,
         };
         self.columns.iter().map(kind).collect()
     }
@@ -239,12 +259,12 @@ impl FeatureEncoding {
         for (number, column) in self.columns.iter().enumerate() {
             let count = column.feature_names().len();
             let (kind, has_indicator) = match &column.code {
-                ColumnCode::Numbers { gaps, .. } | ColumnCode::Booleans { gaps, .. } => {
-                    (FeatureSourceKind::Number, *gaps > 0)
+                ColumnCode::Numbers(code) | ColumnCode::Booleans(code) => {
+                    (FeatureSourceKind::Number, code.gaps > 0)
                 }
-                ColumnCode::TargetStatistics { .. } => (FeatureSourceKind::Number, false),
+                ColumnCode::TargetStatistics(_) => (FeatureSourceKind::Number, false),
                 ColumnCode::Categories { gaps, .. } => (FeatureSourceKind::Category, *gaps > 0),
-                ColumnCode::Dates { gaps, .. } => (FeatureSourceKind::Date, *gaps > 0),
+                ColumnCode::Dates(code) => (FeatureSourceKind::Date, code.gaps > 0),
             };
             for position in 0..count {
                 let is_indicator = has_indicator && position + 1 == count;
@@ -272,35 +292,12 @@ impl FeatureEncoding {
     /// # Errors
     /// A message when no training writes it.
     pub(crate) fn check(&self) -> std::result::Result<(), String> {
-        let is_sorted = |values: &[String]| values.windows(2).all(|pair| pair[0] < pair[1]);
         for column in &self.columns {
             let is_valid = match &column.code {
-                ColumnCode::Numbers { fill, .. } | ColumnCode::Booleans { fill, .. } => {
-                    fill.is_finite()
-                }
+                ColumnCode::Numbers(code) | ColumnCode::Booleans(code) => code.fill.is_finite(),
                 ColumnCode::Categories { values, .. } => is_sorted(values),
-                ColumnCode::TargetStatistics {
-                    values,
-                    means,
-                    gap_mean,
-                    prior,
-                } => {
-                    is_sorted(values)
-                        && values.len() == means.len()
-                        && means
-                            .iter()
-                            .chain(gap_mean)
-                            .chain([prior])
-                            .all(|m| m.is_finite())
-                }
-                ColumnCode::Dates {
-                    weekdays, hours, ..
-                } => {
-                    weekdays
-                        .iter()
-                        .all(|day| usize::from(*day) < WEEKDAY_NAMES.len())
-                        && hours.iter().all(|hour| *hour < 24)
-                }
+                ColumnCode::TargetStatistics(code) => code.is_valid(),
+                ColumnCode::Dates(code) => code.is_valid(),
             };
             if !is_valid {
                 return Err(format!("the encoding of column '{}'", column.name));
@@ -320,6 +317,7 @@ impl FeatureEncoding {
             .iter()
             .map(|column| column.feature_names().len())
             .sum();
+        // Zeros: absent items, and unknown values in one-hot columns, need no writing.
         let mut encoded = EncodedRows {
             values: vec![0.0; rows.len() * width],
             width,
@@ -338,5 +336,26 @@ impl FeatureEncoding {
             offset += column.feature_names().len();
         }
         Ok(encoded)
+    }
+}
+
+fn is_sorted(values: &[String]) -> bool {
+    values.windows(2).all(|pair| pair[0] < pair[1])
+}
+
+impl TargetStatisticsCode {
+    fn is_valid(&self) -> bool {
+        let mut means = self.means.iter().chain(&self.gap_mean).chain([&self.prior]);
+        is_sorted(&self.values)
+            && self.values.len() == self.means.len()
+            && means.all(|mean| mean.is_finite())
+    }
+}
+
+impl DatesCode {
+    fn is_valid(&self) -> bool {
+        let mut weekdays = self.weekdays.iter();
+        weekdays.all(|day| usize::from(*day) < WEEKDAY_NAMES.len())
+            && self.hours.iter().all(|hour| *hour < 24)
     }
 }

@@ -1,5 +1,6 @@
 //! Codes of one number: numbers and truth values.
 
+use super::NumberCode;
 use super::cells::{ColumnCells, EncodedRows, Occurrences};
 use super::raw::{RawCells, TEXT_GAP, TIME_GAP, TextCells, truth_value};
 use crate::error::{Error, Result};
@@ -24,8 +25,7 @@ impl ColumnCells<'_> {
 
     pub(super) fn encode_numbers(
         &self,
-        fill: f32,
-        gaps: usize,
+        code: NumberCode,
         out: &mut EncodedRows,
         offset: usize,
     ) -> Result<()> {
@@ -34,6 +34,8 @@ impl ColumnCells<'_> {
         for (row, source) in self.existing_rows() {
             let number = match &self.raw.cells {
                 RawCells::Numbers { slot } => table.numbers[source * table.width + slot],
+                // A column of gaps alone is read as text or dates: it has no cell that says
+                // otherwise.
                 RawCells::Texts(texts) if texts.codes[source] == TEXT_GAP => f32::NAN,
                 RawCells::Texts(texts) => return Err(self.no_numbers(texts)),
                 RawCells::Times(times) if times[source] == TIME_GAP => f32::NAN,
@@ -41,20 +43,20 @@ impl ColumnCells<'_> {
             };
             let at = row * out.width + offset;
             if number.is_nan() {
-                self.mark_gap(row, gaps, at + 1, &mut missing, out)?;
-                out.values[at] = fill;
+                self.mark_gap(row, code.gaps, at + 1, &mut missing, out)?;
+                out.values[at] = code.fill;
             } else {
                 out.values[at] = number;
             }
         }
-        self.note_gaps(&missing, &format!("it is taken as the median {fill}"), out);
+        let filled = format!("it is taken as the median {}", code.fill);
+        self.note_gaps(&missing, &filled, out);
         Ok(())
     }
 
     pub(super) fn encode_booleans(
         &self,
-        fill: f32,
-        gaps: usize,
+        code: NumberCode,
         out: &mut EncodedRows,
         offset: usize,
     ) -> Result<()> {
@@ -70,18 +72,18 @@ impl ColumnCells<'_> {
             match truth {
                 Some(Some(truth)) => out.values[at] = f32::from(u8::from(truth)),
                 Some(None) => {
-                    out.values[at] = fill;
+                    out.values[at] = code.fill;
                     unseen.add(row);
                 }
                 None => {
-                    self.mark_gap(row, gaps, at + 1, &mut missing, out)?;
-                    out.values[at] = fill;
+                    self.mark_gap(row, code.gaps, at + 1, &mut missing, out)?;
+                    out.values[at] = code.fill;
                 }
             }
         }
         let filled = format!(
             "it is taken as {}",
-            if fill > 0.5 { "true" } else { "false" }
+            if code.fill > 0.5 { "true" } else { "false" }
         );
         self.note_gaps(&missing, &filled, out);
         self.note_first_text(

@@ -56,6 +56,7 @@ impl FeatureOptions {
     /// When a part of a date is unknown, a holiday is no date, or holidays are asked for without
     /// any.
     pub fn check(&self) -> Result<()> {
+        // Later readers skip entries that are invalid: they are refused here, once.
         for entry in &self.dates {
             let parts = parse_date_entry(entry)?.parts;
             if parts.is_some_and(|parts| parts.holiday) && self.holidays.is_empty() {
@@ -112,6 +113,7 @@ impl FeatureOptions {
                     .with_remedy("write dates such as 2026-12-25")
             })?);
         }
+        // Sorted, as each date is looked up by binary search.
         days.sort_unstable();
         days.dedup();
         Ok(days)

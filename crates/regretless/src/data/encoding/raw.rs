@@ -87,6 +87,7 @@ impl TextCollector {
             self.cells.codes.push(*code);
             return;
         }
+        // Codes are in the order of appearance: the same file gives the same codes.
         let code = self.cells.values.len() as u32;
         self.numbers.insert(text.to_owned(), code);
         self.cells.values.push(text.to_owned());
@@ -187,6 +188,7 @@ impl RawRows {
 
     /// Where a cell is, for messages; rows in memory are counted from 0.
     pub fn place(&self, row: usize, column: &str) -> InputPlace {
+        // Messages name the row of the file, which splits and selections have changed.
         let row = self.row(row).unwrap_or(row);
         match &self.table.origin {
             None => InputPlace::default().row(row as u64).column(column),
@@ -254,6 +256,7 @@ impl FeatureTable {
         let mut collector = TextCollector::default();
         for value in values {
             match value.as_ref().map(|text| text.as_ref().trim()) {
+                // The same markers as in files: a table in memory and its file have the same gaps.
                 Some(text) if !is_gap(text) => collector.push(text),
                 Some(_) | None => collector.push_gap(),
             }

@@ -27,6 +27,8 @@ impl Dataset {
             train: self.training_cells(&raw.rows, train),
         };
         let encoding = Arc::new(cells.fit()?);
+        // All rows get the statistics of all training rows; those of training rows are then
+        // replaced by the statistics of the other folds.
         let mut encoded = encoding.encode(&raw.rows)?;
         let mut is_cross_fitted = false;
         let mut offset = 0;
@@ -65,6 +67,7 @@ impl Dataset {
     fn training_cells(&self, rows: &RawRows, train: &[usize]) -> Vec<TrainingCell> {
         let size = self.features.shape.rows_per_instance();
         let mut cells = Vec::with_capacity(train.len() * size);
+        // A weight of 0 leaves a row out of the training, so it must not shape the features either.
         let is_left_out = |row: usize| {
             self.row_weights()
                 .is_some_and(|weights| weights[row] == 0.0)

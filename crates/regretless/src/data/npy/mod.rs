@@ -169,6 +169,8 @@ impl NpyArray {
     fn open(path: &Path, storage: Storage) -> Result<Self> {
         let source = header::open(path)?;
         let count = source.shape.iter().product::<usize>();
+        // Only bytes that are the numbers of a matrix as they are can be mapped; others are
+        // converted in memory.
         if source.is_native() && storage.maps(4 * count as u64) {
             let (shape, start) = (source.shape.clone(), source.start);
             if let Some(values) = MappedArray::open(source.data.into_inner(), path, start, count)? {
@@ -273,6 +275,8 @@ fn numbers<T: npyz::Deserialize, N>(
         std::io::Error::new(std::io::ErrorKind::OutOfMemory, message)
     };
     values
+        // A header may claim any size: an allocation that fails is an error, not the end of the
+        // program.
         .try_reserve_exact(file.header().len() as usize)
         .map_err(out_of_memory)?;
     for value in file.data::<T>().map_err(std::io::Error::other)? {

@@ -11,7 +11,7 @@
 //!   `layers/predictions.rs` (networks) and `layers/items.rs` (shared linear predictors).
 //! * `train/fused/expanded_squares.rs`: plain squared errors of linear predictors, without
 //!   computing predictions.
-//! * `python/regretless/_torch_cost_sensitive.py`: torch operations, for autograd, GPUs and second
+//! * `python/regretless/torch/_cost_sensitive.py`: torch operations, for autograd, GPUs and second
 //!   derivatives.
 //!
 //! The instance weights C_i are applied outside, by `train/weighting.rs` or the caller.

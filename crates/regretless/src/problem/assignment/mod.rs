@@ -240,6 +240,7 @@ impl Assignment {
             ))
             .with_remedy("it needs one of each or more"));
         }
+        // A list only if something is forbidden: without one the solver need not look up pairs.
         let allowed = (!forbidden.is_empty()).then(|| {
             let mut allowed = vec![true; count];
             for [agent, task] in &forbidden {
@@ -310,6 +311,8 @@ impl Assignment {
         }
         let (agents, tasks) = (&self.pairs.agents, &self.pairs.tasks);
         let (agent_count, task_count) = (agents.count, tasks.count);
+        // Hall (1935): the smaller side can be matched unless some of its members have, together,
+        // fewer partners than they are. Such members are the most useful message.
         if agent_count <= task_count {
             let is_allowed = |agent: usize, task: usize| self.is_allowed(agent * task_count + task);
             let violator = find_hall_violator(agent_count, task_count, is_allowed);

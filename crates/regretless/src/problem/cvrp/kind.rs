@@ -11,14 +11,12 @@ use crate::solve::complete_graph::edges_at;
 use crate::solve::complete_graph::{num_edges, routes_from_edges};
 use crate::solve::cone::NormalCone;
 use crate::solve::cvrp::{CvrpBranchAndCut, CvrpLocalSearch, CvrpRelaxation};
-use crate::solve::relaxation::{CostRangeKind, CostRanging, Relaxation, RelaxationSolver};
+use crate::solve::relaxation::{CostRanging, Relaxation, RelaxationSolver};
 use crate::solve::{SearchLimits, Solver};
 
 impl CostNaming for Cvrp {}
 
 impl PartialKind for Cvrp {
-    const ITEM: &'static str = "customer";
-
     fn subset(&self) -> &MaybeSubset<Self> {
         &self.subset
     }
@@ -99,18 +97,9 @@ impl Sensitivity for Cvrp {
         Some(Box::new(CvrpRelaxation::new(self.solver_input(), kind)))
     }
 
-    fn cost_ranging(
-        &self,
-        kind: CostRangeKind,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn CostRanging>> {
-        match kind {
-            CostRangeKind::Basis => Some(Box::new(CvrpRelaxation::new(
-                self.solver_input(),
-                Relaxation::Plain,
-            ))),
-            CostRangeKind::Exact => None,
-        }
+    fn basis_ranging(&self, _limits: &SearchLimits) -> Option<Box<dyn CostRanging>> {
+        let relaxation = CvrpRelaxation::new(self.solver_input(), Relaxation::Plain);
+        Some(Box::new(relaxation))
     }
 }
 

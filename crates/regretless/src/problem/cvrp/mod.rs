@@ -167,7 +167,12 @@ impl Cvrp {
         }
         let subset = present.map(|present| {
             let smaller = Self::of_limits(of_present(&demands, &present), limits, MaybeSubset::ALL);
-            MaybeSubset::of(Subset::of_nodes(present, customers + 1, smaller))
+            MaybeSubset::of(Subset::of_nodes(
+                "customer",
+                present,
+                customers + 1,
+                smaller,
+            ))
         });
         let subset = subset.unwrap_or(MaybeSubset::ALL);
         Ok(Self::of_limits(demands, limits, subset))

@@ -17,9 +17,7 @@ use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::solve::cone::NormalCone;
 use crate::solve::knapsack::{KnapsackBranchAndBound, KnapsackRelaxation};
-use crate::solve::relaxation::{
-    AdjacentVertices, CostRangeKind, CostRanging, Relaxation, RelaxationSolver,
-};
+use crate::solve::relaxation::VertexSolver;
 use crate::solve::{SearchLimits, Solver};
 use crate::text::plural;
 
@@ -251,8 +249,6 @@ impl FailureReasons for Knapsack {}
 impl Choices for Knapsack {}
 
 impl PartialKind for Knapsack {
-    const ITEM: &'static str = "item";
-
     fn subset(&self) -> &MaybeSubset<Self> {
         &self.subset
     }
@@ -329,26 +325,7 @@ impl CostNaming for Knapsack {
 }
 
 impl Sensitivity for Knapsack {
-    fn relaxation_solver(
-        &self,
-        _kind: Relaxation,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn RelaxationSolver>> {
-        Some(self.relaxation())
-    }
-
-    fn cost_ranging(
-        &self,
-        kind: CostRangeKind,
-        _limits: &SearchLimits,
-    ) -> Option<Box<dyn CostRanging>> {
-        match kind {
-            CostRangeKind::Basis => Some(self.relaxation()),
-            CostRangeKind::Exact => None,
-        }
-    }
-
-    fn adjacent_vertices(&self, _limits: &SearchLimits) -> Option<Box<dyn AdjacentVertices>> {
+    fn vertex_solver(&self, _limits: &SearchLimits) -> Option<Box<dyn VertexSolver>> {
         Some(self.relaxation())
     }
 }

@@ -186,6 +186,7 @@ fn numbers_by_name(names: &[String]) -> HashMap<&str, Option<usize>> {
     for (number, name) in names.iter().enumerate() {
         numbers
             .entry(name.as_str())
+            // A name that several have is an error only where it is used.
             .and_modify(|number| *number = None)
             .or_insert(Some(number));
     }
@@ -283,6 +284,8 @@ impl LinearProblem {
         for change in changes {
             changed.set(change)?;
         }
+        // After all changes: a lower bound may be set before the upper bound that makes room for
+        // it.
         changed.check_bounds(changes)?;
         let mut present = None;
         for change in changes {
@@ -313,6 +316,7 @@ impl ChangedModel {
         if value.is_nan() {
             return Err(format!("{} is not a number", self.describe(slot)));
         }
+        // Files and solvers write infinite bounds as large numbers.
         let bound = if value.abs() >= INFINITE_BOUND {
             f64::INFINITY.copysign(value)
         } else {

@@ -329,18 +329,18 @@ mod tests {
         );
     }
 
+    fn sentence_of(build: LinearBuilder) -> Option<String> {
+        let problem = build.build().unwrap();
+        problem.capabilities().failure_reasons.infeasibility()
+    }
+
     #[test]
     fn sentences_name_rows_bounds_and_integrality() {
         let mut build = LinearBuilder::new("sentence", Sense::Minimize);
         let x = build.predicted("x", VariableDomain::Continuous([0.0, 4.0]));
         let y = build.predicted("y", VariableDomain::Continuous([0.0, 4.0]));
         build.row([9.0, f64::INFINITY], [(x, 1.0), (y, 1.0)]);
-        let sentence = build
-            .build()
-            .unwrap()
-            .capabilities()
-            .failure_reasons
-            .infeasibility();
+        let sentence = sentence_of(build);
         assert_eq!(
             sentence.as_deref(),
             Some("r0, the bounds of x and y cannot hold together")
@@ -349,13 +349,7 @@ mod tests {
         let mut build = LinearBuilder::new("integer", Sense::Minimize);
         let x = build.predicted("x", VariableDomain::Integer([0.0, 4.0]));
         build.row([3.0, 3.0], [(x, 2.0)]);
-        let sentence = build
-            .build()
-            .unwrap()
-            .capabilities()
-            .failure_reasons
-            .infeasibility()
-            .unwrap();
+        let sentence = sentence_of(build).unwrap();
         assert!(sentence.contains("do not conflict"), "{sentence}");
 
         let mut build = LinearBuilder::new("many", Sense::Minimize);
@@ -363,13 +357,7 @@ mod tests {
             build.predicted(format!("x{column}"), VariableDomain::Binary);
         }
         build.row([13.0, f64::INFINITY], (0..12).map(|column| (column, 1.0)));
-        let sentence = build
-            .build()
-            .unwrap()
-            .capabilities()
-            .failure_reasons
-            .infeasibility()
-            .unwrap();
+        let sentence = sentence_of(build).unwrap();
         assert!(
             sentence.starts_with("r0, the bounds of x0, x1") && sentence.contains("and 5 others"),
             "{sentence}"

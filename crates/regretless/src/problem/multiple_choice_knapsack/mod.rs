@@ -221,6 +221,8 @@ impl MultipleChoiceKnapsack {
                 "the capacity {capacity} is not a number >= 0"
             )));
         }
+        // The lightest offer of every group is a selection: if it fits, there is a feasible one,
+        // and else there is none.
         let lightest = self.choice.lightest();
         if lightest <= self.choice.limit() {
             return Ok(self);

@@ -86,6 +86,8 @@ pub(super) fn clear_absent(values: &mut [f64], present: Option<&[bool]>) {
 /// Some of the items or nodes of a problem, and the smaller problem of these.
 #[derive(Debug, PartialEq)]
 pub struct Subset<K> {
+    /// The singular of what may be absent.
+    item: &'static str,
     /// Whether each item or node of the full problem is present; not all of them are.
     present: Vec<bool>,
     /// Whether each cost of the full problem exists.
@@ -100,6 +102,7 @@ impl<K> Subset<K> {
     pub fn of_items(present: Vec<bool>, smaller: K) -> Self {
         let items = (0..).zip(&present).filter(|(_, present)| **present);
         Self {
+            item: "item",
             indices: items.map(|(item, _)| item).collect(),
             present_costs: present.clone(),
             present,
@@ -108,8 +111,9 @@ impl<K> Subset<K> {
     }
 
     /// A subset of the nodes of a complete graph, each edge of which has one cost. The last nodes
-    /// are listed; those before them, if any, are always present.
-    pub fn of_nodes(present: Vec<bool>, nodes: usize, smaller: K) -> Self {
+    /// are listed; those before them, if any, are always present. `item` is what messages call a
+    /// listed node.
+    pub fn of_nodes(item: &'static str, present: Vec<bool>, nodes: usize, smaller: K) -> Self {
         let always = nodes - present.len();
         let listed = (always..nodes).filter(|node| present[node - always]);
         let visited: Vec<usize> = (0..always).chain(listed).collect();
@@ -125,6 +129,7 @@ impl<K> Subset<K> {
             }
         }
         Self {
+            item,
             present,
             present_costs,
             indices: indices.into(),
@@ -135,6 +140,7 @@ impl<K> Subset<K> {
     /// The same subset of another problem.
     pub fn with_smaller(&self, smaller: K) -> Self {
         Self {
+            item: self.item,
             present: self.present.clone(),
             present_costs: self.present_costs.clone(),
             indices: Arc::clone(&self.indices),
@@ -148,9 +154,13 @@ impl<K> Subset<K> {
     }
 
     /// The end of a problem's name: how many of its items are present.
-    fn name_suffix(&self, item: &str) -> String {
+    fn name_suffix(&self) -> String {
         let count = self.present.iter().filter(|present| **present).count();
-        format!(" ({count} of {} {item}s present)", self.present.len())
+        format!(
+            " ({count} of {} {}s present)",
+            self.present.len(),
+            self.item
+        )
     }
 }
 
@@ -234,9 +244,6 @@ pub trait PartialKind:
     + std::any::Any
     + Sized
 {
-    /// The singular of what may be absent.
-    const ITEM: &'static str;
-
     /// The items or nodes that are present.
     fn subset(&self) -> &MaybeSubset<Self>;
 
@@ -269,10 +276,7 @@ pub trait PartialKind:
 
 impl<K: PartialKind> ProblemKind for K {
     fn name(&self) -> String {
-        let suffix = self
-            .subset()
-            .get()
-            .map(|subset| subset.name_suffix(K::ITEM));
+        let suffix = self.subset().get().map(Subset::name_suffix);
         self.title() + &suffix.unwrap_or_default()
     }
 

@@ -56,6 +56,17 @@ pub enum Content {
     },
 }
 
+/// What readers of problems written as text have in common.
+const PROBLEM_FILE: Reader = Reader {
+    name: "",
+    extension: "",
+    published: &[],
+    content: Content::Text,
+    read: problem,
+    slow_reading: None,
+    errors_name_the_file: true,
+};
+
 /// Every reader.
 pub const READERS: [Reader; 21] = [
     Reader {
@@ -139,11 +150,7 @@ pub const READERS: [Reader; 21] = [
     Reader {
         name: "problem_toml",
         extension: "toml",
-        published: &[],
-        content: Content::Text,
-        read: problem,
-        slow_reading: None,
-        errors_name_the_file: true,
+        ..PROBLEM_FILE
     },
     Reader {
         name: "settings_toml",
@@ -163,28 +170,17 @@ pub const READERS: [Reader; 21] = [
             "mps/flugpl.mps",
             "mps/p0033.mps",
         ],
-        content: Content::Text,
-        read: problem,
-        slow_reading: None,
-        errors_name_the_file: true,
+        ..PROBLEM_FILE
     },
     Reader {
         name: "mps_fixed",
         extension: "mps",
-        published: &[],
-        content: Content::Text,
-        read: problem,
-        slow_reading: None,
-        errors_name_the_file: true,
+        ..PROBLEM_FILE
     },
     Reader {
         name: "lp",
         extension: "lp",
-        published: &[],
-        content: Content::Text,
-        read: problem,
-        slow_reading: None,
-        errors_name_the_file: true,
+        ..PROBLEM_FILE
     },
     Reader {
         name: "tsplib",
@@ -194,28 +190,20 @@ pub const READERS: [Reader; 21] = [
             "tsplib/ulysses16.tsp",
             "tsplib/att48.tsp",
         ],
-        content: Content::Text,
-        read: problem,
-        slow_reading: None,
-        errors_name_the_file: true,
+        ..PROBLEM_FILE
     },
     Reader {
         name: "cvrplib",
         extension: "vrp",
         published: &["cvrp/E-n13-k4.vrp", "cvrp/P-n16-k8.vrp"],
-        content: Content::Text,
-        read: problem,
-        slow_reading: None,
-        errors_name_the_file: true,
+        ..PROBLEM_FILE
     },
     Reader {
         name: "compressed",
         extension: "tsp",
         published: &[],
         content: Content::Binary,
-        read: problem,
-        slow_reading: None,
-        errors_name_the_file: true,
+        ..PROBLEM_FILE
     },
     Reader {
         name: "orlib",
@@ -329,19 +317,12 @@ fn csv_arcs(path: &Path) -> Result<String, String> {
 
 /// A wide table with row parameters, in which costs may be absent.
 fn csv_parameters(path: &Path) -> Result<String, String> {
-    let source = TableSource::Csv {
-        file: path.to_path_buf(),
-        layout: Layout::Wide(WideColumns {
-            costs: vec!["cost*".into()],
-            ..WideColumns::default()
-        }),
-        dialect: CsvDialect::default(),
-        parameters: Vec::new(),
-    };
+    let layout = Layout::Wide(WideColumns {
+        costs: vec!["cost*".into()],
+        ..WideColumns::default()
+    });
     let asked = [parameter("capacity", 1), parameter("w_*", 2)];
-    let data = source
-        .read_columns(&absent_costs(&asked))
-        .map_err(message)?;
+    let data = csv_with_absent_costs(path, layout, &asked)?;
     let parameters = data.parameters().ok_or("no parameters")?;
     assert_eq!(
         (parameters.rows(), parameters.names().count()),
@@ -358,19 +339,12 @@ fn csv_parameters(path: &Path) -> Result<String, String> {
 
 /// A long table whose instances may have different items.
 fn csv_different_items(path: &Path) -> Result<String, String> {
-    let source = TableSource::Csv {
-        file: path.to_path_buf(),
-        layout: Layout::Long(LongColumns {
-            item: Some("item".into()),
-            ..LongColumns::default()
-        }),
-        dialect: CsvDialect::default(),
-        parameters: Vec::new(),
-    };
+    let layout = Layout::Long(LongColumns {
+        item: Some("item".into()),
+        ..LongColumns::default()
+    });
     let asked = [parameter("weight", 0), parameter("budget", 1)];
-    let data = source
-        .read_columns(&absent_costs(&asked))
-        .map_err(message)?;
+    let data = csv_with_absent_costs(path, layout, &asked)?;
     let parameters = data.parameters().ok_or("no parameters")?;
     let items = data.costs().cols();
     let present = parameter(RowParameters::PRESENT_ITEMS, items);
@@ -414,13 +388,25 @@ fn parameter(pattern: &str, count: usize) -> ParameterColumns {
     }
 }
 
-fn absent_costs(parameters: &[ParameterColumns]) -> ProblemColumns<'_> {
-    ProblemColumns {
+/// Reads a table whose instances may have different items and lack costs.
+fn csv_with_absent_costs(
+    path: &Path,
+    layout: Layout,
+    parameters: &[ParameterColumns],
+) -> Result<Dataset, String> {
+    let source = TableSource::Csv {
+        file: path.to_path_buf(),
+        layout,
+        dialect: CsvDialect::default(),
+        parameters: Vec::new(),
+    };
+    let columns = ProblemColumns {
         parameters,
         may_have_absent_costs: true,
         items_may_differ: true,
         ..ProblemColumns::default()
-    }
+    };
+    source.read_columns(&columns).map_err(message)
 }
 
 /// A table with semicolons and decimal commas, split by its dates.

@@ -6,14 +6,13 @@ use std::sync::Arc;
 use regretless::Decision;
 use regretless::loss::cost_sensitive::CostSensitiveLoss;
 use regretless::loss::{
-    CostSensitiveSpec, ErrorSide, Loss, LossInput, LossSpec, NoiseKey, Normalization,
-    SinglePrecisionInput,
+    CostSensitiveSpec, ErrorSide, Loss, LossSpec, Normalization, SinglePrecisionInput,
 };
 use regretless::oracle::Oracle;
 use regretless::problem::{Sense, TopK, VariableBounds};
 
 use crate::simd::SimdToken;
-use crate::tests::common::{assert_close, exact_numbers, hash_of_bits};
+use crate::tests::common::{assert_close, exact_numbers, hash_of_bits, loss_input};
 
 /// `count` numbers between −1 and 3. Every 50th does not depend on the seed, so costs and
 /// predictions are equal there.
@@ -65,13 +64,7 @@ fn evaluate_both(
     };
     let value = loss.evaluate_single(&input, &mut single_gradient)?;
     let (costs, prediction) = (doubles(&costs, 1.0), doubles(prediction, sign));
-    let input = LossInput {
-        instance: 0,
-        costs: &costs,
-        prediction: &prediction,
-        label: &label,
-        noise: NoiseKey::default(),
-    };
+    let input = loss_input(&costs, &prediction, &label);
     let oracle = Oracle::new(Arc::new(TopK::new(count, 1, Sense::Minimize).unwrap()));
     let mut double_gradient = vec![f64::NAN; count];
     let double_value = loss

@@ -142,6 +142,15 @@ fn cases() -> Vec<Case> {
     cases
 }
 
+/// In each row ones, and a zero at the place that `zero` gives for the row.
+fn ones_but_one(count: usize, zero: fn(usize) -> usize) -> Vec<f64> {
+    let mut ones = vec![1.0; count * ROWS];
+    for (row, values) in ones.chunks_exact_mut(count).enumerate() {
+        values[zero(row)] = 0.0;
+    }
+    ones
+}
+
 /// Zeros and ones, at least `fewest` ones in each row.
 fn zeros_and_ones(name: &str, count: usize, fewest: usize) -> Vec<f64> {
     let mut drawn = numbers(name, 7, ROWS * count, 0.0, 1.0);
@@ -193,12 +202,8 @@ fn cases_with_absent_items() -> Vec<Case> {
             columns: vec![
                 ("from", 1, whole_numbers("from", 2, 0.0, 1.0)),
                 ("to", 1, whole_numbers("to", 3, 10.0, 11.0)),
-                ("open", 17, {
-                    let mut open = vec![1.0; 17 * ROWS];
-                    // A closed arc per row that leaves a way around it.
-                    (0..ROWS).for_each(|row| open[17 * row + 7 + row % 3] = 0.0);
-                    open
-                }),
+                // A closed arc per row that leaves a way around it.
+                ("open", 17, ones_but_one(17, |row| 7 + row % 3)),
             ],
             by_hand: |case, row| {
                 json!({"kind": "grid_path", "grid": [3, 4],
@@ -274,11 +279,7 @@ fn cases_with_absent_items() -> Vec<Case> {
                     sent.into_iter().map(|sent| -sent).collect()
                 }),
                 ("most", 1, numbers("most", 3, ROWS, 0.5, 2.0)),
-                ("open", 5, {
-                    let mut open = vec![1.0; 5 * ROWS];
-                    (0..ROWS).for_each(|row| open[5 * row + row % 4] = 0.0);
-                    open
-                }),
+                ("open", 5, ones_but_one(5, |row| row % 4)),
             ],
             by_hand: |case, row| {
                 json!({"kind": "min_cost_flow",
@@ -311,12 +312,8 @@ fn cases_with_absent_items() -> Vec<Case> {
             columns: vec![
                 ("from", 1, whole_numbers("from", 2, 0.0, 3.0)),
                 ("to", 1, whole_numbers("to", 3, 0.0, 3.0)),
-                ("open", 8, {
-                    let mut open = vec![1.0; 8 * ROWS];
-                    // A closed arc per row that leaves a way around it.
-                    (0..ROWS).for_each(|row| open[8 * row + 4 + row % 4] = 0.0);
-                    open
-                }),
+                // A closed arc per row that leaves a way around it.
+                ("open", 8, ones_but_one(8, |row| 4 + row % 4)),
             ],
             by_hand: |case, row| {
                 json!({"kind": "graph_path", "source": case.value("from", row) as u64,
@@ -350,11 +347,7 @@ fn cases_with_absent_items() -> Vec<Case> {
             name: "edges of a tree",
             template: json!({"kind": "spanning_tree", "nodes": 4, "present": {"columns": "e*"}}),
             costs: 6,
-            columns: vec![("e", 6, {
-                let mut open = vec![1.0; 6 * ROWS];
-                (0..ROWS).for_each(|row| open[6 * row + row % 6] = 0.0);
-                open
-            })],
+            columns: vec![("e", 6, ones_but_one(6, |row| row % 6))],
             by_hand: |case, row| {
                 let present = whole(case.values("e", row));
                 json!({"kind": "spanning_tree", "nodes": 4, "present": present})

@@ -9,7 +9,8 @@ use super::{choice, costs, grid, knapsack, stream};
 use regretless::Decision;
 use regretless::problem::ProblemKind;
 use regretless::random::RandomStream;
-use regretless::solve::SearchLimits;
+use regretless::solve::relaxation::VertexDelta;
+use regretless::solve::{SearchLimits, Solution};
 
 /// Rows `a·x ≤ b` of a polytope, bounds and both sides of equations included.
 #[derive(Default)]
@@ -176,6 +177,15 @@ fn dense(decision: &Decision, count: usize) -> Vec<f64> {
     let mut out = vec![0.0; count];
     decision.write_dense(&mut out);
     out
+}
+
+/// The relaxed optimum and the differences of its adjacent vertices.
+fn adjacent_vertices(problem: &dyn ProblemKind, costs: &[f64]) -> (Solution, Vec<VertexDelta>) {
+    let sensitivity = problem.sensitivity();
+    let mut solver = sensitivity
+        .adjacent_vertices(&SearchLimits::default())
+        .unwrap();
+    solver.adjacent_vertices(costs).unwrap()
 }
 
 /// The relaxed optimum and its adjacent vertices as dense vectors.
@@ -355,13 +365,7 @@ fn adjacent_vertices_of_large_knapsacks_differ_in_few_entries() {
         .collect();
     let problem = regretless::problem::Knapsack::with_capacity_fraction(weights, 0.1).unwrap();
     let costs: Vec<f64> = (0..300).map(|_| stream.uniform(-5.0, -1.0)).collect();
-    let (_, deltas) = problem
-        .capabilities()
-        .sensitivity
-        .adjacent_vertices(&SearchLimits::default())
-        .unwrap()
-        .adjacent_vertices(&costs)
-        .unwrap();
+    let (_, deltas) = adjacent_vertices(&problem, &costs);
     assert_eq!(deltas.len(), 300, "one per nonbasic variable");
     assert!(deltas.iter().all(|delta| delta.indices().len() <= 5));
 }
@@ -372,13 +376,7 @@ fn at_most_ten_thousand_adjacent_vertices_of_large_grids_are_listed() {
     let costs: Vec<f64> = (0..problem.num_costs())
         .map(|arc| (arc as f64).sin())
         .collect();
-    let (solution, deltas) = problem
-        .capabilities()
-        .sensitivity
-        .adjacent_vertices(&SearchLimits::default())
-        .unwrap()
-        .adjacent_vertices(&costs)
-        .unwrap();
+    let (solution, deltas) = adjacent_vertices(&problem, &costs);
     assert_eq!(deltas.len(), 10_000);
     let path = dense(&solution.decision, costs.len());
     for delta in &deltas {
@@ -391,10 +389,9 @@ fn at_most_ten_thousand_adjacent_vertices_of_large_grids_are_listed() {
 
 #[cfg(feature = "highs")]
 mod linear {
-    use super::{Polytope, check, compare, costs, stream};
+    use super::{Polytope, adjacent_vertices, check, compare, costs, stream};
     use crate::tests::sensitivity::{is_unbounded, linear};
-    use regretless::problem::{LinearBuilder, LinearProblem, ProblemKind, Sense, VariableDomain};
-    use regretless::solve::SearchLimits;
+    use regretless::problem::{LinearBuilder, LinearProblem, Sense, VariableDomain};
 
     fn polytope(problem: &LinearProblem) -> Polytope {
         let model = problem.model();
@@ -450,14 +447,7 @@ mod linear {
             let mut stream = stream(16, case);
             let costs = costs(&mut stream, &problem, 0);
             let adjacent_points = check(&problem, &polytope, &costs, &format!("case {case}")).1;
-            let detours = grid
-                .capabilities()
-                .sensitivity
-                .adjacent_vertices(&SearchLimits::default())
-                .unwrap()
-                .adjacent_vertices(&costs)
-                .unwrap()
-                .1;
+            let (_, detours) = adjacent_vertices(&grid, &costs);
             assert_eq!(adjacent_points.len(), detours.len(), "case {case}");
         }
     }
@@ -470,13 +460,7 @@ mod linear {
         let b = build.auxiliary("b", VariableDomain::Continuous([0.0, 1.0]), 3.0);
         build.row([1.0, 1.0], [(a, 1.0), (b, 1.0)]);
         let problem = build.build().unwrap();
-        let (solution, deltas) = problem
-            .capabilities()
-            .sensitivity
-            .adjacent_vertices(&SearchLimits::default())
-            .unwrap()
-            .adjacent_vertices(&[2.0])
-            .unwrap();
+        let (solution, deltas) = adjacent_vertices(&problem, &[2.0]);
         assert_eq!((solution.objective, deltas.len()), (2.0, 1));
         assert_eq!(
             (deltas[0].value(0), deltas[0].fixed(), deltas[0].dot(&[2.0])),

@@ -107,6 +107,7 @@ fn linear(
     case: u64,
     columns: usize,
 ) -> regretless::problem::LinearProblem {
+    use crate::tests::common::row_bounds;
     use regretless::problem::{LinearBuilder, VariableDomain};
     let mut build = LinearBuilder::new("random", Sense::Minimize);
     let mut point = Vec::new();
@@ -140,13 +141,7 @@ fn linear(
         } else {
             stream.uniform(0.5, 4.0)
         };
-        let bounds = match stream.index_below(4) {
-            0 => [f64::NEG_INFINITY, activity + slack],
-            1 => [activity - slack, f64::INFINITY],
-            2 => [activity - slack, activity + slack],
-            _ => [activity, activity],
-        };
-        build.row(bounds, entries);
+        build.row(row_bounds(stream, activity, slack), entries);
     }
     build.build().unwrap()
 }

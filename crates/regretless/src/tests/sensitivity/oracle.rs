@@ -54,6 +54,19 @@ fn knapsack() -> (Oracle, Matrix) {
     )
 }
 
+/// Asks for the exact ranges of all rows, and drops them.
+fn exact_ranges(oracle: &Oracle, costs: &Matrix) -> regretless::Result<()> {
+    let mut slots = vec![(); costs.rows()];
+    oracle.ranges_all(
+        costs,
+        CostRangeKind::Exact,
+        &mut slots,
+        |_| true,
+        |_, _, ()| (),
+        &NoopObserver,
+    )
+}
+
 #[test]
 fn relaxed_solves_are_counted_and_do_not_depend_on_threads() {
     let (oracle, costs) = knapsack();
@@ -167,15 +180,7 @@ fn a_missing_capability_is_an_error_with_the_method_and_an_alternative() {
 #[test]
 fn the_error_names_the_other_kind_of_ranges() {
     let (oracle, costs) = knapsack();
-    let mut slots = vec![(); 50];
-    let result = oracle.ranges_all(
-        &costs,
-        CostRangeKind::Exact,
-        &mut slots,
-        |_| true,
-        |_, _, ()| (),
-        &NoopObserver,
-    );
+    let result = exact_ranges(&oracle, &costs);
     assert!(
         result
             .unwrap_err()
@@ -192,15 +197,7 @@ fn costs_that_are_not_finite_fail_their_own_row_only() {
         .relax_all(&costs, Relaxation::Plain, &NoopObserver)
         .unwrap();
     assert!(results[0].is_ok() && results[1].is_err());
-    let mut slots = [(); 2];
-    let result = oracle.ranges_all(
-        &costs,
-        CostRangeKind::Exact,
-        &mut slots,
-        |_| true,
-        |_, _, ()| (),
-        &NoopObserver,
-    );
+    let result = exact_ranges(&oracle, &costs);
     assert!(matches!(
         result,
         Err(Error::Solver {

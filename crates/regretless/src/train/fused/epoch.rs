@@ -20,8 +20,7 @@ use crate::error::{Error, Result};
 use crate::parallel::Threads;
 use crate::predict::Network;
 use crate::simd::{AlignedF32x8, AlignedF32x16, F32_LANES};
-use crate::train::epoch_runner::EpochResult;
-use crate::train::epoch_runner::EpochRunnerState;
+use crate::train::epoch_runner::{EpochResult, EpochRows, EpochRunnerState};
 use crate::train::optimizer::Moments;
 
 /// Values per step below which one thread is faster than several: the barriers of a step would
@@ -312,33 +311,17 @@ impl FusedLinear<'_> {
     /// # Errors
     /// When a loss is not finite.
     fn losses(&self, epoch: usize, rows: &[usize], sums: &[f64]) -> Result<Vec<f64>> {
-        let mut losses = Vec::with_capacity(rows.len());
-        for (row, sum) in rows.iter().zip(sums) {
-            let loss = self.context.row_constants.loss(*row, *sum);
-            // The loss of each row is checked: a later step would spread it over all parameters.
-            if !loss.is_finite() {
-                return Err(self.not_finite(epoch, *row));
-            }
-            losses.push(loss);
-        }
-        Ok(losses)
+        let losses = self.context.row_constants.finite_losses(rows, sums);
+        losses.map_err(|row| self.not_finite(epoch, row))
     }
 }
 
 impl EpochRunner for FusedLinear<'_> {
-    fn epoch(
-        &mut self,
-        epoch: usize,
-        order: &[usize],
-        evaluated_rows: &[usize],
-    ) -> Result<EpochResult> {
+    fn epoch(&mut self, epoch: usize, rows: EpochRows<'_>) -> Result<EpochResult> {
         let Self { context, state, .. } = self;
-        let plan = BatchPlan::new(
-            &context.table,
-            order,
-            context.prepared.settings().batch_size,
-        );
-        let evaluation = BatchPlan::new(&context.table, evaluated_rows, EVALUATION_ROWS_PER_CHUNK);
+        let batch_size = context.prepared.settings().batch_size;
+        let plan = BatchPlan::new(&context.table, rows.order, batch_size);
+        let evaluation = BatchPlan::new(&context.table, rows.evaluated, EVALUATION_ROWS_PER_CHUNK);
         let sums = if context.scale_invariant {
             state.epoch_normalized(context, &plan, &evaluation)?
         } else {
@@ -348,7 +331,7 @@ impl EpochRunner for FusedLinear<'_> {
             Some(squares) if state.expansion_is_accurate => {
                 let losses = squares.losses(context, &plan, &sums[..plan.steps()]);
                 // An epoch without rows says nothing about accuracy.
-                state.expansion_is_accurate = losses.expansion_is_accurate || order.is_empty();
+                state.expansion_is_accurate = losses.expansion_is_accurate || rows.order.is_empty();
                 let not_finite = |loss: &f64| !loss.is_finite();
                 if let Some(step) = losses.per_step.iter().position(not_finite) {
                     // Sums are those of the step, so its first row stands for it.
@@ -357,13 +340,13 @@ impl EpochRunner for FusedLinear<'_> {
                 }
                 losses.per_step
             }
-            Some(_) | None => self.losses(epoch, order, &sums)?,
+            Some(_) | None => self.losses(epoch, rows.order, &sums)?,
         };
         // The sums of the evaluated rows are last, whatever the number before.
-        let evaluation_sums = &sums[sums.len() - evaluated_rows.len()..];
-        let evaluated_losses = self.losses(epoch, evaluated_rows, evaluation_sums)?;
+        let evaluation_sums = &sums[sums.len() - rows.evaluated.len()..];
+        let evaluated_losses = self.losses(epoch, rows.evaluated, evaluation_sums)?;
         Ok(EpochResult {
-            loss: training_losses.iter().sum::<f64>() / order.len() as f64,
+            loss: training_losses.iter().sum::<f64>() / rows.order.len() as f64,
             evaluated_losses,
         })
     }

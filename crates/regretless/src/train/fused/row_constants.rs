@@ -87,6 +87,9 @@ impl RowConstants {
         for row in rows {
             let norm = norms.get(row).copied().unwrap_or(1.0);
             let weight = weighted_loss.weight(row) / count;
+            // The chain rule gives u the factor r = ‖c‖/‖ĉ‖, so the gradient has one ‖c‖ less in
+            // its denominator than the loss. The ‖ĉ‖ of r changes from step to step: it is the
+            // divisor in `backward_coefficient`.
             match separable.error {
                 BaseError::Absolute => {
                     slope_factors.push(rescaling * weight);
@@ -146,6 +149,20 @@ impl RowConstants {
         self.loss_factors[row] * sum
     }
 
+    /// The losses of rows from their sums, or the first row whose loss is not finite: a later step
+    /// would spread it over all parameters.
+    pub(super) fn finite_losses(&self, rows: &[usize], sums: &[f64]) -> Result<Vec<f64>, usize> {
+        let mut losses = Vec::with_capacity(rows.len());
+        for (row, sum) in rows.iter().zip(sums) {
+            let loss = self.loss(*row, *sum);
+            if !loss.is_finite() {
+                return Err(*row);
+            }
+            losses.push(loss);
+        }
+        Ok(losses)
+    }
+
     /// The factor between squared errors, weighted as in the gradient of `batch` rows, and their
     /// loss.
     pub(super) fn loss_scale(&self, batch: usize) -> f64 {
@@ -180,6 +197,7 @@ impl RowConstants {
     /// The norm of a prediction, from its square.
     pub(super) fn norm_from_square(&self, row: usize, square: f64) -> PredictionNorm {
         match self.norms.get(row) {
+            // Rounding may leave the square of a prediction near 0 slightly negative.
             Some(target_norm) => PredictionNorm::new(*target_norm, square.max(0.0).sqrt()),
             None => PredictionNorm::UNNORMALIZED,
         }
@@ -207,7 +225,9 @@ impl RowConstants {
         if !norm.has_direction {
             return 0.0;
         }
+        // u − c = −r ĉ, so −Σ slope · ĉ follows from two sums that the row has anyway.
         let dot = (totals.slope_dot_error - totals.slope_dot_cost) / norm.norm_ratio;
+        // The derivative of 1/‖ĉ‖ is −ĉ/‖ĉ‖³.
         -self.slope_factors[row] / batch as f64 * dot / norm.divisor.powi(3)
     }
 
@@ -284,6 +304,7 @@ fn quadratic_form_body(
             sums[i] += inner[i] * z_vector[i];
         }
     }
+    // Four partial sums, joined in one order: the bits do not depend on the instruction set.
     *out = (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
@@ -387,6 +408,8 @@ impl RowCoefficients {
             .zip(norms.chunks(ROWS_PER_PANEL))
         {
             let start = self.forward.len();
+            // Rows that the last panel lacks keep coefficients of 0, so they have no part in the
+            // gradient.
             self.forward.resize(start + width, [0.0; ROWS_PER_PANEL]);
             self.backward.resize(start + width, [0.0; ROWS_PER_PANEL]);
             let forward = &mut self.forward[start..];

@@ -108,6 +108,7 @@ impl<'a> TiledTargets<'a> {
         for j in indices {
             let (tile, lane) = (*j as usize / F32_LANES, j % F32_LANES as u32);
             if tile < full_tiles {
+                // Two tiles of sixteen lanes share a word of 32 bits.
                 let half = if tile % 2 == 1 { F32_LANES as u32 } else { 0 };
                 self.chosen[row * words + tile / 2] |= 1 << (lane + half);
             } else {
@@ -172,6 +173,7 @@ impl<'a> BatchPlan<'a> {
         let (mut full, mut partial) = (Vec::new(), Vec::new());
         for step in order.chunks(batch_size) {
             for rows in step.chunks(ROWS_PER_PANEL) {
+                // A repeated row has coefficients of 0: its targets only have to be readable.
                 let row = |i: usize| rows[i.min(rows.len() - 1)];
                 full.push(std::array::from_fn(|i| table.targets(row(i))));
                 if !table.partial.costs.is_empty() {

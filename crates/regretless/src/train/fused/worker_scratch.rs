@@ -59,6 +59,7 @@ impl<'b> StepRows<'b> {
             step,
         } = *self;
         let targets = plan.step_targets(step, position.is_partial_tile);
+        // The hardware does not foresee the next rows, as batches are in random order.
         let (next_step, prefetch_distance) = if step + 1 < plan.steps() {
             (step + 1, 0)
         } else {
@@ -124,6 +125,7 @@ impl WorkerScratch {
             let targets = plan.step_targets(chunk, position.is_partial_tile);
             let first_panel = chunk * EVALUATION_ROWS_PER_CHUNK / ROWS_PER_PANEL;
             let mut batch = coefficients.batch(first_panel, targets, context.width());
+            // Behind the last chunk there are no targets, so nothing is prefetched.
             batch.prefetch_targets = plan.step_targets(chunk + 1, position.is_partial_tile);
             self.tile.sums.fill([RowSums::ZERO; ROWS_PER_PANEL]);
             dispatch_slope_kind!(

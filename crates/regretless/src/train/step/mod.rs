@@ -72,8 +72,10 @@ impl<'a> BatchWorkspace<'a> {
         network: &Network,
     ) -> Self {
         let data = prepared.context.data;
+        // With hidden layers or shared weights, an entry of the gradient reaches all parameters.
         let separate_outputs =
             network.is_linear() && data.data().features().shape() == FeatureShape::Wide;
+        // One label stands for all: decisions of one problem have about the same number of entries.
         let first_row = prepared.context.split.train.first();
         let selected = first_row.map_or(0, |row| data.optimal_decision(*row).indices().len());
         let few_entries = weighted_loss
@@ -124,6 +126,7 @@ impl<'a> BatchWorkspace<'a> {
             self.refresh_pool(prepared, step, instances)?;
         }
         let width = prepared.context.data.data().costs().cols();
+        // Never shortened: the buffers of a smaller last batch are needed again in the next epoch.
         let slots = self.results.len().max(instances.len());
         self.results.resize_with(slots, InstanceResult::default);
         match weighted_loss.loss.batch_loss() {
@@ -132,6 +135,7 @@ impl<'a> BatchWorkspace<'a> {
         }
         self.values.clear();
         for ((index, result), instance) in self.results.iter_mut().enumerate().zip(instances) {
+            // After the batch and in its order, so the pool is the same for any number of threads.
             if step.is_gradient_step {
                 self.oracle.add_to_pool(&result.solved);
             }
@@ -187,6 +191,7 @@ impl<'a> BatchWorkspace<'a> {
             result.solved = worker.take_solved();
         };
         let calling_thread = Threads::single_threaded();
+        // Without solves a row takes less time than to wake a thread.
         let threads = if weighted_loss.properties.is_expensive {
             oracle.oracle().solver_threads()
         } else {
@@ -393,6 +398,7 @@ impl<'a> BatchWorkspace<'a> {
 fn noise_key(prepared: &PreparedData<'_>, step: StepId) -> NoiseKey {
     NoiseKey {
         seed: prepared.settings().seed,
+        // Evaluations draw the same noise in every epoch, so their losses can be compared.
         epoch: if step.is_gradient_step { step.epoch } else { 0 },
     }
 }

@@ -1,6 +1,6 @@
 //! Items as bars: value, weight, and which decisions contain them.
 
-use super::panels::write_description;
+use super::panels::{draw_ticks, write_description};
 use super::{DecisionView, ExampleInput, LINE_HEIGHT};
 use crate::report::figure::FigureContext;
 use crate::report::scale::AxisScale;
@@ -111,16 +111,7 @@ fn bars(
         "small faint",
         case.text.cost(),
     );
-    for (value, text) in y.ticks().into_iter().step_by(2) {
-        let height = area.top + y.at(value);
-        svg.line((area.left, height), (area.right(), height), "grid");
-        svg.text(
-            (area.left - 5.0, height + 3.8),
-            Anchor::End,
-            "small faint",
-            &text,
-        );
-    }
+    draw_ticks(svg, area, y);
     // Right end of the last label: labels without space are omitted.
     let mut label_end = area.left - 8.0;
     for (index, item) in items.iter().enumerate() {

@@ -2,6 +2,7 @@
 
 use super::{DecisionView, ExampleInput, LINE_HEIGHT};
 use crate::report::figure::FigureContext;
+use crate::report::scale::AxisScale;
 use crate::report::svg::{Anchor, Point, Rect, SMALL_TEXT_HEIGHT, Svg};
 use crate::report::text::{clipped_to, lines};
 
@@ -69,4 +70,18 @@ pub(super) fn write_description(svg: &mut Svg, at: Point, text: &str, wide: f64)
         );
     }
     lines.len()
+}
+
+/// Grid lines with numbers, every second tick.
+pub(super) fn draw_ticks(svg: &mut Svg, area: &Rect, y: &AxisScale) {
+    for (value, text) in y.ticks().into_iter().step_by(2) {
+        let height = area.top + y.at(value);
+        svg.line((area.left, height), (area.right(), height), "grid");
+        svg.text(
+            (area.left - 5.0, height + 3.8),
+            Anchor::End,
+            "small faint",
+            &text,
+        );
+    }
 }

@@ -1,7 +1,7 @@
 //! Amounts over the steps of a time axis, such as the energy that a storage buys and sells, below
 //! the prices of the steps.
 
-use super::panels::write_description;
+use super::panels::{draw_ticks, write_description};
 use super::{DecisionView, ExampleInput, LINE_HEIGHT};
 use crate::report::figure::FigureContext;
 use crate::report::figure::lines::draw_named_axis;
@@ -44,20 +44,6 @@ pub(super) fn draw(
     let axis = Rect::new(left + spacing / 2.0, top - 16.0, wide - spacing, 0.0);
     draw_named_axis(&mut svg, &axis, &names, "");
     svg.finish(top + 10.0)
-}
-
-/// Grid lines with numbers, every second tick.
-fn draw_ticks(svg: &mut Svg, area: &Rect, y: &AxisScale) {
-    for (value, text) in y.ticks().into_iter().step_by(2) {
-        let height = area.top + y.at(value);
-        svg.line((area.left, height), (area.right(), height), "grid");
-        svg.text(
-            (area.left - 5.0, height + 3.8),
-            Anchor::End,
-            "small faint",
-            &text,
-        );
-    }
 }
 
 fn draw_prices(svg: &mut Svg, case: &ExampleInput<'_>, area: &Rect, spacing: f64) {

@@ -17,7 +17,7 @@ use super::{FusedContext, not_finite};
 use crate::data::FeatureShape;
 use crate::error::{Error, Result};
 use crate::predict::Network;
-use crate::train::epoch_runner::{EpochResult, EpochRunner, EpochRunnerState};
+use crate::train::epoch_runner::{EpochResult, EpochRows, EpochRunner, EpochRunnerState};
 use crate::train::optimizer::Moments;
 
 mod hidden;
@@ -102,15 +102,8 @@ impl<'a> FusedNetwork<'a> {
     /// # Errors
     /// When a loss is not finite.
     fn losses(&self, epoch: usize, rows: &[usize], sums: &[f64]) -> Result<Vec<f64>> {
-        let mut losses = Vec::with_capacity(rows.len());
-        for (row, sum) in rows.iter().zip(sums) {
-            let loss = self.context.row_constants.loss(*row, *sum);
-            if !loss.is_finite() {
-                return Err(self.not_finite(epoch, *row));
-            }
-            losses.push(loss);
-        }
-        Ok(losses)
+        let losses = self.context.row_constants.finite_losses(rows, sums);
+        losses.map_err(|row| self.not_finite(epoch, row))
     }
 
     /// The error for a row whose loss is not finite, with the first output that is not finite.
@@ -124,21 +117,16 @@ impl<'a> FusedNetwork<'a> {
 }
 
 impl EpochRunner for FusedNetwork<'_> {
-    fn epoch(
-        &mut self,
-        epoch: usize,
-        order: &[usize],
-        evaluated_rows: &[usize],
-    ) -> Result<EpochResult> {
+    fn epoch(&mut self, epoch: usize, rows: EpochRows<'_>) -> Result<EpochResult> {
         let sums = match self.context.prepared.features.shape() {
-            FeatureShape::Wide => self.wide_epoch(order, evaluated_rows),
-            FeatureShape::Long { .. } => self.long_epoch(order, evaluated_rows),
+            FeatureShape::Wide => self.wide_epoch(rows.order, rows.evaluated),
+            FeatureShape::Long { .. } => self.long_epoch(rows.order, rows.evaluated),
         };
         let sums = sums.ok_or(Error::Interrupted)?;
-        let training_losses = self.losses(epoch, order, &sums.training)?;
-        let evaluated_losses = self.losses(epoch, evaluated_rows, &sums.evaluation)?;
+        let training_losses = self.losses(epoch, rows.order, &sums.training)?;
+        let evaluated_losses = self.losses(epoch, rows.evaluated, &sums.evaluation)?;
         Ok(EpochResult {
-            loss: training_losses.iter().sum::<f64>() / order.len() as f64,
+            loss: training_losses.iter().sum::<f64>() / rows.order.len() as f64,
             evaluated_losses,
         })
     }

@@ -88,6 +88,9 @@ struct SystemVectors {
 impl SystemVectors {
     /// Zeros.
     fn new(vectors: usize) -> Self {
+        // One vector more than needed: the first one may begin up to a cache line after the start.
+        // If the alignment cannot be found out (`usize::MAX`), vectors cross lines, which costs
+        // only time.
         let values = vec![0.0; (vectors + 1) * CHUNK];
         let start = values.as_ptr().align_offset(CACHE_LINE_BYTES).min(CHUNK);
         Self {
@@ -210,6 +213,8 @@ impl<'a> ProjectionWorker<'a> {
         }
         let group_sums = &mut self.sums.by_slot;
         if self.is_alone {
+            // A single worker visits the groups in their order, so sums that are added as they come
+            // have the bits of those that several workers store and add afterwards.
             let is_first = position.group == 0;
             add_group(self.simd, group_sums, is_first, self.system.get_mut());
         } else {
@@ -256,6 +261,8 @@ impl<'a> ProjectionWorker<'a> {
         let (simd, width) = (self.simd, self.width);
         solve_system(simd, self.fused.projection, self.system.get_mut());
         write_parameter_solution(simd, self.system.get(), &mut self.parameter_solution);
+        // The Gram matrix is overwritten; how much of its diagonal is left tells how many digits
+        // are.
         self.diagonal.clear();
         self.diagonal.extend(gram.iter().step_by(width + 1));
         let slots = self.fused.projection.num_slots();

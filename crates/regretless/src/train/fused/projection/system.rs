@@ -75,6 +75,7 @@ fn add_group_body(
     for (totals, sums) in system.iter_mut().zip(sums) {
         for lane in 0..CHUNK {
             let sum = f64::from(sums.0[lane]);
+            // The first group overwrites what the step before has left: no pass clears the totals.
             totals[lane] = if is_first { sum } else { totals[lane] + sum };
         }
         *sums = AlignedF32x8::ZERO;
@@ -132,6 +133,7 @@ fn write_gradient_solution_body(
 fn write_negated(solution: &[[f64; CHUNK]], negated: &mut [AlignedF32x8]) {
     for (negated, values) in negated.iter_mut().zip(solution) {
         for lane in 0..CHUNK {
+            // Once per slot, so the kernel adds its products and need not negate each.
             negated.0[lane] = -values[lane] as f32;
         }
     }
@@ -160,6 +162,7 @@ fn subtract_gram_body(
             for a in first_row..width.min(first_row + GRAM_ROWS) {
                 for b in a.max(first_column)..width.min(first_column + CHUNK) {
                     gram[a * width + b] -= products[a - first_row][b - first_column];
+                    // Copied, not computed, so both halves have the same bits.
                     gram[b * width + a] = gram[a * width + b];
                 }
             }

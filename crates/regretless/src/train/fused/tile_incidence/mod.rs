@@ -143,6 +143,8 @@ impl TileIncidence {
             }
             starts.push(entries.len());
         }
+        // Arcs of networks are in two rows: pairs of fixed size spare the kernel a lookup of
+        // ranges.
         if starts.windows(2).any(|range| range[1] - range[0] > 2) {
             return Self::Sparse { starts, entries };
         }

@@ -53,6 +53,7 @@ pub(in super::super) fn add_segment_sums<const SCALED: bool>(
     let segments = segments.of_tile(tile);
     for (chunk, vectors) in vectors.chunks(CHUNK).enumerate() {
         let sums = &mut sums.by_slot[chunk * sums.slots..][..sums.slots];
+        // Most tiles of large problems: neither masks nor a transposed copy in memory.
         if let [segment] = segments
             && segment.covers_tile
         {

@@ -83,6 +83,8 @@ struct WideParallelEpoch<'a> {
 /// Ranges of tiles, a multiple of the block size each, whose sums are stored separately.
 fn groups(tiles: usize) -> Vec<Range<usize>> {
     let blocks = tiles.div_ceil(TILES_PER_BLOCK);
+    // The division depends on the number of tiles alone: sums over groups are added in the same
+    // order for any number of workers, and have the same bits.
     let count = blocks.min(MAX_BLOCK_GROUPS);
     let start = |g: usize| (g * blocks / count * TILES_PER_BLOCK).min(tiles);
     (0..count).map(|g| start(g)..start(g + 1)).collect()
@@ -120,6 +122,7 @@ impl FusedNetwork<'_> {
         let mut predictions = predictions.as_mut_slice();
         let mut columns = Vec::with_capacity(workers);
         for worker in 0..workers {
+            // Whole groups, as no two workers may write to the sums of one.
             let range = worker * groups.len() / workers..(worker + 1) * groups.len() / workers;
             let outputs = F32_LANES * (groups[range.end - 1].end - groups[range.start].start);
             columns.push(WideWorkerColumns {
@@ -218,6 +221,8 @@ impl<'a> WideParallelEpoch<'a> {
         let mut scratch = WideWorkerScratch::default();
         let batch = self.context.prepared.settings().batch_size;
         for (step, rows) in self.order.chunks(batch).enumerate() {
+            // One worker asks, before the barriers of the step. The others read its answer after
+            // them, so all end with the same step and none waits for another that has left.
             if worker == 0 && self.context.interrupted() {
                 self.stop.store(true, Ordering::Relaxed);
             }
@@ -232,6 +237,7 @@ impl<'a> WideParallelEpoch<'a> {
                 self.loss_sums
                     .store(0, step * batch, loss_sums.iter().copied());
             }
+            // The sums are equal on all workers, so all of them return here, or none does.
             if self.stop.load(Ordering::Relaxed) || loss_sums.iter().any(|sum| !sum.is_finite()) {
                 return;
             }
