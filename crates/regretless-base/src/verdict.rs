@@ -125,8 +125,8 @@ impl Verdict {
         opposite.difference(&format!("`{}`", self.reference), &method) + &opposite.details()
     }
 
-    /// The same with losses instead of savings: the saving and the ends of the interval are negated,
-    /// so both have the same numbers.
+    /// The same with losses instead of savings: the saving and the ends of the interval are
+    /// negated, so both have the same numbers.
     fn opposite(&self) -> Self {
         Self {
             saving: -self.saving,
@@ -375,7 +375,7 @@ mod tests {
         assert!(sentence.contains(expected), "{sentence}");
         let untested = verdict(-17.5, None, true).sentence();
         assert!(
-            untested.contains("it loses 17.5 EUR a day, but too few days"),
+            untested.contains("it loses 17.50 EUR a day, but too few days"),
             "{untested}"
         );
         // Savings stay what they are.

@@ -300,6 +300,14 @@ fn a_new_problem_file_finds_the_costs_or_shows_a_command_for_each_reading() {
         next.replace("found", "named"),
         named.out.lines().last().unwrap()[17..]
     );
+    let text = workspace.read("found.toml");
+    let values = text
+        .lines()
+        .map(|line| line.split("# fill in").next().unwrap());
+    workspace.write(
+        "found.toml",
+        &values.map(|line| format!("{line}\n")).collect::<String>(),
+    );
     let fit = format!("{} --budget 0.5 --out found", next.replace('\'', ""));
     workspace.run(&fit).succeeded();
     // A forecast has names that are alike, too.
@@ -350,7 +358,7 @@ fn items_are_called_on_the_page_and_in_explanations_as_the_file_of_names_says() 
     assert!(
         workspace
             .read("result/settings.toml")
-            .contains("names = \"names.csv\"")
+            .contains("names = \"../names.csv\"")
     );
     // The command that is printed next explains with these names, which choices have, too.
     let explain = named

@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from regretless._core import _run_fit, _write_fit_example
-from regretless._files import write_atomically
 from regretless.losses.custom import OwnLoss, as_method
 from regretless.results.pages import first_names, html_table, notebook_html, short_text
 from regretless.results.savings import SavingsResult, frame_or_records, method_rows
 from regretless.solving.options import SolveKeywords, SolveOptions, takes_solve_options
 from regretless.solving.problem import Problem
-from regretless.tables.columns import holiday_texts
 from regretless.tables.numbers import check_seed
+from regretless.training.fit_files import files_of, holidays_file, names_file, paths
 from regretless.training.model import Model
 
 if TYPE_CHECKING:
@@ -32,12 +31,6 @@ MODEL_FILE = "model.safetensors"
 """The model in the folder of a fit."""
 NEW_ROWS_FILE = "new-rows.csv"
 """What a table to decide on looks like, in the folder of a fit."""
-TABLE_FILE = "table.csv"
-"""The table in the folder of a fit, where it was a DataFrame."""
-NAMES_FILE = "names.csv"
-"""What people call the costs, in the folder of a fit, where it was a mapping."""
-HOLIDAYS_FILE = "holidays.txt"
-"""The holidays in the folder of a fit, where they were dates."""
 
 
 @dataclass(frozen=True)
@@ -151,8 +144,8 @@ class FitResult(SavingsResult):
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
             settings["folder"] = temporary
-            settings["tables"] = _files_of(table, folder, force=True)
-            settings["holidays"] = _holidays_of(call.holidays, folder, force=True)
+            settings["tables"] = files_of(table, folder, force=True)
+            settings["holidays"] = holidays_file(call.holidays, folder, force=True)
             _run_fit(call.problem, None, json.dumps(settings), call.solve)
             return _records(folder / NEW_ROWS_FILE)
 
@@ -202,41 +195,6 @@ def _list(value: str | Sequence[str] | None) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 
-def _has_named_index(table: Any) -> bool:
-    """Return whether the index of a frame is a column of its table; refuse a lost one."""
-    names = list(getattr(table.index, "names", [None]))
-    if all(name is not None for name in names):
-        return True
-    kind = type(table.index).__name__
-    if len(names) > 1 or kind in ("DatetimeIndex", "PeriodIndex", "TimedeltaIndex"):
-        raise ValueError(
-            f"table has a {kind} without a name, which would be lost; make it a column, such as "
-            "table.rename_axis('date').reset_index()"
-        )
-    return False
-
-
-def _files_of(table: Any, folder: Path, *, force: bool) -> list[str]:
-    """Return the files of a table; a frame is written into the folder."""
-    if isinstance(table, (str, os.PathLike)):
-        return [os.fspath(table)]
-    if isinstance(table, (list, tuple)):
-        return [os.fspath(file) for file in table]
-    text = _csv_of(table)
-    file = folder / TABLE_FILE
-    _write_input(file, text, force=force)
-    return [os.fspath(file)]
-
-
-def _paths(files: Any) -> list[str]:
-    """Return paths as a list of texts."""
-    if files is None:
-        return []
-    if isinstance(files, (str, os.PathLike)):
-        return [os.fspath(files)]
-    return [os.fspath(file) for file in files]
-
-
 def _with_example(name: str, folder: Path, settings: dict[str, Any]) -> tuple[str, str]:
     """Write an example, add its settings where others are not given; return problem and table."""
     written = _write_fit_example(name, folder)
@@ -247,60 +205,6 @@ def _with_example(name: str, folder: Path, settings: dict[str, Any]) -> tuple[st
     settings["title"] = written["title"] if settings["title"] is None else settings["title"]
     settings["names"] = written["names"]
     return written["problem"], written["table"]
-
-
-def _csv_of(table: Any) -> str:
-    """Return a frame as text."""
-    text: str | None
-    if hasattr(table, "to_csv"):
-        text = table.to_csv(index=_has_named_index(table), lineterminator="\n")
-    elif hasattr(table, "write_csv"):
-        text = table.write_csv()
-    elif hasattr(table, "to_pandas"):
-        text = table.to_pandas().to_csv(index=False, lineterminator="\n")
-    else:
-        text = None
-    if text is None:
-        raise TypeError(
-            f"table is a {type(table).__name__}; give a file, or a DataFrame of pandas or polars "
-            "with the names of its columns"
-        )
-    return text
-
-
-def _write_input(file: Path, text: str, *, force: bool) -> None:
-    """Write what a fit reads; the same file stays, another one is replaced if ``force``."""
-    content = text.encode()
-    if file.exists() and file.read_bytes() == content:
-        return
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(file, content, force=force)
-
-
-def _names_file(names: Any, folder: Path) -> str | None:
-    """Return the file of names; a mapping is written into the folder."""
-    if names is None or isinstance(names, (str, os.PathLike)):
-        return None if names is None else os.fspath(names)
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["cost", "name"])
-    rows.writerows(names.items())
-    file = folder / NAMES_FILE
-    # They change no result.
-    _write_input(file, text.getvalue(), force=True)
-    return os.fspath(file)
-
-
-def _holidays_of(holidays: Any, folder: Path, *, force: bool) -> str | None:
-    """Return the file of holidays; dates are written into the folder."""
-    if holidays is None:
-        return None
-    if isinstance(holidays, os.PathLike):
-        return os.fspath(holidays)
-    text = "".join(f"{date}\n" for date in holiday_texts(holidays))
-    file = folder / HOLIDAYS_FILE
-    _write_input(file, text, force=force)
-    return os.fspath(file)
 
 
 @takes_solve_options
@@ -448,7 +352,7 @@ def fit(
         "instance_column": instance_column,
         "item_column": item_column,
         "cost_column": cost_column,
-        "parameters": _paths(parameters),
+        "parameters": paths(parameters),
         "delimiter": delimiter,
         "decimal": decimal,
         "categories": _list(categories),
@@ -479,9 +383,9 @@ def fit(
             settings["problem"] = os.fspath(problem)
             problem = Problem.from_file(os.fspath(problem))
         settings["folder"] = os.fspath(folder)
-        settings["holidays"] = _holidays_of(holidays, folder, force=force)
-        settings["names"] = _names_file(names, folder) or settings.get("names")
-        settings["tables"] = _files_of(table, folder, force=force)
+        settings["holidays"] = holidays_file(holidays, folder, force=force)
+        settings["names"] = names_file(names, folder) or settings.get("names")
+        settings["tables"] = files_of(table, folder, force=force)
         chosen = None if method is None else as_method(method)
         found = _run_fit(problem, chosen, json.dumps(settings), solve)
         new_rows = _records(folder / NEW_ROWS_FILE)

@@ -474,13 +474,9 @@ impl CellRun<'_> {
             let is_proven = solution.status == SolveStatus::Optimal;
             let decision = &solution.decision;
             let optimal = data.optimal_decision(*row);
+            let predicted = predictions.row(*row);
             decided.push(DecidedRow {
-                predicted: shown_predictions(
-                    decision,
-                    optimal,
-                    predictions.row(*row),
-                    data.sense(),
-                ),
+                predicted: shown_predictions(decision, optimal, predicted, data.sense()),
                 ..DecidedRow::new(data, *row, decision, &complete, is_proven)
             });
         }

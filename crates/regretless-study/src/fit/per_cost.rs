@@ -81,8 +81,8 @@ impl FitTable {
         Ok((given, reasons))
     }
 
-    /// Leaves groups of columns that were found by their names without the role of forecasts if they
-    /// are another quantity, such as numbers of orders beside their amounts.
+    /// Leaves groups of columns that were found by their names without the role of forecasts if
+    /// they are another quantity, such as numbers of orders beside their amounts.
     pub(super) fn keep_forecasts_of_costs(&mut self, stated: &StatedRoles) -> Result<()> {
         if !stated.forecasts.is_empty() {
             return Ok(());
@@ -96,7 +96,7 @@ impl FitTable {
             if values.is_ok_and(|values| self.has_scale_of_costs(values.values())) {
                 kept.extend_from_slice(group);
             } else {
-                let text = format!("{} {OTHER_SCALE}", common_pattern(group));
+                let text = format!("columns {} {OTHER_SCALE}", common_pattern(group));
                 let kind = NoteKind::UnusedColumn;
                 self.notes.push(Note { kind, text });
             }

@@ -57,8 +57,8 @@ const COMPARED_FILES: [&str; 3] = ["summary.json", MODEL_FILE_NAME, CARD_FILE_NA
 pub const PAGE_FILE_NAME: &str = "report.html";
 
 impl FitResults {
-    /// Writes model, card, page, settings and the results of the comparison. Those of an earlier run
-    /// are replaced. Returns whether that run was complete and had the same results.
+    /// Writes model, card, page, settings and the results of the comparison. Those of an earlier
+    /// run are replaced. Returns whether that run was complete and had the same results.
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -85,6 +85,19 @@ impl FitResults {
         write_text(&folder.join(PAGE_FILE_NAME), &self.page.html, true)?;
         Ok(is_complete && earlier == contents())
     }
+}
+
+/// Why baselines are not compared; without the method of the plan there is no verdict.
+fn reasons_of_failures(results: &BacktestResults, plan: &FitPlan) -> Result<Vec<String>> {
+    let method = plan.method.to_string();
+    let mut reasons = Vec::with_capacity(results.failures.len());
+    for failed in &results.failures {
+        if failed.name == method {
+            return Err(Error::setting(failed.error.clone()).for_method(&failed.name));
+        }
+        reasons.push(format!("not compared: {}: {}", failed.name, failed.error));
+    }
+    Ok(reasons)
 }
 
 impl FitTable {
@@ -154,12 +167,7 @@ impl FitTable {
         let given = comparable(given, &table, &mut reasons);
         let mut results = backtest.run(&table, &given, observer)?;
         results.rows_of_table.clone_from(&self.user.rows);
-        for failed in &results.failures {
-            if failed.name == plan.method.to_string() {
-                return Err(Error::setting(failed.error.clone()).for_method(&failed.name));
-            }
-            reasons.push(format!("not compared: {}: {}", failed.name, failed.error));
-        }
+        reasons.extend(reasons_of_failures(&results, &plan)?);
         results.remarks.extend(reasons);
         let verdict = FitVerdict::of(&results, &plan);
         results.stated_verdict = Some(verdict.sentence.clone());

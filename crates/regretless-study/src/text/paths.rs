@@ -1,5 +1,5 @@
-//! Paths in settings files, which are relative to the folder of the file: a folder of results may be
-//! moved, together with the files that it names.
+//! Paths in settings files, which are relative to the folder of the file: a folder of results may
+//! be moved, together with the files that it names.
 
 use std::path::{Component, Path, PathBuf};
 

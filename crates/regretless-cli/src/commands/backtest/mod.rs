@@ -85,6 +85,15 @@ fn facts(
     }
 }
 
+/// Refuses the report of one shard.
+fn check_shard(shard: Option<&Shard>, page: &PageOptions) -> Result<()> {
+    if shard.is_some() && page.is_wanted() {
+        return Err(Error::setting("one shard has no report")
+            .with_remedy("when all shards are finished, give --report without --shard"));
+    }
+    Ok(())
+}
+
 /// Runs the backtest and reports.
 pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<CommandReport> {
     check_utf8([&options.data.data, &options.data.cost_data, &options.out])?;
@@ -98,10 +107,7 @@ pub fn run(options: &BacktestOptions, context: &CommandContext) -> Result<Comman
     let may_be_same = folder(&options).join(SUMMARY_FILE_NAME).exists();
     decision_page::check(&page, None, may_be_same, context)?;
     decision_page::check_coordinates(&page)?;
-    if shard.is_some() && page.is_wanted() {
-        return Err(Error::setting("one shard has no report")
-            .with_remedy("when all shards are finished, give --report without --shard"));
-    }
+    check_shard(shard.as_ref(), &page)?;
     let time = require(options.origin.time.as_ref(), "--time")?;
     let folder = folder(&options);
     let history = checked_history(&mut options, &time, &folder, context)?;

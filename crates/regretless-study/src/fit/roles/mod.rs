@@ -7,6 +7,7 @@
 pub(super) mod feasibility;
 mod finder;
 mod given;
+mod incomplete;
 mod keys;
 mod names;
 #[cfg(test)]

@@ -52,8 +52,8 @@ pub(super) fn ends_of(name: &str) -> Vec<[String; 2]> {
     ends
 }
 
-/// A name whose parts are separated by underscores: the pair of `Ann` and `3` is `Ann-3` in a problem
-/// and may be `Ann_3` or `Ann 3` in a table. It has as many bytes.
+/// A name whose parts are separated by underscores: the pair of `Ann` and `3` is `Ann-3` in a
+/// problem and may be `Ann_3` or `Ann 3` in a table. It has as many bytes.
 pub(super) fn with_one_separator(name: &str) -> String {
     name.replace(['-', ' ', '.', '/', ':'], "_")
 }
