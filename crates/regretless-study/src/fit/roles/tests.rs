@@ -60,7 +60,7 @@ fn roles_of(
         rows: 100,
         ..DecisionFit::default()
     };
-    roles_with(columns, problem, stated, feasible)
+    roles_with(columns, problem, stated, &feasible)
 }
 
 /// The roles where this many rows of every group of decisions are feasible.
@@ -68,7 +68,7 @@ fn roles_with(
     columns: &[ColumnProfile],
     problem: &ProblemColumnNames,
     stated: &StatedRoles,
-    fit: DecisionFit,
+    fit: &DecisionFit,
 ) -> Result<TableRoles> {
     let test = |_: &DecisionColumns| Some(fit.clone());
     let table = TableProfile {
@@ -540,7 +540,7 @@ fn amounts_that_are_mostly_0_are_no_past_decisions_unless_they_are_feasible() {
     columns.extend(["revenue_a", "revenue_b", "revenue_c"].map(sparse));
     columns.extend(["forecast_a", "forecast_b", "forecast_c"].map(number));
     let stated = StatedRoles::default();
-    let refused = roles_with(&columns, &items(3), &stated, infeasible(97));
+    let refused = roles_with(&columns, &items(3), &stated, &infeasible(97));
     let message = refused.unwrap_err().to_string();
     for flag in ["--costs 'revenue_*'", "--costs 'forecast_*'"] {
         assert!(message.contains(flag), "{message}");
@@ -571,7 +571,7 @@ fn flags_of_items_that_are_infeasible_decisions_are_features() {
     columns.extend(["price_a", "price_b", "price_c"].map(number));
     columns.extend(["promo_a", "promo_b", "promo_c"].map(decision));
     let stated = StatedRoles::default();
-    let roles = roles_with(&columns, &items(3), &stated, infeasible(60)).unwrap();
+    let roles = roles_with(&columns, &items(3), &stated, &infeasible(60)).unwrap();
     assert_eq!(roles.costs, ["price_a", "price_b", "price_c"]);
     assert!(roles.decisions.is_empty());
     assert_eq!(roles.features, ["x", "promo_a", "promo_b", "promo_c"]);
@@ -581,7 +581,7 @@ fn flags_of_items_that_are_infeasible_decisions_are_features() {
         roles.notes
     );
     // A few errors among decisions are for the user to correct.
-    let refused = roles_with(&columns, &items(3), &stated, infeasible(2));
+    let refused = roles_with(&columns, &items(3), &stated, &infeasible(2));
     let message = refused.unwrap_err().to_string();
     for part in ["row 4", "--decisions 'promo_*'", "--decisions 'none'"] {
         assert!(message.contains(part), "{message}");
@@ -590,7 +590,7 @@ fn flags_of_items_that_are_infeasible_decisions_are_features() {
         fits_row_before: true,
         ..infeasible(60)
     };
-    let refused = roles_with(&columns, &items(3), &stated, before);
+    let refused = roles_with(&columns, &items(3), &stated, &before);
     let message = refused.unwrap_err().to_string();
     assert!(message.contains("of the row before"), "{message}");
     assert!(message.contains("--decisions 'none'"), "{message}");

@@ -332,7 +332,8 @@ fn decimals(stored: Vec<FixedLenByteArray>) -> TypedValues {
             .iter()
             .fold(start, |number: i128, byte| number << 8 | i128::from(*byte))
     };
-    TypedValues::Decimal(stored.iter().map(|value| integer(value.data())).collect())
+    let integers = stored.into_iter().map(|value| integer(value.data()));
+    TypedValues::Decimal(integers.collect())
 }
 
 fn decode<T: DataType>(
