@@ -33,12 +33,12 @@ const ITEMS: [char; 3] = ['a', 'b', 'c'];
 const ONE_OF_THREE: &str = "kind = \"top_k\"\nitems = 3\nk = 1\nsense = \"minimize\"\n";
 
 /// The cell of a day and an item.
-type CellOf = dyn Fn(u64, u64) -> String;
+type CellOf<'a> = dyn Fn(u64, u64) -> String + 'a;
 /// A date of ISO 8601 in another form.
-type DateForm = dyn Fn(&str) -> String;
+type DateForm<'a> = dyn Fn(&str) -> String + 'a;
 
 /// A table of daily rows: date, a feature, and some groups of columns with a cell for each item.
-fn table(groups: &[(&str, &CellOf)]) -> String {
+fn table(groups: &[(&str, &CellOf<'_>)]) -> String {
     let mut text = String::from("date,x");
     for (name, _) in groups {
         for item in ITEMS {
@@ -215,7 +215,7 @@ fn dates_in_other_forms_and_empty_dates_are_refused_with_their_row() {
         format!("{day}.{month}.{year}")
     };
     let compact = |text: &str| text.replace('-', "");
-    let forms: [(&DateForm, &str); 2] = [
+    let forms: [(&DateForm<'_>, &str); 2] = [
         (&german, "'01.01.2024' looks like"),
         (&compact, "'20240101' looks like"),
     ];
