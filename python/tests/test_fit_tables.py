@@ -190,6 +190,9 @@ class Fit:
             return dict(zip(times.strftime("%Y-%m-%d"), instances))
         if self.table.key:
             return dict(zip(self.frame[self.table.key].iloc[instances], instances))
+        if self.table.long:
+            column = self.table.long[0]
+            return {f"{column} {self.row(instance)[column]}": instance for instance in instances}
         return {f"row {place}": instance for place, instance in enumerate(instances)}
 
     def times(self):
@@ -247,7 +250,18 @@ class Fit:
         """Return where the ends of the intervals of some savings must lie, or None."""
         if self.table.time:
             return intervals.interval_ends(savings, np.random.default_rng(5))
-        return [independent_ends(own) for own in savings]
+        return row_ends(savings)
+
+    def ends_against(self, reference, method, methods):
+        """Return where the ends of what a method saves against a reference must lie, or None.
+
+        They hold for all methods against least squares, or else for the method against all others.
+        """
+        if reference == methods[0]:
+            return self.ends_of(self.savings_against(reference, methods))[methods.index(method)]
+        turned = self.savings_against(method, methods)
+        ends = self.ends_of(turned)[methods.index(reference)]
+        return None if ends is None else -ends[::-1, ::-1]
 
     def design(self, training):
         """Return the features of all instances as some of them encode them."""
@@ -328,25 +342,58 @@ class Fit:
         return dict(zip(numbers, decided[self.table.items].to_numpy()))
 
 
-def independent_ends(savings):
-    """Return the outer ends of Student's t and of a studentized bootstrap of single rows."""
-    if np.count_nonzero(savings) < intervals.LEAST_DIFFERENCES:
-        return None
-    rng, count, mean = np.random.default_rng(6), len(savings), savings.mean()
-    error = savings.std(ddof=1) / np.sqrt(count)
-    drawn = savings[rng.integers(0, count, size=(intervals.RESAMPLES, count))]
-    errors = drawn.std(axis=1, ddof=1) / np.sqrt(count)
-    students = (drawn.mean(axis=1) - mean) / np.where(errors > 0, errors, np.nan)
-    students = students[np.isfinite(students)]
-    of_student = stats.t.ppf(1 - intervals.TAIL, count - 1)
+def row_ends(savings):
+    """Return where the ends of intervals must lie that hold together, for rows without an order.
+
+    They are the outer ones of a balanced studentized bootstrap of rows and of Student's t at the
+    probability that all series share.
+    """
+    found = [None] * len(savings)
+    varying = [
+        number
+        for number, own in enumerate(savings)
+        if np.count_nonzero(own) >= intervals.LEAST_DIFFERENCES and np.ptp(own) > 0
+    ]
+    if not varying or len(savings[0]) < intervals.LEAST_PERIODS:
+        return found
+    rng, count = np.random.default_rng(6), len(savings[0])
+    rows = rng.integers(0, count, size=(intervals.RESAMPLES, count))
+    students = []
+    for number in varying:
+        drawn = savings[number][rows]
+        error = drawn.std(axis=1, ddof=1) / np.sqrt(count)
+        error[error <= 1e-10 * np.abs(savings[number]).max()] = np.nan
+        students.append((drawn.mean(axis=1) - savings[number].mean()) / error)
+    sides = [np.nan_to_num(side, nan=np.inf) for side in (np.array(students), -np.array(students))]
     slack = intervals.MOST_ERRORS * np.sqrt(
         intervals.TAIL / intervals.PROGRAM_RESAMPLES + intervals.TAIL / intervals.RESAMPLES
     )
-    tails = np.array([intervals.TAIL + slack, intervals.TAIL - slack])
-    upward = np.maximum(np.quantile(students, 1 - tails), of_student)
-    downward = np.maximum(-np.quantile(students, tails), of_student)
-    factor = FOLD_ERROR_FACTOR * error
-    return np.array([mean - factor * upward[::-1], mean + factor * downward])
+    reach = [
+        [
+            reach_of(side, tail, count - 1)
+            for tail in (intervals.TAIL + slack, intervals.TAIL - slack)
+        ]
+        for side in sides
+    ]
+    for place, number in enumerate(varying):
+        own = savings[number]
+        factor = FOLD_ERROR_FACTOR * own.std(ddof=1) / np.sqrt(count)
+        [least_down, most_down], [least_up, most_up] = (
+            [quantiles[place] for quantiles in side] for side in reach
+        )
+        lower = own.mean() - factor * np.array([most_down, least_down])
+        upper = own.mean() + factor * np.array([least_up, most_up])
+        found[number] = np.array([lower, upper])
+    return found
+
+
+def reach_of(statistics, tail, freedom):
+    """Return the standard errors to one end of all series: those of the bootstrap, or Student's."""
+    ordered = np.sort(statistics, axis=1)
+    ranks = [np.searchsorted(row, own) for row, own in zip(ordered, statistics)]
+    highest = np.sort(np.max(ranks, axis=0))
+    rank = highest[len(highest) - 1 - int(tail * len(highest))]
+    return np.maximum(ordered[:, rank], stats.t.ppf((rank + 0.5) / len(highest), freedom))
 
 
 @pytest.fixture(scope="module", params=list(TABLES))
@@ -438,12 +485,15 @@ def test_the_verdict_follows_from_the_numbers(fit):
     rules = [name for name in methods if name not in (tried, "past decisions")]
     best = min(rules, key=lambda name: total[name])
     savings = fit.savings_against(best, methods)[methods.index(tried)]
-    ends = fit.ends_of(fit.savings_against(best, methods))[methods.index(tried)]
+    ends = fit.ends_against(best, tried, methods)
     sentence = fit.report["verdict"]
     assert f"`{tried}`" in sentence and best in sentence
     # A significantly worse method is the second one.
     turn = 1 if sentence.startswith(f"`{tried}`") else -1
-    saved, rounding = number_and_rounding(re.search(r"(?:gains|saves) (-?[\d.,]+)", sentence)[1])
+    effect = re.search(r"(gains|saves|costs|loses) (-?[\d.,]+)", sentence)
+    if effect[1] in ("costs", "loses"):
+        turn = -turn
+    saved, rounding = number_and_rounding(effect[2])
     assert turn * saved == pytest.approx(savings.mean(), abs=rounding)
     printed = re.search(r"95 %: (-?[\d.,]+) to (-?[\d.,]+)", sentence)
     if printed is None:
@@ -465,7 +515,7 @@ def test_the_model_is_least_squares_unless_another_one_is_better(fit):
     tried = next(name for name in methods if name.startswith("auto"))
     simple = [name for name in methods if name in ("least squares", "shared least squares")]
     simple = min(simple, key=lambda name: fit.table.sign * fit.costs_of(name).sum())
-    ends = fit.ends_of(fit.savings_against(simple, methods))[methods.index(tried)]
+    ends = fit.ends_against(simple, tried, methods)
     chosen = fit.report["method"]
     assert fit.report["verdict"].endswith(f"; the model is {chosen}")
     if ends is not None and ends[0].min() > 0:
@@ -507,5 +557,5 @@ def test_dates_in_another_notation_are_refused(program, tmp_path):
     words = [*program, "fit", "drivers.csv", "--problem", str(FOLDER / "drivers.toml")]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode != 0
-    assert "'day' look like dates" in done.stderr
+    assert "column day: '01.03.2023' looks like a date" in done.stderr
     assert "--time 'none'" in done.stderr
