@@ -398,3 +398,23 @@ fn steps_in_time_are_in_their_order() {
     let costs = ["price_h0", "price_h1", "price_h2", "price_h10"];
     assert_eq!(listed.json()["roles"]["costs"], serde_json::json!(costs));
 }
+
+#[test]
+fn cells_that_were_filled_in_stay_until_another_period_is_next() {
+    let workspace = workspace(&table(&[("price", &price)]));
+    workspace.run(COMMAND).succeeded();
+    let rows = "result/new-rows.csv";
+    workspace.fill_in(rows, "0.5");
+    let filled_in = workspace.read(rows);
+    assert!(filled_in.contains("0.5"), "{filled_in}");
+    workspace.run(COMMAND).succeeded();
+    assert_eq!(workspace.read(rows), filled_in);
+    // Without the last row, another period is next.
+    let text = workspace.read("table.csv");
+    let rows_before = text.lines().count() - 1;
+    let shorter: Vec<&str> = text.lines().take(rows_before).collect();
+    workspace.write("table.csv", &(shorter.join("\n") + "\n"));
+    workspace.run(&format!("{COMMAND} --force")).succeeded();
+    let next = workspace.read(rows);
+    assert!(!next.contains("0.5"), "{next}");
+}

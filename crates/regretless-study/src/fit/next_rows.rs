@@ -30,6 +30,27 @@ pub struct NextRows {
 }
 
 impl NextRows {
+    /// Whether a file has these rows, with some of the empty cells filled in.
+    pub(super) fn are_filled_in(&self, text: &str) -> bool {
+        let records = |text: &str| -> Option<Vec<csv::StringRecord>> {
+            let mut reader = csv::ReaderBuilder::new();
+            let reader = reader.has_headers(false).flexible(true);
+            reader
+                .from_reader(text.as_bytes())
+                .records()
+                .collect::<Result<_, _>>()
+                .ok()
+        };
+        let (Some(own), Some(written)) = (records(&self.text), records(text)) else {
+            return false;
+        };
+        let is_filled_in = |(own, written): (&csv::StringRecord, &csv::StringRecord)| {
+            let mut cells = own.iter().zip(written);
+            own.len() == written.len() && cells.all(|(own, cell)| own.is_empty() || own == cell)
+        };
+        own.len() == written.len() && own.iter().zip(&written).all(is_filled_in)
+    }
+
     /// What to do with the file of these rows before they are decided.
     pub fn instruction(&self, file: &Path) -> String {
         if self.is_example {

@@ -101,7 +101,8 @@ fn reasons_of_failures(results: &BacktestResults, plan: &FitPlan) -> Result<Vec<
 }
 
 impl FitTable {
-    /// Writes what the next decision needs, and returns the file.
+    /// Writes what the next decision needs, and returns the file. Cells that the user has filled in
+    /// stay if the other ones are the same.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -109,7 +110,10 @@ impl FitTable {
         let folder = &settings.folder;
         std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
         let file = folder.join(NEW_ROWS_FILE_NAME);
-        write_text(&file, &self.next_rows.text, true)?;
+        let written = std::fs::read_to_string(&file).unwrap_or_default();
+        if !self.next_rows.are_filled_in(&written) {
+            write_text(&file, &self.next_rows.text, true)?;
+        }
         Ok(file)
     }
 

@@ -17,7 +17,13 @@ pub(super) fn looks_like_date(text: &str) -> bool {
         return is_date(number(0..4), number(4..6), number(6..8));
     }
     let mut parts = Vec::new();
+    let mut is_first = true;
     for word in text.split([' ', 'T', ',']).filter(|word| !word.is_empty()) {
+        // The name of a weekday may stand before the date.
+        let is_name = word.trim_end_matches('.').chars().all(char::is_alphabetic);
+        if std::mem::take(&mut is_first) && is_name && !matches!(part_of(word), Part::Month) {
+            continue;
+        }
         // A time of day follows a complete date.
         if parts.len() == 3 && word.contains(':') {
             break;
@@ -94,6 +100,9 @@ mod tests {
             "01-September-2025",
             "20241231",
             "31.12.2024 18:30",
+            "Mon 04.05.2026",
+            "Di., 5.5.2026",
+            "Thu 05/14/2026",
             "2024-12-31T18:30:00",
         ] {
             assert!(looks_like_date(text), "{text}");
