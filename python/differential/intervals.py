@@ -12,7 +12,7 @@ import numpy as np
 PROGRAM_RESAMPLES = 5_000
 RESAMPLES = 20_000
 TAIL = 0.025
-# Standard errors of a tail's probability that the program's quantile may be off. Of several thousand
+# Standard errors of a tail's probability that the program's quantile may be off. Of some thousand
 # intervals one was beyond five: the rank that all series share varies more than one quantile.
 MOST_ERRORS = 6.0
 LEAST_PERIODS = 60
