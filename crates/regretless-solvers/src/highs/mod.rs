@@ -312,12 +312,7 @@ impl Lp {
     /// When HiGHS fails; infeasibility is a status and not a failure.
     pub fn solve(&mut self) -> Result<LpStatus, SolveFailure> {
         self.has_basis = false;
-        let mut status = self.raw.run()?;
-        if status == highs_sys::MODEL_STATUS_UNKNOWN {
-            // Some unbounded problems end so: from no basis, HiGHS finds the direction.
-            self.raw.clear_solver()?;
-            status = self.raw.run()?;
-        }
+        let status = self.raw.run()?;
         self.has_basis =
             self.raw.int_info(c"basis_validity")? == highs_sys::kHighsBasisValidityValid;
         match status {
