@@ -6,7 +6,7 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::{TestWorkspace, folder_content};
+use common::{TestWorkspace, folder_content, noise};
 
 /// Two of four sites are chosen each day; the features predict their costs.
 const PROBLEM: &str = "kind = \"top_k\"\nitems = 4\nk = 2\nsense = \"minimize\"\n";
@@ -21,15 +21,6 @@ enum Dates {
     Twice,
     /// Ten days are missing.
     WithGap,
-}
-
-/// A pseudo-random number in [0, 1) of two numbers.
-fn noise(a: u64, b: u64) -> f64 {
-    let mut state = a.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ b.wrapping_mul(0xD1B5_4A32_D192_ED03);
-    state ^= state >> 29;
-    state = state.wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    state ^= state >> 32;
-    (state % 1_000_000) as f64 / 1e6
 }
 
 /// A day of 2024.

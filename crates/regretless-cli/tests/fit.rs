@@ -6,20 +6,11 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::{TestWorkspace, folder_content};
+use common::{TestWorkspace, folder_content, noise};
 
 /// Two of four sites are chosen each day; the wind decides which of them are cheap.
 const PROBLEM: &str = "kind = \"top_k\"\nitems = 4\nk = 2\nsense = \"minimize\"\n";
 const SITES: [char; 4] = ['a', 'b', 'c', 'd'];
-
-/// A pseudo-random number in [0, 1) of two numbers.
-fn noise(a: u64, b: u64) -> f64 {
-    let mut state = a.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ b.wrapping_mul(0xD1B5_4A32_D192_ED03);
-    state ^= state >> 29;
-    state = state.wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    state ^= state >> 32;
-    (state % 1_000_000) as f64 / 1e6
-}
 
 /// A table of some days: a column that names them, features, decisions that were made, costs.
 fn table(days: u64, with_dates: bool) -> String {

@@ -7,16 +7,7 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::TestWorkspace;
-
-/// A pseudo-random number in [0, 1) of two numbers.
-fn noise(a: u64, b: u64) -> f64 {
-    let mut state = a.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ b.wrapping_mul(0xD1B5_4A32_D192_ED03);
-    state ^= state >> 29;
-    state = state.wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    state ^= state >> 32;
-    (state % 1_000_000) as f64 / 1e6
-}
+use common::{TestWorkspace, noise};
 
 /// The date of a day counted from the first of January 2024, within the first two months.
 fn date(day: u64) -> String {

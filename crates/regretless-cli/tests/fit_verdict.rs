@@ -6,19 +6,10 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::TestWorkspace;
+use common::{TestWorkspace, noise};
 
 const PROBLEM: &str = "kind = \"top_k\"\nitems = 3\nk = 1\nsense = \"minimize\"\n";
 const SHOP: &str = "kind = 'newsvendor'\nitems = ['a', 'b']\nunder_cost = 9.0\nover_cost = 1.0\n";
-
-/// A pseudo-random number in [0, 1) of two numbers.
-fn noise(a: u64, b: u64) -> f64 {
-    let mut state = a.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ b.wrapping_mul(0xD1B5_4A32_D192_ED03);
-    state ^= state >> 29;
-    state = state.wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    state ^= state >> 32;
-    (state % 1_000_000) as f64 / 1e6
-}
 
 fn date(day: u64) -> String {
     format!(

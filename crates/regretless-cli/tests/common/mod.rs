@@ -25,6 +25,15 @@ problems = [{ name = "KS8", split = [20, 10, 10] }]
 epochs = 2
 "#;
 
+/// A pseudo-random number in [0, 1) of two numbers.
+pub fn noise(a: u64, b: u64) -> f64 {
+    let mut state = a.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ b.wrapping_mul(0xD1B5_4A32_D192_ED03);
+    state ^= state >> 29;
+    state = state.wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    state ^= state >> 32;
+    (state % 1_000_000) as f64 / 1e6
+}
+
 /// Everything under a folder by its path: files with their bytes, folders, whose names end with a
 /// slash, with none.
 pub fn folder_content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
